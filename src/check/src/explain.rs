@@ -67,6 +67,7 @@ sentences! { Violation, sink;
     GlobalMap { global } => ("global tile ~ is neither by rows nor by columns", global);
     Segment { alloc, end, most } => ("shared tile ~ ends at byte ~, beyond ~", alloc, end, most);
     Base { alloc, need, at } => ("shared tile ~ is at ~, which is no multiple of ~", alloc, at, need);
+    Buffers { alloc, want, found } => ("shared tile ~ has ~ buffers as its loop's stages, each touched by one copy and loads behind it, not ~", alloc, want, found);
     Overlap { alloc, other, byte } => ("shared tiles ~ and ~ live at the same time and share byte ~", alloc, other, byte);
     Element { warp, lane, element } => ("warp ~, lane ~ names element ~, which is outside of its tile", warp, lane, element);
     Byte { warp, lane, bit } => ("warp ~, lane ~ moves the byte at bit ~ of its registers to or from the wrong place in memory", warp, lane, bit);
@@ -119,7 +120,7 @@ mod tests {
             UnknownArch, NoFunction, Snippet, Missing(op), End { op, operand }, Atom { op, atom },
             Fragment { fragment: 1, have: 2, want: 3 }, GlobalMap { global: 1 },
             Segment { alloc, end: 8, most: 4 }, Base { alloc, need: 16, at },
-            Overlap { alloc, other: 5, byte: 6 }, Element { op, warp, lane, element: 9 },
+            Overlap { alloc, other: 5, byte: 6 }, Buffers { alloc, want: 3, found: 2 }, Element { op, warp, lane, element: 9 },
             Byte { op, warp, lane, bit, want: Position { lead: 0, byte: 1 }, found: Position { lead: 0, byte: 1 } },
             Share { op, lane, found: 1, want: 3 }, Registers { op, found: 1, want: 3 },
             Coverage { op, dealt: 4, rank: 3, want: 4 },

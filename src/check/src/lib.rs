@@ -250,6 +250,7 @@ mod matrix;
 mod memory;
 mod order;
 mod reader;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod violation;

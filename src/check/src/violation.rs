@@ -118,6 +118,16 @@ pub enum Violation {
         /// First byte that both have.
         byte: u32,
     },
+    /// A tile has other buffers than its loop's stages, or is touched by others than the copy that
+    /// runs ahead and loads behind it.
+    Buffers {
+        /// Index of the shared tile.
+        alloc: u16,
+        /// Buffers that it must have.
+        want: u8,
+        /// Buffers that it has.
+        found: u8,
+    },
     /// A movement or product names an element outside its tile.
     Element {
         /// The operation.

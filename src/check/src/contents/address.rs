@@ -7,6 +7,7 @@ use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NO
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, Position, power, spot};
 use crate::memory::movement::{Move, coordinates};
+use crate::stages::{LeftOut, StagedTile, ahead_of, staged_tile};
 use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::ParamKind;
@@ -50,6 +51,8 @@ pub(super) struct ThreadRun<'a, 's> {
     met: Option<usize>,
     /// What steps were found to be; `None` while addresses are compared.
     pub(super) claims: Option<&'s VecView<u32>>,
+    /// The loop that the step which is looked at runs ahead of.
+    pub(super) ahead: Option<Op>,
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
 }
@@ -82,6 +85,7 @@ pub(super) fn addresses(
         uniform: heapless::Vec::new(),
         met: None,
         claims: None,
+        ahead: None,
         slots: heapless::Vec::new(),
     };
     run.many_threads()?;
@@ -213,7 +217,8 @@ impl ThreadRun<'_, '_> {
             uniform: heapless::Vec::new(),
             met: None,
             claims: Some(bound),
-            slots: heapless::Vec::new(),
+            ahead: None,
+        slots: heapless::Vec::new(),
         }
         .many_threads()
     }
@@ -375,32 +380,52 @@ impl ThreadRun<'_, '_> {
             (0u8..).zip(self.loops.iter()).find(|(_, l)| l.last == at && l.nth != NO_LOOP)
         else {
             let target = self.look.target(step).ok_or(flow)?;
+            if let Some(part) = self.look.order().left_out(at) {
+                let turns = self.turns_of(part.around).ok_or(flow)?;
+                let out = self.leaves_out(&part, turns).ok_or(flow)?;
+                if holds.map(|found| found != 0) != Some(out) {
+                    return Err(Violation::Turn { step: at, turns });
+                }
+            }
             return Ok(if holds == Some(0) { next } else { target });
         };
         let first = l.first;
         let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
-        let parts = self
-            .look
-            .nth_loop(l.nth)
-            .and_then(|op| self.look.program.counted_loop(op))
-            .ok_or(flow)?;
-        let bounds =
-            self.index(parts.lower).zip(self.index(parts.upper)).zip(self.index(parts.step));
-        let want = bounds.map(|((lower, upper), step)| {
-            lower.saturating_add(i64::from(done).saturating_mul(step)) < upper
-        });
+        let around = self.look.nth_loop(l.nth).ok_or(flow)?;
+        let stages = self.look.program.stages(around);
+        let want = self.has_turn(around, i64::from(done).saturating_sub(i64::from(stages) - 1));
         if let Some(want) = want
             && holds.map(|found| found != 0) != Some(want)
         {
             return Err(Violation::Turn { step: at, turns: done });
         }
-        if want == Some(true) && done < TURNS {
+        // All buffers, twice.
+        let most = if stages > 1 { u32::from(stages).saturating_mul(3) } else { TURNS };
+        if want == Some(true) && done < most {
             if let Some(turns) = self.turns.get_mut(usize::from(number)) {
                 *turns = done.saturating_add(1);
             }
             return Ok(first);
         }
         Ok(next)
+    }
+
+    /// Whether a loop has a turn of this number, or would have one before its first; nothing where
+    /// its bounds are not known.
+    fn has_turn(&self, around: Op, number: i64) -> Option<bool> {
+        let parts = self.look.program.counted_loop(around)?;
+        let (lower, upper) = (self.index(parts.lower)?, self.index(parts.upper)?);
+        let step = self.index(parts.step)?;
+        Some(lower.saturating_add(number.saturating_mul(step)) < upper)
+    }
+
+    /// Whether a loop of stages, gone through so many times, leaves out a part.
+    fn leaves_out(&self, part: &LeftOut, times: u32) -> Option<bool> {
+        let turn = i64::from(times).checked_sub(1)?;
+        if part.copies {
+            return self.has_turn(part.around, turn).map(|has| !has);
+        }
+        Some(turn < i64::from(self.look.program.stages(part.around)).checked_sub(1)?)
     }
 
     /// The number that a step computes, if it computes one.
@@ -538,6 +563,19 @@ impl ThreadRun<'_, '_> {
     fn compare(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
         let (Some(movement), Purpose::Move) = (atom.movement, step.purpose) else { return Ok(()) };
         let Some(m) = self.look.movement_of(step) else { return Ok(()) };
+        self.ahead = ahead_of(self.look.program, m.op);
+        let compared = self.compare_sides((at, step, atom), &movement, &m);
+        self.ahead = None;
+        compared
+    }
+
+    /// The same for both sides.
+    fn compare_sides(
+        &mut self,
+        (at, step, atom): (u16, &Step, &Atom<'_>),
+        movement: &Movement<'_>,
+        m: &TransferPlan,
+    ) -> Result<(), Violation> {
         for (side, end, from) in [(&movement.from, m.from, true), (&movement.to, m.to, false)] {
             let is_there = matches!(
                 (side.space, end),
@@ -558,7 +596,7 @@ impl ThreadRun<'_, '_> {
             for place in 0..=u8::from(has_two) {
                 let more = immediates(step, movement, (from, place));
                 let address = address.wrapping_add(more.cast_unsigned());
-                self.place(at, &m, (side, end), (slots, place != 0), address)?;
+                self.place(at, m, (side, end), (slots, place != 0), address)?;
             }
         }
         Ok(())
@@ -653,12 +691,29 @@ impl ThreadRun<'_, '_> {
         })
     }
 
+    /// The buffer that the step which is looked at copies into, or reads.
+    fn buffer(&self, tile: &StagedTile) -> Option<u64> {
+        let times = u64::from(self.turns_of(tile.around)?.checked_sub(1)?);
+        let behind = u64::from(tile.stages.checked_sub(1)?);
+        let turn = if self.ahead == Some(tile.around) {
+            times
+        } else {
+            times.checked_sub(behind)?
+        };
+        turn.checked_rem(u64::from(tile.stages))
+    }
+
     /// Where a tile begins, the bytes of its outer stride, and the bits that addresses have.
     fn start(&self, end: End) -> Option<(u64, u64, u64)> {
         match end {
             End::Shared(k) => {
                 let a = self.look.plan.allocs.get(usize::from(k))?;
-                Some((self.look.base().wrapping_add(u64::from(a.offset)), 0, 0xffff_ffff))
+                let buffer = match staged_tile(self.look.program, a.value) {
+                    Some(tile) => self.buffer(&tile)?.checked_mul(u64::from(a.stage_bytes()))?,
+                    None => 0,
+                };
+                let start = u64::from(a.offset).checked_add(buffer)?;
+                Some((self.look.base().wrapping_add(start), 0, 0xffff_ffff))
             }
             End::Global(k) => {
                 let (at, outer) = self.tile(self.look.plan.globals.get(usize::from(k))?)?;

@@ -115,6 +115,8 @@ impl ContentsContext<'_> {
             |op| self.program.counted_loop(op).filter(|at: &lanebook_ir::Loop| at.upper == value);
         let mut out = div;
         let mut bounds = false;
+        // Twice; a loop of stages as often as it fills each of its buffers twice.
+        let mut times = 2u64;
         // One that a bound is computed of is large, so that its loop turns.
         let feeds =
             |op| self.program.counted_loop(op).is_some_and(|at| self.feeds(value, at.upper));
@@ -124,6 +126,10 @@ impl ContentsContext<'_> {
                 continue;
             };
             bounds = true;
+            let stages = self.program.stages(at.op);
+            if stages > 1 {
+                times = times.max(u64::from(stages).saturating_mul(2));
+            }
             let mut multiple = out;
             while multiple.checked_rem(step).is_some_and(|rest| rest != 0) && multiple < 1 << 20 {
                 multiple = multiple.saturating_add(out);
@@ -141,9 +147,10 @@ impl ContentsContext<'_> {
             (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
             (true, Given::Edge(_)) => {
                 // A turn and a half, as far as it may be.
-                out.saturating_mul(3).checked_div(2).unwrap_or(0).next_multiple_of(div)
+                let halves = times.saturating_mul(2).saturating_sub(1);
+                out.saturating_mul(halves).checked_div(2).unwrap_or(0).next_multiple_of(div)
             }
-            (true, _) => out.saturating_mul(2).min(most),
+            (true, _) => out.saturating_mul(times).min(most),
             (false, Given::Idle) if is_fed => 0,
             (false, Given::Far) => most,
             (false, _) if is_fed => out.saturating_mul(FED).min(most),

@@ -193,7 +193,7 @@ impl<'a> Prover<'a, '_, '_> {
         if let (Some((op, _, yielded)), Def::Result(..)) = (carried, look.program.def(value))
             && self.scratch.is_certain(look, op)
         {
-            self.want(bits, What::Tile(yielded), at)?;
+            self.handed_on(bits, op, value, (yielded, at))?;
             return Ok(true);
         }
         if let Content::Loop(number, register) = bits.content {
@@ -208,7 +208,12 @@ impl<'a> Prover<'a, '_, '_> {
             let Some([first, end]) = self.scratch.ways(number, register) else { return Ok(false) };
             let (init, yielded) = match carried {
                 _ if own.is_none() => (value, value),
-                Some((op, init, yielded)) if Some(op) == own => (init, yielded),
+                Some((op, init, yielded)) if Some(op) == own => {
+                    self.want(BitRange { content: first, ..bits }, What::Tile(init), at)?;
+                    let end = BitRange { content: end, ..bits };
+                    self.handed_on(end, op, value, (yielded, at))?;
+                    return Ok(true);
+                }
                 // Another loop carries it in a register that stays as it is there.
                 Some((op, init, yielded)) if own.is_some() && self.stays_in(bits.content, op) => {
                     self.want(bits, What::Tile(init), at)?;
@@ -248,6 +253,37 @@ impl<'a> Prover<'a, '_, '_> {
             OpRole::Broadcast | OpRole::Index => Ok(self.counted(bits, op, at)),
             _ => Ok(false),
         }
+    }
+
+    /// What a loop carries, at the end of a turn: what it yields, and where a turn before the first
+    /// one of a loop of stages has left out what makes that, what it had.
+    fn handed_on(
+        &mut self,
+        bits: BitRange,
+        around: Op,
+        value: Value,
+        (yielded, at): (Value, u32),
+    ) -> Result<(), Violation> {
+        let mut all = self.look.program.carried(around);
+        let argument = all
+            .find(|c| c.argument == value || c.result == Some(value))
+            .map(|carried| carried.argument);
+        if let (Content::Loop(number, register), Some(argument)) = (bits.content, argument)
+            && self.leaves_out(number) == Some(around)
+            && let Some([before, end]) = self.scratch.ways(number, register)
+        {
+            self.want(BitRange { content: before, ..bits }, What::Tile(argument), at)?;
+            return self.want(BitRange { content: end, ..bits }, What::Tile(yielded), at);
+        }
+        self.want(bits, What::Tile(yielded), at)
+    }
+
+    /// The loop of stages whose turns before the first leave out these steps.
+    fn leaves_out(&self, number: u8) -> Option<Op> {
+        let part = self.scratch.loops.get(usize::from(number)).filter(|l| l.nth == NO_LOOP)?;
+        let branch = part.first.checked_sub(1)?;
+        let part = self.look.order().left_out(branch)?;
+        (!part.copies).then_some(part.around)
     }
 
     /// Whether a register's content was there before a loop of the program and stays.

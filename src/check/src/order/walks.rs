@@ -4,12 +4,13 @@
 use crate::memory::alloc::shares_bytes;
 use crate::memory::transpose::stores;
 use crate::order::ways::{BranchTargets, FlowState};
+use crate::stages::StagedAccess;
 use crate::violation::Violation;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
 use lanebook_plan::{End, Plan, ProductPlan, TensorLoads};
-use lanebook_tables::{AccessId, Arch, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
+use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
 
 /// Most rules that one kind of access begins: a digit of a word each.
 const RULES: usize = 16;
@@ -57,6 +58,7 @@ pub fn order_of(
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let look = OrderContext { tables, program, arch, isa, plan, steps };
     look.counts()?;
+    look.stages()?;
     look.fetched()?;
     look.stored()?;
     crate::matrix::scale_copies::counted(plan, steps)?;
@@ -95,6 +97,8 @@ struct Progress {
     done: u64,
     /// Steps that have to stand before the end.
     ended: u8,
+    /// Groups that were closed, its own among them.
+    closed: u8,
 }
 
 impl Progress {
@@ -108,7 +112,7 @@ impl Progress {
 
     /// The least of both; whether it is less than it was.
     fn least(&mut self, other: &Self) -> bool {
-        let before = (self.done, self.ended);
+        let before = (self.done, self.ended, self.closed);
         for rule in 0..RULES as u32 {
             if other.done(rule) < self.done(rule) {
                 let mask = 0xfu64.wrapping_shl(rule.wrapping_mul(DIGIT));
@@ -116,7 +120,8 @@ impl Progress {
             }
         }
         self.ended = self.ended.min(other.ended);
-        before != (self.done, self.ended)
+        self.closed = self.closed.min(other.closed);
+        before != (self.done, self.ended, self.closed)
     }
 }
 
@@ -261,16 +266,24 @@ impl OrderContext<'_> {
         if rules().count() > RULES || rules().any(|r| long(r.steps)) {
             return Err(flow);
         }
-        let begun = Since { straight: Some(Progress { done: 0, ended: 0 }), turned: None };
-        let meet = |at: usize, step: &Step, since: &mut Since| {
+        let nothing = Progress { done: 0, ended: 0, closed: 0 };
+        let begun = Since { straight: Some(nothing), turned: None };
+        let closes = self.closes(producer);
+        let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
             let accesses = self.accesses(at, step)?;
             for (progress, straight) in [(&mut since.straight, true), (&mut since.turned, false)] {
                 let Some(own) = progress else { continue };
+                // A wait may leave open as many groups as were closed behind the producer's.
+                let later = own.closed.saturating_sub(1);
                 for (rule, number) in rules().zip(0u32..) {
                     let want = rule.steps.get(own.done(number));
-                    if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                    if want.is_some_and(|want| self.does_behind(step, want, producer.signal, later))
+                    {
                         own.advance(number);
                     }
+                }
+                if closes.is_some_and(|c| c == step.atom) && step.purpose != Purpose::Label {
+                    own.closed = own.closed.saturating_add(1);
                 }
                 let want = last.get(usize::from(own.ended));
                 if want.is_some_and(|want| self.does(step, want, producer.signal)) {
@@ -284,7 +297,7 @@ impl OrderContext<'_> {
                     continue;
                 }
                 for access in accesses.into_iter().flatten() {
-                    self.in_order((from, producer), (at, access), straight, own)?;
+                    self.in_order((from, producer), (at, access), (straight, times), own)?;
                 }
             }
             Ok(since.straight.is_some() || since.turned.is_some())
@@ -300,7 +313,80 @@ impl OrderContext<'_> {
                 None => Ok(()),
             }
         };
-        self.everywhere(ways, (from.saturating_add(1), begun), meet, end)
+        let start = (from.saturating_add(1), begun);
+        match self.staged_access(step) {
+            None => self.everywhere(ways, start, |at, s, since| meet(at, s, since, None), end),
+            Some(staged) => self.in_buffers(ways, &staged, start, meet, end),
+        }
+    }
+
+    /// The same for an access to a tile of several buffers: so many times through its loop behind it
+    /// an access meets the same buffer or another one; behind the loop, or after as many times as
+    /// there are buffers, any.
+    #[inline(never)]
+    fn in_buffers(
+        &self,
+        ways: &BranchTargets,
+        staged: &StagedAccess,
+        start: (usize, Since),
+        meet: impl Fn(usize, &Step, &mut Since, Option<u8>) -> Result<bool, Violation>,
+        end: impl Fn(&Since) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        let (first, last) =
+            self.turns_of(staged.around).ok_or(Violation::Missing(staged.around))?;
+        let head = usize::from(first).saturating_add(1);
+        let mut left: Option<Since> = None;
+        let mut from = Some(start);
+        for times in 0..staged.stages {
+            let Some(start) = from else { break };
+            let mut turned: Option<Since> = None;
+            let inside = |at: usize, step: &Step, since: &mut Since| {
+                if !(head..=usize::from(last)).contains(&at) {
+                    return Err(Violation::Flow { step: narrow(at) });
+                }
+                if at != usize::from(last) {
+                    return meet(at, step, since, Some(times));
+                }
+                since.taken();
+                match &mut turned {
+                    Some(turned) => {
+                        let _ = turned.join(since);
+                    }
+                    None => turned = Some(*since),
+                }
+                Ok(false)
+            };
+            let flow = Violation::Flow { step: last };
+            self.everywhere(ways, start, inside, |_| Err(flow))?;
+            from = turned.map(|since| (head, since));
+            if let (Some(since), Some(left)) = (turned, &mut left) {
+                let _ = left.join(&since);
+            } else {
+                left = left.or(turned);
+            }
+        }
+        let behind = left.map(|since| (usize::from(last).saturating_add(1), since));
+        for start in [from, behind].into_iter().flatten() {
+            self.everywhere(ways, start, |at, s, since| meet(at, s, since, None), &end)?;
+        }
+        Ok(())
+    }
+
+    /// What closes the groups that the waits of a producer's rules count.
+    fn closes(&self, producer: SharedAccess) -> Option<AtomId> {
+        let rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        let waits = |step: &SyncStep<'_>| {
+            let mut counters = (0u8..).zip(self.arch.counters);
+            counters.find(|(_, c)| c.in_order && c.wait == step.atom).map(|(number, _)| number)
+        };
+        rules.into_iter().find_map(|rule| {
+            let number = rule.steps.iter().find_map(waits)?;
+            let closes = |step: &&SyncStep<'_>| {
+                let atom = self.tables.atom(step.atom);
+                atom.and_then(|atom| atom.counter).is_some_and(|used| used.counter == number)
+            };
+            rule.steps.iter().find(closes).map(|step| step.atom)
+        })
     }
 
     /// Whether a later access needs no order with a producer, or has it.
@@ -308,12 +394,21 @@ impl OrderContext<'_> {
         &self,
         (from, producer): (usize, SharedAccess),
         (at, access): (usize, SharedAccess),
-        straight: bool,
+        (straight, times): (bool, Option<u8>),
         since: &Progress,
     ) -> Result<(), Violation> {
         let origin = |at: usize| self.steps.get(at).map(|s| s.origin);
-        let apart =
-            !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
+        let staged = |at: usize| self.steps.get(at).and_then(|s| self.staged_access(s));
+        // Of one loop's buffers, in another one than it was.
+        let beside = times.is_some_and(|times| {
+            producer.bytes == access.bytes
+                && staged(from).zip(staged(at)).is_some_and(|(before, now)| {
+                    before.around == now.around && !before.meets(&now, times)
+                })
+        });
+        let apart = beside
+            || !shares_bytes(producer.bytes, access.bytes)
+            || !(producer.writes || access.writes);
         // Inside one execution of one operation only the halves of an exchange conflict, and what a
         // product has added up with its own loads.
         let together = straight && (origin(at) == origin(from) || self.home(at) == self.home(from));
@@ -349,6 +444,18 @@ impl OrderContext<'_> {
     /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding
     /// does.
     pub(crate) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
+        self.does_behind(step, want, signal, 0)
+    }
+
+    /// The same where so many operations that are waited for came later than those that have to be
+    /// over.
+    fn does_behind(
+        &self,
+        step: &Step,
+        want: &SyncStep<'_>,
+        signal: Option<Slot>,
+        later: u8,
+    ) -> bool {
         if step.atom != want.atom || step.purpose == Purpose::Label {
             return false;
         }
@@ -371,7 +478,7 @@ impl OrderContext<'_> {
                 .counters
                 .iter()
                 .any(|c| c.wait == want.atom && usize::from(c.operand) == k);
-            if !(have == value || (bounds && have < value)) {
+            if !(have == value || (bounds && have <= value.saturating_add(i32::from(later)))) {
                 return false;
             }
         }
