@@ -27,8 +27,9 @@ const KERNELS: [&str; 8] = [
     "transpose.tile",
 ];
 /// Judged by the interpreter of their text, at these numbers of turns and contents: `(turns, salt)`.
-const SAID: [(&str, &[(u32, u32)]); 2] = [
+const SAID: [(&str, &[(u32, u32)]); 3] = [
     ("attention_causal.tile", &[(1, 0), (2, 1), (3, 2)]),
+    ("gemm_stages.tile", &[(0, 1), (1, 0), (2, 1), (3, 0), (5, 2)]),
     ("softmax.tile", &[(1, 0), (2, 1), (3, 2)]),
 ];
 /// No kernels: programs for one pass, whose operands are tiles of shared memory that somebody else
@@ -37,7 +38,7 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 9] = [
+const REFUSED: [(&str, &[&str], &str); 10] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -50,6 +51,15 @@ const REFUSED: [(&str, &[&str], &str); 9] = [
         "gemm_fp8.tile",
         &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"],
         "Plan(NoMatrixAtom(",
+    ),
+    // No copies in groups of which the last ones may be left open.
+    (
+        "gemm_stages.tile",
+        &[
+            "sm_75", "gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250",
+            "gfx1251", "gfx908", "gfx90a", "gfx942", "gfx950",
+        ],
+        "Plan(Stages {",
     ),
     // No block scales.
     (

@@ -86,6 +86,9 @@ pub struct MatrixEvent {
     pub b: Vec<Tag>,
     /// Lanes of the warp.
     pub lanes: u32,
+    /// Groups of copies (`cp.async`) that its first lane has closed, that bring something, and that
+    /// it has not waited for. Other copies are not counted.
+    pub groups_in_flight: u32,
 }
 
 impl MatrixEvent {

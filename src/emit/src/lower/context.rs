@@ -125,6 +125,8 @@ pub struct Advance {
     pub by: Option<Reg>,
     /// Known step.
     pub bytes: u32,
+    /// It belongs to what a loop of stages leaves out before its first turn, and stays there.
+    pub waits: bool,
 }
 
 /// A parameter or loop counter that has a variable.

@@ -219,10 +219,12 @@ impl LowerContext<'_, '_, '_, '_> {
         self.hand_on(op)?;
         let mut staged = l.staged;
         if let Some(staged) = &mut staged {
+            self.steps.purpose = Purpose::FurtherAddress;
+            self.advance_all(op, true)?;
             self.stage_tail(op, staged)?;
         }
         self.steps.purpose = Purpose::FurtherAddress;
-        self.advance_all(op)?;
+        self.advance_all(op, false)?;
         if let Some(staged) = &staged {
             self.stage_steps(staged)?;
         }

@@ -134,7 +134,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
                 let by = Some(if copies { step.copies } else { step.loads });
                 let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-                let advance = crate::lower::context::Advance { owner, reg, by, bytes: 0 };
+                let advance = crate::lower::context::Advance { owner, reg, by, bytes: 0, waits: false };
                 self.advances
                     .push(advance)
                     .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;

@@ -606,9 +606,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+        let waits = self.program.stages(at.op) > 1 && !self.plan.runs_ahead(op);
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
             this.advances
-                .push(Advance { owner, reg, by, bytes })
+                .push(Advance { owner, reg, by, bytes, waits })
                 .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
         };
         let bits = u32::from(global.map.shape.bits / 8);
@@ -652,13 +653,14 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Advances every address of a loop, at its end.
-    pub(crate) fn advance_all(&mut self, owner: Op) -> Result<(), EmitError> {
+    /// Advances every address of a loop, at its end; those that wait for the first turn of a loop of
+    /// stages, or the others.
+    pub(crate) fn advance_all(&mut self, owner: Op, waits: bool) -> Result<(), EmitError> {
         let number = u16::try_from(owner.index()).unwrap_or(u16::MAX);
         let mut at = 0usize;
         while let Some(advance) = self.advances.get(at).copied() {
             at = at.saturating_add(1);
-            if advance.owner != number {
+            if advance.owner != number || advance.waits != waits {
                 continue;
             }
             // Addresses in global memory have 64 bits, coordinates have 32.

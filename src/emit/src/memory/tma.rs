@@ -119,13 +119,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                         self.own(op, reg, innermost, &tiled.global)?
                     };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
+                    let waits = self.program.stages(at.op) > 1 && !self.plan.runs_ahead(op);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                     let (by, bytes) = match step {
                         Moved::By(step) => (None, step),
                         Moved::Node(step) => (Some(self.compute(step, RegBank::Vector)?), 0),
                     };
                     self.advances
-                        .push(Advance { owner, reg, by, bytes })
+                        .push(Advance { owner, reg, by, bytes, waits })
                         .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
                 }
                 self.keep(Address { op: number, side, key: Some((more, 0, 0)), reg })?;

@@ -6,7 +6,7 @@
 use crate::data::{PlanError, TransferPlan, Unstaged};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
-use lanebook_tables::{AccessId, OpRole, Role, Space, SyncRule, SyncStep};
+use lanebook_tables::{AccessId, AtomId, OpRole, Role, Space, SyncRule, SyncStep};
 
 /// Most sizes of tiles in one loop.
 const SIZES: usize = 4;
@@ -87,6 +87,9 @@ impl Planner<'_, '_, '_, '_> {
         if program.inside(parts.op).any(writes) {
             return Err(refuse(Unstaged::Written));
         }
+        if !self.copies_in_groups(stages) {
+            return Err(refuse(Unstaged::Mover));
+        }
         let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
         for user in program.uses(tile).filter_map(|place| program.user(place)) {
             let behind = core::iter::successors(program.next(copy), |at| program.next(*at));
@@ -98,6 +101,17 @@ impl Planner<'_, '_, '_, '_> {
         let tile = self.plan.allocs.get_mut(usize::from(alloc)).ok_or(PlanError::Stale)?;
         tile.stages = stages;
         Ok(())
+    }
+
+    /// Whether the architecture has an instruction that copies from global to shared memory in
+    /// groups that are waited for one by one.
+    fn copies_in_groups(&self, stages: u8) -> bool {
+        let kind = |atom: AtomId| Some(self.target.tables.atom(atom)?.movement?.to.access);
+        let mut all = self.transfers.between(Space::Global, Space::Shared).iter();
+        all.any(|copy| {
+            let kind = kind(copy.atom).filter(|_| !copy.uniform);
+            kind.is_some_and(|kind| self.is_counted(kind, kind, stages))
+        })
     }
 
     /// Whether a movement is a copy that runs ahead.

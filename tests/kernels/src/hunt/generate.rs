@@ -430,10 +430,23 @@ impl Generator {
             from: from.to_string(),
             to: to.to_string(),
             step,
+            stages: 1,
             carried,
             body: statements,
         }));
         results.into_iter().map(|r| self.show(r)).collect()
+    }
+
+    /// The loop that was closed last in the open block, if any, has so many stages.
+    pub fn stage(&mut self, stages: u32) {
+        let mut block = self.blocks.last_mut().into_iter().flatten().rev();
+        let last = block.find_map(|statement| match statement {
+            Statement::For(l) => Some(l),
+            _ => None,
+        });
+        if let Some(l) = last {
+            l.stages = stages;
+        }
     }
 
     /// Loops that are open.

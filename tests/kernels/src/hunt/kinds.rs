@@ -12,12 +12,13 @@ use super::places::places;
 use super::program::{Id, Program, Type};
 use super::revisit::revisit;
 use super::spread::spread;
+use super::stages::stages;
 use super::turns::turns;
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 25] = [
+pub const KINDS: [(&str, Make); 26] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -43,6 +44,7 @@ pub const KINDS: [(&str, Make); 25] = [
     ("expressions", expressions),
     ("nests", nests),
     ("places", places),
+    ("stages", stages),
 ];
 
 /// A program of a kind.
@@ -90,7 +92,7 @@ const PRODUCTS: [(&str, &str, &str); 22] = [
 ];
 
 /// C = A B with any element types, extents, orders, ways and epilogue.
-fn gemm(g: &mut Generator) {
+pub(super) fn gemm(g: &mut Generator) {
     let (left, right, sum) = g.choices.of(&PRODUCTS);
     let factors = (left, right);
     let (m, n, k) = (extent(g), extent(g), g.choices.of(&[16, 32, 64, 32, 128, 48]));

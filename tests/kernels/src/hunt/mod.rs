@@ -20,6 +20,7 @@ pub mod report;
 mod revisit;
 pub mod shrink;
 mod spread;
+mod stages;
 mod turns;
 pub mod verdict;
 

@@ -80,6 +80,8 @@ pub struct Loop {
     pub to: String,
     /// Step.
     pub step: u32,
+    /// Buffers over which its copies run ahead; 1 where it does not say so.
+    pub stages: u32,
     /// What is carried.
     pub carried: Vec<Carried>,
     /// Statements.
@@ -478,9 +480,13 @@ impl Program {
                 if l.carried.len() == 1 { types.clone() } else { format!("({types})") }
             )
         };
+        let stages = match l.stages {
+            1 => String::new(),
+            n => format!("{{num_stages = {n}}} "),
+        };
         let _ = writeln!(
             out,
-            "{head}scf.for {} = {} to {} step {}{args} {{",
+            "{head}scf.for {} = {} to {} step {}{args} {stages}{{",
             l.counter, l.from, l.to, l.step
         );
         self.block(&l.body, depth + 1, out);

@@ -27,7 +27,7 @@ const ARCHS: [&str; 2] = ["sm_80", "gfx942"];
 /// Attributes that nobody has, or that other systems give to operations.
 const FOREIGN: [&str; 12] = [
     "mask",
-    "num_stages",
+    "num_ctas",
     "sliceCount",
     "transA",
     "offset",

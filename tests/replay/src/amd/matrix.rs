@@ -105,6 +105,7 @@ impl Wave {
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
+            groups_in_flight: 0,
         });
         Ok(())
     }

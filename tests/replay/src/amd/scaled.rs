@@ -159,6 +159,7 @@ impl Wave {
             a,
             b,
             lanes: LANES as u32,
+            groups_in_flight: 0,
         });
         Ok(())
     }

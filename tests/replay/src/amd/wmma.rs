@@ -107,6 +107,7 @@ impl Wave {
             a: a_tags,
             b: b_tags,
             lanes,
+            groups_in_flight: 0,
         };
         machine.world.recorder.matrix(event);
         Ok(())

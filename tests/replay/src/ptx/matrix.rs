@@ -204,6 +204,7 @@ impl Warp {
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
+            groups_in_flight: self.groups_in_flight(),
         });
         Ok(())
     }
@@ -257,6 +258,7 @@ impl Warp {
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
+            groups_in_flight: self.groups_in_flight(),
         });
         Ok(())
     }

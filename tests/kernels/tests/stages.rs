@@ -1,0 +1,320 @@
+//! Loops of stages: how many turns' copies are on their way while a turn is multiplied, and that
+//! the checkers see each fault in waits, barriers, buffers and turns.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::check::{FinalSteps, Violation};
+use lanebook::compile::Compiled;
+use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::ir::Program;
+use lanebook::tables::OpRole;
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::{checked, kernel_text, try_kernel_text, with_kernel};
+use lanebook_replay::{BankModel, Kernel, Launch, run};
+
+const ARCHS: [&str; 8] =
+    ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120", "sm_121a"];
+
+/// A product of f16 with so many stages, and what stands before its loop and in it.
+fn gemm(stages: u32) -> String {
+    format!(
+        "func @f(%A: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %B: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %C: memref<?x?xf32, #gmem>, %D: memref<?x?xf32, #gmem>, %K: index) {{threads = 128}} {{
+  %sa = alloc_tensor : tensor<64x32xf16, #smem>
+  %sb = alloc_tensor : tensor<32x32xf16, #smem>
+  %z = constant 0.0 : tensor<64x32xf32>
+  %r = scf.for %k = 0 to %K step 32 iter_args(%c = %z) -> tensor<64x32xf32> {{num_stages = {stages}}} {{
+    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> tensor<64x32xf16, #smem>
+    copy %B[%k, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>
+    %a = tiled_load %sa : tensor<64x32xf16, #smem> -> tensor<64x32xf16>
+    %b = tiled_load %sb : tensor<32x32xf16, #smem> -> tensor<32x32xf16>
+    %d = mma %a, %b, %c : tensor<64x32xf32>
+    tiled_store %d, %D[%k, 0] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>
+    scf.yield %d : tensor<64x32xf32>
+  }}
+  tiled_store %r, %C[0, 0] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>
+}}
+"
+    )
+}
+
+fn said(text: &str, turns: u32) -> Interpreted {
+    Interpreted::with(text, Given { turns, salt: 0, fill: None }).expect("a program")
+}
+
+/// While a turn's tiles are multiplied, the copies of all turns up to `stages - 1` later are on
+/// their way, as far as there are so many.
+#[test]
+fn copies_of_so_many_turns_are_on_their_way() {
+    for (stages, arch) in (2..=5).flat_map(|n| ARCHS.map(|arch| (n, arch))) {
+        let text = gemm(stages);
+        let kernel = kernel_text(&text, arch);
+        for turns in [1, 2, 4, 9] {
+            let said = said(&text, turns);
+            let (mut memory, _, params) = said.memory();
+            let parsed = Kernel::parse_ptx(&kernel).unwrap_or_else(|e| panic!("{arch}: {e}"));
+            let launch = Launch {
+                record_matrix: true,
+                ..Launch::new(said.threads, params).banks(BankModel::none())
+            };
+            let report =
+                run(&parsed, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}"));
+            let of_one: Vec<u32> =
+                report.matrix.iter().filter(|e| e.warp == 0).map(|e| e.groups_in_flight).collect();
+            assert!(!of_one.is_empty() && of_one.len() % turns as usize == 0, "{arch}: {of_one:?}");
+            let each = of_one.len() / turns as usize;
+            for (turn, found) in (0..turns).zip(of_one.chunks(each)) {
+                let want = (stages - 1).min(turns - 1 - turn);
+                assert!(
+                    found.iter().all(|n| *n == want),
+                    "{arch}: {found:?} groups at turn {turn} of {turns}, {stages} stages"
+                );
+            }
+        }
+    }
+}
+
+/// Any number of turns, fewer than stages too.
+#[test]
+fn any_number_of_turns() {
+    for stages in [2, 3, 8] {
+        let text = gemm(stages);
+        for arch in ["sm_80", "sm_90"] {
+            let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+            for turns in 0..2 * stages + 2 {
+                run_text(&said(&text, turns), &kernel, &maps, arch)
+                    .unwrap_or_else(|e| panic!("{arch}, {stages} stages, {turns} turns: {e}"));
+            }
+        }
+    }
+}
+
+/// No wait in the loop is for all copies, and there is one barrier a turn.
+#[test]
+fn one_wait_and_one_barrier_a_turn() {
+    for (stages, arch) in [(3, "sm_80"), (4, "sm_90")] {
+        let kernel = kernel_text(&gemm(stages), arch);
+        let body = kernel.split("_0:").nth(1).expect("a loop").split("bra ").collect::<Vec<_>>();
+        let body = body[..body.len() - 1].join("bra ");
+        assert_eq!(body.matches("wait_group").count(), 1, "{body}");
+        assert!(body.contains(&format!("wait_group {};", stages - 2)), "{body}");
+        assert_eq!(body.matches("bar.sync").count(), 1, "{body}");
+    }
+}
+
+type Plant = fn(&Look<'_>, &mut Vec<Step>) -> bool;
+
+/// What faults are planted into.
+struct Look<'a> {
+    around: usize,
+    copies: Vec<usize>,
+    wait: lanebook::tables::AtomId,
+    close: lanebook::tables::AtomId,
+    barrier: lanebook::tables::AtomId,
+    branch_if: lanebook::tables::AtomId,
+    program: &'a Program<'a, 'a>,
+}
+
+fn look<'a>(program: &'a Program<'a, 'a>, compiled: &Compiled<'_>) -> Look<'a> {
+    let arch = TABLES.arch(compiled.plan.arch).expect("an architecture");
+    let around = program.all().find(|op| program.role(*op) == OpRole::For).expect("a loop");
+    let copies = program.all().filter(|op| program.role(*op) == OpRole::Copy);
+    let atom = |name: &str| TABLES.atom_named(name).expect("an atom");
+    Look {
+        around: around.index(),
+        copies: copies.map(|op| op.index()).collect(),
+        wait: atom("cp.async.wait_group"),
+        close: atom("cp.async.commit_group"),
+        barrier: atom("bar.sync"),
+        branch_if: TABLES.isa(arch.isa).expect("an instruction set").branch_if,
+        program,
+    }
+}
+
+fn is(step: &Step, atom: lanebook::tables::AtomId) -> bool {
+    step.purpose != Purpose::Label && step.atom == atom
+}
+
+/// Changes the first step that is meant.
+fn change(steps: &mut [Step], which: impl Fn(&Step) -> bool, how: impl Fn(&mut Step)) -> bool {
+    steps.iter_mut().find(|s| which(s)).map(how).is_some()
+}
+
+fn remove(steps: &mut Vec<Step>, which: impl Fn(&Step) -> bool) -> bool {
+    steps.iter().position(which).map(|at| steps.remove(at)).is_some()
+}
+
+const FAULTS: [(&str, Plant); 9] = [
+    ("a wait one too weak", |look, steps| {
+        change(steps, |s| is(s, look.wait), |s| s.args[0] = Slot::Int(2))
+    }),
+    ("no wait", |look, steps| remove(steps, |s| is(s, look.wait))),
+    ("no barrier", |look, steps| remove(steps, |s| is(s, look.barrier))),
+    ("no group is closed", |look, steps| remove(steps, |s| is(s, look.close))),
+    ("groups are closed after the product", |look, steps| {
+        let Some(at) = steps.iter().position(|s| is(s, look.close)) else { return false };
+        let close = steps.remove(at);
+        let back = steps.iter().position(|s| {
+            is(s, look.branch_if) && usize::from(s.origin) == look.around && s.args != close.args
+        });
+        let last = steps.iter().rposition(|s| is(s, look.branch_if)).or(back);
+        last.map(|at| steps.insert(at - 2, close)).is_some()
+    }),
+    ("the barrier stands behind the copies", |look, steps| {
+        let Some(at) = steps.iter().position(|s| is(s, look.barrier)) else { return false };
+        let barrier = steps.remove(at);
+        let close = steps.iter().position(|s| is(s, look.close)).expect("a group");
+        steps.insert(close, barrier);
+        true
+    }),
+    ("copies of a turn that is none", |look, steps| {
+        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        remove(steps, branches)
+    }),
+    ("products of a turn that is none", |look, steps| {
+        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let Some(first) = steps.iter().position(branches) else { return false };
+        let at = steps.iter().skip(first + 1).position(branches).map(|k| k + first + 1);
+        at.map(|at| steps.remove(at)).is_some()
+    }),
+    ("a store's address goes on before the first turn", |look, steps| {
+        let program = look.program;
+        let yields = program.all().find(|op| program.role(*op) == OpRole::Yield);
+        let store = program.all().find(|op| program.role(*op) == OpRole::Store).expect("a store");
+        let ends = |s: &Step| {
+            s.purpose == Purpose::FurtherAddress
+                && [Some(store), yields]
+                    .iter()
+                    .flatten()
+                    .any(|op| op.index() == usize::from(s.origin))
+        };
+        let Some(at) = steps.iter().rposition(ends) else { return false };
+        let label = steps.iter().skip(at).position(|s| s.purpose == Purpose::Label);
+        let Some(label) = label.map(|k| k + at) else { return false };
+        let step = steps.remove(at);
+        steps.insert(label, Step { origin: look.around as u16, ..step });
+        true
+    }),
+];
+
+fn verdict(
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    steps: &[Step],
+) -> Result<(), Violation> {
+    let kernel = FinalSteps { steps, ..FinalSteps::of(compiled) };
+    checked::check(program, &kernel).map(|_| ())
+}
+
+#[test]
+fn faults_are_found() {
+    for arch in ["sm_80", "sm_90"] {
+        with_kernel(&gemm(3), arch, |program, compiled, text| {
+            let look = look(program, compiled);
+            verdict(program, compiled, compiled.steps)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            for (name, plant) in FAULTS {
+                let mut steps = compiled.steps.to_vec();
+                assert!(plant(&look, &mut steps), "{arch}: {name}: nothing to spoil\n{text}");
+                let found = verdict(program, compiled, &steps);
+                assert!(found.is_err(), "{arch}: {name} is not found\n{text}");
+            }
+        });
+    }
+}
+
+/// Each number that a loop of stages has of its own, changed by one turn's or one buffer's, and each
+/// of its steps left out: prologues short by one, buffers wrong by one.
+#[test]
+fn every_number_and_step_of_the_loop_matters() {
+    for arch in ["sm_80", "sm_90"] {
+        with_kernel(&gemm(3), arch, |program, compiled, text| {
+            let look = look(program, compiled);
+            let stage = compiled.plan.allocs.iter().map(|a| a.stage_bytes()).collect::<Vec<_>>();
+            let own = |s: &Step| {
+                s.purpose != Purpose::Label
+                    && (usize::from(s.origin) == look.around
+                        || s.purpose == Purpose::FurtherAddress
+                            && look.copies.contains(&usize::from(s.origin)))
+            };
+            let (mut numbers, mut steps_out) = (0, 0);
+            for at in 0..compiled.steps.len() {
+                let step = compiled.steps[at];
+                if !own(&step) {
+                    continue;
+                }
+                for k in 0..step.args.len() {
+                    let Slot::Int(n) = step.args[k] else { continue };
+                    for by in [32, -32, 1, -1, stage[0] as i32] {
+                        // Below a turn's step nothing is decided, and a wait may be stronger.
+                        let small = by.abs() == 1 && (n % 32 == 0 || (n + 1) % 32 == 0 || n == -97);
+                        if small || is(&step, look.wait) && by < 0 {
+                            continue;
+                        }
+                        let mut steps = compiled.steps.to_vec();
+                        steps[at].args[k] = Slot::Int(n + by);
+                        numbers += 1;
+                        assert!(
+                            verdict(program, compiled, &steps).is_err(),
+                            "{arch}: step {at} with {} for {n}: {step:?}\n{text}",
+                            n + by
+                        );
+                    }
+                }
+                let mut steps = compiled.steps.to_vec();
+                let _ = steps.remove(at);
+                steps_out += 1;
+                assert!(
+                    verdict(program, compiled, &steps).is_err(),
+                    "{arch}: without step {at}: {step:?}\n{text}"
+                );
+            }
+            assert!(numbers > 30 && steps_out > 20, "{arch}: {numbers}, {steps_out}");
+        });
+    }
+}
+
+/// What cannot run ahead is refused, each for its reason.
+#[test]
+fn what_cannot_run_ahead_is_refused() {
+    let text = gemm(3);
+    let with = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    };
+    let copy = "    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> tensor<64x32xf16, #smem>\n";
+    let load = "    %a = tiled_load %sa : tensor<64x32xf16, #smem> -> tensor<64x32xf16>\n";
+    for (program, why) in [
+        (with(copy, &format!("    %h = index.rem %k, 48 : index\n{}", copy.replace("%k]", "%h]"))), "Uneven"),
+        (with(&format!("{copy}"), "") .replace(load, &format!("{load}{copy}")), "Touched"),
+        (with(copy, &format!("{copy}{copy}")), "Touched"),
+        (with("  tiled_store %r", &format!("{}  tiled_store %r", load.replace("%a", "%e").replace("    ", "  "))), "Touched"),
+        (with("to %K step 32", "to %K step 1073741824"), "Reach"),
+        (with("0 to %K", "-32 to %K"), "Bounds"),
+        (with("%K: index)", "%K: index, %s: index)").replace("step 32", "step %s"), "Bounds"),
+        (with("%K: index)", "%K: index {signed})"), "Bounds"),
+        (
+            with("    tiled_store %d, %D[%k, 0] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>\n", "    tiled_store %a, %A[%k, 0] : tensor<64x32xf16> -> memref<?x?xf16, #gmem>\n"),
+            "Written",
+        ),
+        (with(", stride_div = 8}, %B", ", stride_div = 1}, %B"), "Mover"),
+        (
+            with(&copy.to_string(), "").replace("    copy %B[%k, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>\n", "")
+                .replace("  %z =", &format!("{}  copy %B[0, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>\n  %z =", copy.replace("    ", "  ").replace("%k", "0"))),
+            "NoCopy",
+        ),
+    ] {
+        let found = try_kernel_text(&program, "sm_80").err().unwrap_or_else(|| panic!("{why}: it compiles\n{program}"));
+        assert!(found.contains("Stages {") && found.contains(why), "{why}: {found}\n{program}");
+    }
+    for arch in ["sm_75", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1200", "gfx1250"] {
+        let found = try_kernel_text(&text, arch).err().unwrap_or_else(|| panic!("{arch}"));
+        assert!(found.contains("Stages {") && found.contains("Mover"), "{arch}: {found}");
+    }
+    // One stage is no stage.
+    assert_eq!(
+        kernel_text(&gemm(1), "sm_80"),
+        kernel_text(&gemm(1).replace(" {num_stages = 1}", ""), "sm_80")
+    );
+}
