@@ -77,18 +77,15 @@ pub(crate) fn buffers(
     // What the loop writes is not read before.
     let tensor = program.operand(copy, 0);
     let overtaken = program.inside(around).any(|op| {
-        matches!(program.role(op), OpRole::Copy | OpRole::Store)
-            && program.operand(op, 1) == tensor
+        matches!(program.role(op), OpRole::Copy | OpRole::Store) && program.operand(op, 1) == tensor
     });
     if !read_alone || by_units || exchanged || overtaken {
         return Err(wrong);
     }
     // It lives through its loop: nobody else touches its bytes there.
     for (other, b) in plan.allocs.iter().enumerate().filter(|(other, _)| *other != number) {
-        let shares = crate::memory::alloc::shares_bytes(
-            (tile.offset, tile.bytes),
-            (b.offset, b.bytes),
-        );
+        let shares =
+            crate::memory::alloc::shares_bytes((tile.offset, tile.bytes), (b.offset, b.bytes));
         let is = |end: End| matches!(end, End::Shared(k) if usize::from(k) == other);
         let touches = |op: Op| {
             plan.transfers.iter().any(|m| m.op == op && (is(m.from) || is(m.to)))
@@ -196,9 +193,9 @@ impl OrderContext<'_> {
         if step.purpose == Purpose::Label || step.atom != self.isa.branch_if {
             return None;
         }
-        let around = self.operation(step).filter(|op| {
-            self.program.role(*op) == OpRole::For && self.program.stages(*op) > 1
-        })?;
+        let around = self
+            .operation(step)
+            .filter(|op| self.program.role(*op) == OpRole::For && self.program.stages(*op) > 1)?;
         let end = self.label_of(step).filter(|end| *end > at)?;
         let first = at.saturating_add(1);
         let mut inside = self.steps.get(usize::from(first)..usize::from(end))?.iter();
@@ -209,9 +206,10 @@ impl OrderContext<'_> {
     /// Every step of a loop of stages is where its turns leave it out.
     #[inline(never)]
     pub(crate) fn stages(&self) -> Result<(), Violation> {
-        let loops = self.program.all().filter(|op| {
-            self.program.role(*op) == OpRole::For && self.program.stages(*op) > 1
-        });
+        let loops = self
+            .program
+            .all()
+            .filter(|op| self.program.role(*op) == OpRole::For && self.program.stages(*op) > 1);
         for around in loops {
             let (first, last) = self.turns_of(around).ok_or(Violation::Missing(around))?;
             for (at, step) in (0u16..).zip(self.steps) {

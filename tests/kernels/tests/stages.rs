@@ -62,7 +62,10 @@ fn copies_of_so_many_turns_are_on_their_way() {
                 run(&parsed, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}"));
             let of_one: Vec<u32> =
                 report.matrix.iter().filter(|e| e.warp == 0).map(|e| e.groups_in_flight).collect();
-            assert!(!of_one.is_empty() && of_one.len() % turns as usize == 0, "{arch}: {of_one:?}");
+            assert!(
+                !of_one.is_empty() && of_one.len().is_multiple_of(turns as usize),
+                "{arch}: {of_one:?}"
+            );
             let each = of_one.len() / turns as usize;
             for (turn, found) in (0..turns).zip(of_one.chunks(each)) {
                 let want = (stages - 1).min(turns - 1 - turn);
@@ -294,7 +297,7 @@ fn what_cannot_run_ahead_is_refused() {
     let load = "    %a = tiled_load %sa : tensor<64x32xf16, #smem> -> tensor<64x32xf16>\n";
     for (program, why) in [
         (with(copy, &format!("    %h = index.rem %k, 48 : index\n{}", copy.replace("%k]", "%h]"))), "Uneven"),
-        (with(&format!("{copy}"), "") .replace(load, &format!("{load}{copy}")), "Touched"),
+        (with(copy, "") .replace(load, &format!("{load}{copy}")), "Touched"),
         (with(copy, &format!("{copy}{copy}")), "Touched"),
         (with("  tiled_store %r", &format!("{}  tiled_store %r", load.replace("%a", "%e").replace("    ", "  "))), "Touched"),
         (with("to %K step 32", "to %K step 1073741824"), "Reach"),
@@ -307,7 +310,7 @@ fn what_cannot_run_ahead_is_refused() {
         ),
         (with(", stride_div = 8}, %B", ", stride_div = 1}, %B"), "Mover"),
         (
-            with(&copy.to_string(), "").replace("    copy %B[%k, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>\n", "")
+            with(copy, "").replace("    copy %B[%k, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>\n", "")
                 .replace("  %z =", &format!("{}  copy %B[0, 0], %sb : memref<?x?xf16, #gmem> -> tensor<32x32xf16, #smem>\n  %z =", copy.replace("    ", "  ").replace("%k", "0"))),
             "NoCopy",
         ),

@@ -48,7 +48,12 @@ impl Report<'_> {
         match self.program.role(op) {
             OpRole::Alloc => {
                 let (_, alloc) = plan.alloc_of(result?)?;
-                Some(format!("{} B at {}, {}", alloc.bytes, alloc.offset, shared(&alloc.layout)))
+                let buffers = match alloc.stages {
+                    1 => String::new(),
+                    many => format!(", {many} buffers"),
+                };
+                let (bytes, offset) = (alloc.bytes, alloc.offset);
+                Some(format!("{bytes} B at {offset}{buffers}, {}", shared(&alloc.layout)))
             }
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;

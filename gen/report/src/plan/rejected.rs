@@ -66,7 +66,7 @@ impl Report<'_> {
         }
         let (index, alloc) = plan.alloc_of(self.program.result(op, 0)?)?;
         let weights = &self.tables.weights;
-        let padding = u64::from(alloc.bytes).saturating_sub(alloc.shape.bytes());
+        let padding = u64::from(alloc.stage_bytes()).saturating_sub(alloc.shape.bytes());
         let mut cost =
             u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
         for m in plan.transfers.iter() {

@@ -7,7 +7,7 @@ use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::plan::{PlanError, PlanPool, Reject, Unwritable};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unstaged, Unwritable};
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
@@ -343,6 +343,36 @@ pub(super) fn of_plan(
             ),
             op,
             format!("here is one of {bytes} bytes"),
+        ),
+        PlanError::Stages { op, why } => here(
+            Problem::refused(
+                what,
+                match why {
+                    Unstaged::InPlace => {
+                        "write the loop with whole tiles, or leave `num_stages` out"
+                    }
+                    Unstaged::NoCopy => {
+                        "let a `copy` from a memref to a tile in #smem stand in the loop's body, or leave `num_stages` out"
+                    }
+                    Unstaged::Bounds => {
+                        "begin at 0, or at an index without `signed`, and write the step as a number; or leave `num_stages` out"
+                    }
+                    Unstaged::Reach | Unstaged::Sizes => "take fewer stages, or smaller steps",
+                    Unstaged::Uneven => {
+                        "let the subscripts be the loop's counter, sums and multiples of it; or leave `num_stages` out"
+                    }
+                    Unstaged::Touched => {
+                        "give the copy a tile of its own, and load it behind the copy in the same body; or leave `num_stages` out"
+                    }
+                    Unstaged::Written => "store to another tensor, or leave `num_stages` out",
+                    Unstaged::Mover => {
+                        "leave `num_stages` out; where the architecture has such copies, let rows begin at multiples of 4 bytes or more (`align`, `stride_div`, `div`)"
+                    }
+                    _ => "leave `num_stages` out",
+                },
+            ),
+            op,
+            String::new(),
         ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();

@@ -218,7 +218,7 @@ impl ThreadRun<'_, '_> {
             met: None,
             claims: Some(bound),
             ahead: None,
-        slots: heapless::Vec::new(),
+            slots: heapless::Vec::new(),
         }
         .many_threads()
     }
@@ -564,7 +564,7 @@ impl ThreadRun<'_, '_> {
         let (Some(movement), Purpose::Move) = (atom.movement, step.purpose) else { return Ok(()) };
         let Some(m) = self.look.movement_of(step) else { return Ok(()) };
         self.ahead = ahead_of(self.look.program, m.op);
-        let compared = self.compare_sides((at, step, atom), &movement, &m);
+        let compared = self.compare_sides((at, step, atom), movement, &m);
         self.ahead = None;
         compared
     }
@@ -695,11 +695,8 @@ impl ThreadRun<'_, '_> {
     fn buffer(&self, tile: &StagedTile) -> Option<u64> {
         let times = u64::from(self.turns_of(tile.around)?.checked_sub(1)?);
         let behind = u64::from(tile.stages.checked_sub(1)?);
-        let turn = if self.ahead == Some(tile.around) {
-            times
-        } else {
-            times.checked_sub(behind)?
-        };
+        let turn =
+            if self.ahead == Some(tile.around) { times } else { times.checked_sub(behind)? };
         turn.checked_rem(u64::from(tile.stages))
     }
 

@@ -98,7 +98,11 @@ impl ThreadRun<'_, '_> {
                     let turns = i64::from(self.turns.get(number)?.saturating_sub(1));
                     // All but copies is of an earlier turn.
                     let behind = i64::from(self.look.program.stages(around)).checked_sub(1)?;
-                    let turns = if self.ahead == Some(around) { turns } else { turns.checked_sub(behind)? };
+                    let turns = if self.ahead == Some(around) {
+                        turns
+                    } else {
+                        turns.checked_sub(behind)?
+                    };
                     word(lower.checked_add(turns.checked_mul(step)?)?)
                 }
             };

@@ -134,7 +134,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
                 let by = Some(if copies { step.copies } else { step.loads });
                 let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-                let advance = crate::lower::context::Advance { owner, reg, by, bytes: 0, waits: false };
+                let advance =
+                    crate::lower::context::Advance { owner, reg, by, bytes: 0, waits: false };
                 self.advances
                     .push(advance)
                     .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
@@ -173,11 +174,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Behind a loop of stages: what it may have left open.
     #[inline(never)]
-    pub(crate) fn leave_stages(
-        &self,
-        op: Op,
-        open: &mut PendingAccesses,
-    ) -> Result<(), EmitError> {
+    pub(crate) fn leave_stages(&self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
         let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
             return Ok(());
         };
@@ -302,11 +299,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Behind the rest of the body.
     #[inline(never)]
-    pub(crate) fn stage_tail(
-        &mut self,
-        op: Op,
-        staged: &mut StagedLoop,
-    ) -> Result<(), EmitError> {
+    pub(crate) fn stage_tail(&mut self, op: Op, staged: &mut StagedLoop) -> Result<(), EmitError> {
         let owner = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.origin = owner;
         self.steps.purpose = Purpose::Control;

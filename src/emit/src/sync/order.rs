@@ -479,14 +479,8 @@ pub(crate) fn between_kinds<'t>(
 ) -> Result<WantedSteps<'t>, StepError> {
     let mut wanted: WantedSteps<'t> = heapless::Vec::new();
     for &(before, now) in pairs {
-        let access = |kind| MemAccess {
-            from: 0,
-            to: 0,
-            dealt: 0,
-            kind,
-            writes: true,
-            completion: None,
-        };
+        let access =
+            |kind| MemAccess { from: 0, to: 0, dealt: 0, kind, writes: true, completion: None };
         let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
         want(arch, None, (&access(before), &access(now)), &mut wanted, &mut settled)?;
     }

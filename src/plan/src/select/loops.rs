@@ -49,7 +49,8 @@ pub(crate) fn collect_loops(
         let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
         let align = tables.weights.shared_align;
         let capacity = plan.allocs.capacity();
-        let alloc = AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset: 0 };
+        let alloc =
+            AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset: 0 };
         plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
     }
     Ok(())

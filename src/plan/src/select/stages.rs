@@ -93,7 +93,8 @@ impl Planner<'_, '_, '_, '_> {
         let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
         for user in program.uses(tile).filter_map(|place| program.user(place)) {
             let behind = core::iter::successors(program.next(copy), |at| program.next(*at));
-            let reads = program.role(user) == OpRole::Load && behind.into_iter().any(|at| at == user);
+            let reads =
+                program.role(user) == OpRole::Load && behind.into_iter().any(|at| at == user);
             if user != copy && !reads {
                 return Err(PlanError::Stages { op: user, why: Unstaged::Touched });
             }
@@ -161,10 +162,8 @@ impl Planner<'_, '_, '_, '_> {
     fn touch(&self, m: &TransferPlan, writes: bool) -> Option<AccessId> {
         let movement = self.target.tables.atom(m.atom)?.movement?;
         let side = if writes { &movement.to } else { &movement.from };
-        let by_lane = side
-            .layout
-            .axes()
-            .is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT));
+        let by_lane =
+            side.layout.axes().is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT));
         let single = m.second.is_none() && m.tiled.is_none() && side.space == Space::Shared;
         (single && by_lane).then_some(side.access)
     }
@@ -190,9 +189,7 @@ impl Planner<'_, '_, '_, '_> {
             let immediates = || atom.operands.iter().filter(|o| o.role == Role::Immediate);
             let own = atom.operands.get(usize::from(counter.operand));
             immediates().count() == 1
-                && own.is_some_and(|o| {
-                    o.role == Role::Immediate && o.range.1 >= i64::from(stages)
-                })
+                && own.is_some_and(|o| o.role == Role::Immediate && o.range.1 >= i64::from(stages))
         });
         let open = u16::from(stages.saturating_sub(2));
         closes(close)

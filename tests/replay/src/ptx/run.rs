@@ -340,9 +340,10 @@ impl Warp {
 
     /// Groups of copies that bring something and that the first lane has not waited for.
     pub fn groups_in_flight(&self) -> u32 {
-        let groups = self.copies.first().map_or(0, |lane| {
-            lane.groups.iter().filter(|group| !group.is_empty()).count()
-        });
+        let groups = self
+            .copies
+            .first()
+            .map_or(0, |lane| lane.groups.iter().filter(|group| !group.is_empty()).count());
         u32::try_from(groups).unwrap_or(u32::MAX)
     }
 
