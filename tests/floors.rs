@@ -77,7 +77,11 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     (
         "src/check",
         &["layout", "tables", "ir", "tile", "plan", "emit"],
-        &[&["reader"], &["violation+evaluator+memory+matrix+lanes+order+contents"], &["explain"]],
+        &[
+            &["reader", "stages"],
+            &["violation+evaluator+memory+matrix+lanes+order+contents"],
+            &["explain"],
+        ],
     ),
     (
         "src/infer",

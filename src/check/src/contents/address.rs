@@ -7,7 +7,8 @@ use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NO
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, Position, power, spot};
 use crate::memory::movement::{Move, coordinates};
-use crate::stages::{LeftOut, StagedTile, ahead_of, staged_tile};
+use crate::order::stages::LeftOut;
+use crate::stages::{StagedTile, ahead_of, staged_tile};
 use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::ParamKind;

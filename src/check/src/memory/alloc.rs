@@ -37,7 +37,7 @@ pub(crate) fn allocs(
                 .and_then(|(p, size)| u64::from(p.byte).checked_add(size));
             within(end, u64::from(a.stage_bytes()))?;
         }
-        crate::stages::buffers(program, plan, k)?;
+        crate::memory::buffers::buffers(program, plan, k)?;
         let end = u64::from(a.offset).saturating_add(u64::from(a.bytes));
         within(Some(end), u64::from(plan.shared_bytes))?;
         within(Some(end), u64::from(arch.shared.max_bytes))?;

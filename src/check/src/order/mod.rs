@@ -2,5 +2,6 @@
 
 pub(crate) mod accesses;
 pub(crate) mod mbarrier;
+pub(crate) mod stages;
 pub(crate) mod walks;
 pub(crate) mod ways;

@@ -3,8 +3,8 @@
 
 use crate::memory::alloc::shares_bytes;
 use crate::memory::transpose::stores;
+use crate::order::stages::StagedAccess;
 use crate::order::ways::{BranchTargets, FlowState};
-use crate::stages::StagedAccess;
 use crate::violation::Violation;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
