@@ -50,10 +50,12 @@
 //!    is a multiple of it.
 //! 2. Two tiles that share bytes are not both alive; a tile is alive from its first to its last
 //!    user, a user inside a loop counting as that whole (outermost) loop.
+//!
 //! 2a. A tile that a copy in a loop of `n` stages fills has `n` buffers, one behind the other, each
 //!     aligned; statement 1 holds in each. That copy alone writes it, loads behind it in the loop's
 //!     body alone read it, nothing else touches its bytes in the loop, and the loop does not write the
 //!     tensor that the copy reads. Other tiles have one buffer.
+//!
 //! 3. A fragment has all lane and warp bits of the group, and its columns span a panel: rank = r +
 //!    c.
 //!
@@ -168,10 +170,12 @@
 //!     if their tiles share bytes and one writes, except inside one execution of one operation.
 //!     Between two conflicting accesses of a walk the steps of the table's rule for (kind of the earlier, kind of the later) occur in the
 //!     rule's order. A wait counts if it waits for as much or more.
+//!
 //! 14a. *Stages.* A loop of `n` stages is gone through `n - 1` times more than it has turns. In time `j` its copies bring
 //!     the tiles of turn `j` into buffer `j mod n`, all else in its body is of turn `j - (n - 1)`; both are left out where there is no such turn.
 //!     Two accesses to one tile, so many times apart and without leaving the loop, conflict if they are to the same buffer; behind the loop, or
 //!     after `n` times, always. A wait for groups may leave open as many as were closed behind the producer's own.
+//!
 //! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each
 //!     piece of scales in tensor memory has one step, before its product's first.
 //! 16. A reduction has, for each bit of the lane's number that counts along what it combines, one
