@@ -130,6 +130,7 @@ impl OrderContext<'_> {
     /// From a step on: each step that some way leads to is met with what holds there, and again
     /// when less holds. `meet` answers whether the way goes on; `end` is told what holds at the
     /// end of the steps.
+    #[inline(never)] // What holds at the labels lies on the stack once.
     pub(crate) fn everywhere<H: FlowState>(
         &self,
         ways: &BranchTargets,
