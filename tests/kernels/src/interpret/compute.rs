@@ -22,6 +22,7 @@ pub(super) fn compute(
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
         "arith.bitcast" | "tt.bitcast" => same_bits(a, element)?,
+        "cast" if a.element.is_whole() || element.is_whole() => whole_cast(a, element)?,
         "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
         "mma" => multiply(tiles, &shape, element, flushed)?,
@@ -73,6 +74,18 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
         return Item { bits: 0, sure: Sure::Free };
     }
     Item::rounded(to, value, error).of_either_zero(to, [(value, item)])
+}
+
+/// The cast between whole numbers, or between these and floats: the types say what has a sign.
+fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {
+    let plain = |element: Element| matches!(element, Element::Whole { signed: false, .. });
+    match (a.element.is_whole(), to.is_whole()) {
+        (true, false) => between(if plain(a.element) { "arith.uitofp" } else { "arith.sitofp" }, a, to),
+        (false, _) => between(if plain(to) { "arith.fptoui" } else { "arith.fptosi" }, a, to),
+        _ if a.element.bits() == to.bits() => same_bits(a, to),
+        _ if a.element.bits() > to.bits() => resized("arith.trunci", a, to),
+        _ => resized(if plain(a.element) { "arith.extui" } else { "arith.extsi" }, a, to),
+    }
 }
 
 fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
@@ -339,6 +352,14 @@ fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
         ("min", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.min(q),
         ("max", Some(_)) => x.max(y),
         ("min", Some(_)) => x.min(y),
+        ("clamp", Some(_)) => {
+            let high = operands.get(2).copied().unwrap_or(0);
+            if matches!(element, Element::Whole { signed: false, .. }) {
+                p.max(q).min(i128::from(high))
+            } else {
+                x.max(y).min(signed(high))
+            }
+        }
         ("arith.andi", Some(_)) => p & q,
         ("arith.ori", Some(_)) => p | q,
         ("arith.xori", Some(_)) => p ^ q,
@@ -389,7 +410,9 @@ fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
             if !to.is_whole() {
                 let signed = ((item.bits << (64 - bits)) as i64 >> (64 - bits)) as f64;
                 let value = if plain { item.bits as f64 } else { signed };
-                let known = item.sure == Sure::Bits;
+                let is_fixed =
+                    !matches!(to, Element::Float8 { .. }) || value.abs() <= to.greatest();
+                let known = item.sure == Sure::Bits && is_fixed;
                 let out = Item::rounded(to, value, 0.0);
                 return if known { out } else { Item { sure: Sure::Free, ..out } };
             }

@@ -54,7 +54,11 @@ impl Element {
             "i8" => Self::Whole { bits: 8, signed: true },
             "u8" => Self::Whole { bits: 8, signed: false },
             "i16" => Self::Whole { bits: 16, signed: true },
+            "u16" => Self::Whole { bits: 16, signed: false },
             "i32" => Self::Whole { bits: 32, signed: true },
+            "u32" => Self::Whole { bits: 32, signed: false },
+            "i64" => Self::Whole { bits: 64, signed: true },
+            "u64" => Self::Whole { bits: 64, signed: false },
             other => return Err(format!("element type {other}")),
         })
     }
@@ -144,8 +148,8 @@ impl Element {
         match self {
             Self::F64 => v.to_bits(),
             Self::F32 => u64::from((v as f32).to_bits()),
-            Self::F16 => u64::from(f32_to_f16(v as f32)),
-            Self::Bf16 => u64::from(f32_to_bf16(v as f32)),
+            Self::F16 => u64::from(f32_to_f16(odd(v))),
+            Self::Bf16 => u64::from(f32_to_bf16(odd(v))),
             Self::Float8 { fraction, fnuz } => u64::from(to_float8(v as f32, fraction, fnuz, true)),
             Self::E8m0 => (v.log2().round() as i64 + 127) as u64 & 0xff,
             Self::Whole { bits, .. } => v as i128 as u64 & (u64::MAX >> (64 - bits)),
@@ -169,4 +173,15 @@ impl Element {
             if v == 0.0 || !v.is_finite() { i32::MIN / 2 } else { v.abs().log2().floor() as i32 };
         2f64.powi(exponent.max(self.least_exponent()) + 1 - self.precision())
     }
+}
+
+/// A number as an f32 that is rounded further as the number itself is: what f32 does not have is
+/// between two of its numbers, and the odd one of them stands for it.
+fn odd(v: f64) -> f32 {
+    let near = v as f32;
+    if v.is_nan() || f64::from(near) == v {
+        return near;
+    }
+    let below = if f64::from(near).abs() > v.abs() { near.to_bits() - 1 } else { near.to_bits() };
+    f32::from_bits(below | 1)
 }

@@ -83,6 +83,21 @@ pub(super) fn align(high: Tracked, low: Tracked, bits: u32) -> Tracked {
     or(shr(low, Tracked::plain(bits)), shl(high, Tracked::plain(32 - bits)))
 }
 
+/// Bits of a value, by its place and how many they are: what they are is known where their halves
+/// are written.
+pub(super) fn field([a, at, len]: [Tracked; 3], f: fn([u32; 3]) -> u32) -> Tracked {
+    let (first, width) = (at.value & 31, len.value & 31);
+    let last = (first + width.max(1) - 1).min(31);
+    let needed = halves(|h| (first / 16..=last / 16).contains(&u32::from(h)));
+    let is_known =
+        at.defined == WHOLE && len.defined == WHOLE && (width == 0 || a.defined & needed == needed);
+    Tracked {
+        value: f([a.value, at.value, len.value]),
+        tags: [0, 0],
+        defined: if is_known { WHOLE } else { 0 },
+    }
+}
+
 /// `v_perm_b32`: bytes 0-3 are the second source's, 4-7 the first's, 12 is 0, 13 and up 0xff;
 /// 8 to 11 replicate the sign of the halves.
 pub(super) fn perm(high: Tracked, low: Tracked, selector: Tracked) -> Tracked {

@@ -15,6 +15,10 @@ fn byte_align([a, b, c]: [u32; 3]) -> u32 {
     (((u64::from(a) << 32) | u64::from(b)) >> (8 * (c & 3))) as u32
 }
 
+fn bfe_u32([a, b, c]: [u32; 3]) -> u32 {
+    ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32
+}
+
 fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
     let (at, len) = (b & 31, c & 31);
     if len == 0 {
@@ -33,6 +37,38 @@ fn halves(all: [Tracked; 3], f: fn(f64, f64, f64) -> f64) -> Tracked {
     };
     let defined = all.iter().fold(3, |seen, t| seen & t.defined);
     Tracked { value: one(0) | one(16), tags: [0, 0], defined }
+}
+
+/// A function of the whole numbers in lower halves, and of those in upper ones.
+fn whole_halves([a, b, _]: [Tracked; 3], f: fn(u16, u16) -> u16) -> Tracked {
+    let one = |shift: u32| {
+        u32::from(f((a.value >> shift) as u16, (b.value >> shift) as u16)) << shift
+    };
+    Tracked { value: one(0) | one(16), tags: [0, 0], defined: a.defined & b.defined }
+}
+
+/// Packed arithmetic of whole numbers.
+fn find_pairs(name: &str) -> Option<LaneFn> {
+    use LaneFn::Tracked as Keep;
+    Some(match name {
+        "v_pk_add_u16" => Keep(|all| whole_halves(all, u16::wrapping_add)),
+        "v_pk_sub_i16" => Keep(|all| whole_halves(all, u16::wrapping_sub)),
+        "v_pk_mul_lo_u16" => Keep(|all| whole_halves(all, u16::wrapping_mul)),
+        "v_pk_max_i16" => Keep(|all| {
+            whole_halves(all, |x, y| x.cast_signed().max(y.cast_signed()).cast_unsigned())
+        }),
+        "v_pk_min_i16" => Keep(|all| {
+            whole_halves(all, |x, y| x.cast_signed().min(y.cast_signed()).cast_unsigned())
+        }),
+        "v_pk_max_u16" => Keep(|all| whole_halves(all, u16::max)),
+        "v_pk_min_u16" => Keep(|all| whole_halves(all, u16::min)),
+        "v_pk_lshlrev_b16" => Keep(|all| whole_halves(all, |n, x| x << (n & 15))),
+        "v_pk_lshrrev_b16" => Keep(|all| whole_halves(all, |n, x| x >> (n & 15))),
+        "v_pk_ashrrev_i16" => {
+            Keep(|all| whole_halves(all, |n, x| (x.cast_signed() >> (n & 15)).cast_unsigned()))
+        }
+        _ => return None,
+    })
 }
 
 /// Looks a mnemonic up. `v_bitop3_b32` is decoded elsewhere, for its table.
@@ -83,10 +119,8 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
             3,
         ),
         "v_pack_b32_f16" => (Keep(|[a, b, _]| tracked::pack(a, b)), 2),
-        "v_bfe_u32" => {
-            (Plain(|[a, b, c]| ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32), 3)
-        }
-        "v_bfe_i32" => (Plain(bfe_i32), 3),
+        "v_bfe_u32" => (Keep(|all| tracked::field(all, bfe_u32)), 3),
+        "v_bfe_i32" => (Keep(|all| tracked::field(all, bfe_i32)), 3),
         "v_bcnt_u32_b32" => (Plain(|[a, b, _]| a.count_ones() + b), 2),
         "v_mbcnt_lo_u32_b32" => (
             Indexed(|[a, b, _], lane| {
@@ -158,7 +192,7 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
             Narrow(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16),
             2,
         ),
-        _ => return None,
+        _ => return find_pairs(name).map(|f| (f, 2)),
     })
 }
 

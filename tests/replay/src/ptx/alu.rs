@@ -26,6 +26,11 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
     if ty.is_float() {
         return float(f, ty, s);
     }
+    if let Ty::U16x2 | Ty::S16x2 = ty {
+        let half = if ty == Ty::U16x2 { Ty::U(16) } else { Ty::S(16) };
+        let low = compute(f, half, s.map(|v| v & 0xffff))?;
+        return Ok(low | compute(f, half, s.map(|v| v >> 16 & 0xffff))? << 16);
+    }
     let bits = ty.bits();
     let [a, b, c] = [0, 1, 2].map(|i| truncate(s[i], bits));
     let [wa, wb, wc] = [0, 1, 2].map(|i| widen(s[i], ty));

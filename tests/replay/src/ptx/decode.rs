@@ -278,6 +278,9 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     {
         return Err("a suffix does not belong to this instruction".to_string());
     }
+    if matches!(ty, Ty::U16x2 | Ty::S16x2) && !matches!(f, Alu::Add | Alu::Min | Alu::Max) {
+        return Err(format!("`{head}` knows no pairs of whole numbers"));
+    }
     // Without a rounding ptxas may make one instruction of a product and a sum, rounded once.
     if float && !rounded && matches!(f, Alu::Add | Alu::Sub | Alu::Mul | Alu::Fma) {
         return Err(format!("`{head}` of floats says no rounding: it may be fused"));

@@ -14,6 +14,10 @@ pub(super) enum Ty {
     F32,
     Tf32,
     F64,
+    /// Two whole numbers.
+    U16x2,
+    /// Two with signs.
+    S16x2,
     /// Eight bits, of matrix operands only.
     E4m3,
     E5m2,
@@ -25,7 +29,7 @@ impl Ty {
             Ty::Pred => 1,
             Ty::B(n) | Ty::U(n) | Ty::S(n) => n,
             Ty::F16 | Ty::Bf16 => 16,
-            Ty::F16x2 | Ty::Bf16x2 | Ty::F32 | Ty::Tf32 => 32,
+            Ty::F16x2 | Ty::Bf16x2 | Ty::U16x2 | Ty::S16x2 | Ty::F32 | Ty::Tf32 => 32,
             Ty::F64 => 64,
             Ty::E4m3 | Ty::E5m2 => 8,
         }
@@ -40,7 +44,7 @@ impl Ty {
     }
 
     pub fn is_float(self) -> bool {
-        !matches!(self, Ty::Pred | Ty::B(_) | Ty::U(_) | Ty::S(_))
+        !matches!(self, Ty::Pred | Ty::B(_) | Ty::U(_) | Ty::S(_) | Ty::U16x2 | Ty::S16x2)
     }
 
     pub fn parse(word: &str) -> Option<Ty> {
@@ -53,6 +57,8 @@ impl Ty {
             "f32" => Ty::F32,
             "tf32" => Ty::Tf32,
             "f64" => Ty::F64,
+            "u16x2" => Ty::U16x2,
+            "s16x2" => Ty::S16x2,
             _ => {
                 let (head, bits) = word.split_at_checked(1)?;
                 let bits: u32 = bits.parse().ok().filter(|b| [8, 16, 32, 64, 128].contains(b))?;
