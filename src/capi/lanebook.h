@@ -83,7 +83,8 @@ enum lb_code {
  * operand (fewest; most there can be), 15 written layout that cannot be kept to (why), 16 tensor memory (columns needed; those for
  * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all),
  * 18 tile of global memory that spans more than its addresses reach (bytes), 19 the plan is of another program or other tables,
- * 20 copy that cannot run ahead of its loop's turns (why).
+ * 20 copy that cannot run ahead of its loop's turns (why),
+ * 21 a mask at a tile of shared memory, or beside bounds.
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,

@@ -28,4 +28,5 @@ lanebook_ir::details! {
     18 GlobalReach { op, bytes } at op => [wide(bytes)];
     19 Stale => [];
     20 Stages { op, why } at op => [why as u32];
+    21 Masked(op) at op => [];
 }

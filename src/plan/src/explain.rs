@@ -241,6 +241,7 @@ impl PlanError {
             Self::TensorReach { warps, needed, .. } => sentence!(sink, "a warp does not reach all lanes of tensor memory: of ~ warps each loads and stores its lanes by its number, the group has ~", needed, warps),
             Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
             Self::Stages { why, .. } => names.unstaged(why, sink),
+            Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
             Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
@@ -289,7 +290,7 @@ mod tests {
             Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),
             SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
-            Stages { op, why: Unstaged::NoCopy },
+            Stages { op, why: Unstaged::NoCopy }, Masked(op),
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

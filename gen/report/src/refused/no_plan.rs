@@ -374,6 +374,11 @@ pub(super) fn of_plan(
             op,
             String::new(),
         ),
+        PlanError::Masked(op) => here(
+            Problem::refused(what, "say the tensor's ends by `bounds` or by the mask, not by both; load a tile of shared memory whole, and select"),
+            op,
+            String::from("here is a mask"),
+        ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();
             let what = match need > capacity as usize {

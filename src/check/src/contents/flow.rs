@@ -5,7 +5,7 @@ use crate::contents::{Content, ContentsContext, class, count};
 use crate::order::walks::narrow;
 use crate::violation::Violation;
 use heapless::VecView;
-use lanebook_emit::step::{NO_GUARD, Purpose, Slot, Step};
+use lanebook_emit::step::{GUARD_OPERAND, NO_GUARD, Purpose, Slot, Step};
 use lanebook_tables::{Isa, Operandless, RegisterKind, Role};
 
 /// Most classes of an instruction set.
@@ -172,6 +172,12 @@ pub(super) fn definitions(
         registers(look, &numbering, step, is_read, |named| {
             fits &= reads.push(state.get(named.place).copied().unwrap_or_default()).is_ok();
         });
+        // The guard stands behind all operands.
+        if let Slot::Reg { class, first, .. } = step.guard_slot() {
+            let place = numbering.at(class, first);
+            let content = place.and_then(|place| state.get(place)).copied().unwrap_or_default();
+            fits &= reads.push(content).is_ok();
+        }
         if !fits {
             return Err(full(ContentsPool::Reads, scratch.reads.capacity()));
         }
@@ -416,7 +422,8 @@ impl ContentsScratch<'_> {
             }
             at = at.saturating_add(usize::from(many));
         }
-        None
+        let is_guard = operand == GUARD_OPERAND && member == 0 && s.guard != NO_GUARD;
+        is_guard.then(|| self.reads.get(at).copied())?
     }
 
     /// Whether nothing has written what a register holds, on some way: before a loop, or on either

@@ -1,19 +1,20 @@
 //! Guards: a step is carried out in exactly the lanes whose elements are inside of their tensor's
-//! bounds, and what a load leaves alone in the others is 0.
+//! bounds, or of which the mask says so, and what a load leaves alone in the others is 0.
 
-use crate::contents::ContentsContext;
 use crate::contents::address::ThreadRun;
 use crate::contents::arguments::Edge;
-use crate::contents::count;
 use crate::contents::flow::{is_written, role_of};
+use crate::contents::goal::{Goal, What};
 use crate::contents::storage::ContentsScratch;
-use crate::evaluator::Position;
+use crate::contents::through::BitRange;
+use crate::contents::{Content, ContentsContext, ContentsSummary, count};
+use crate::evaluator::{Position, place_bits};
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
-use lanebook_emit::step::{NO_GUARD, Step};
+use lanebook_emit::step::{GUARD_OPERAND, NO_GUARD, Slot, Step};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
-use lanebook_plan::{End, GlobalPlan};
-use lanebook_tables::{OpRole, Space};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
+use lanebook_tables::{OpRole, Role, Space};
 
 /// Most bounds that are arguments.
 pub(super) const EDGES: usize = 16;
@@ -62,6 +63,54 @@ pub(super) fn filled(
     Ok(())
 }
 
+/// What the guard of a masked movement's step must hold: the truth of the first element that each
+/// lane moves.
+#[inline(never)]
+pub(super) fn masked(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    m: &TransferPlan,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
+    let Some(mask) = look.program.mask(m.op) else { return Ok(()) };
+    let wrong = Violation::Guard { step: at, thread: u16::MAX };
+    let Some(instance) = scratch.instance(at) else {
+        out.unfollowed = out.unfollowed.saturating_add(1);
+        return Ok(());
+    };
+    let rules = look.isa.guard.ok_or(wrong)?;
+    let mut content = scratch.read(look, at, GUARD_OPERAND, 0).ok_or(wrong)?;
+    if let Some(test) = rules.test {
+        let Content::Step(number, _) = content else { return Err(wrong) };
+        let step = look.steps.get(usize::from(number)).filter(|s| s.atom == test).ok_or(wrong)?;
+        let atom = look.atom(step).ok_or(wrong)?;
+        let word = atom.operands.iter().position(|o| o.role == Role::Use).ok_or(wrong)?;
+        // Below zero, not below another number.
+        let others = atom.operands.iter().enumerate().skip(word.saturating_add(1));
+        for (k, _) in others.filter(|(_, o)| o.role != Role::Def) {
+            if step.arg(k) != Slot::Int(0) {
+                return Err(wrong);
+            }
+        }
+        let word = u8::try_from(word).map_err(|_| wrong)?;
+        content = scratch.read(look, number, word, 0).ok_or(wrong)?;
+    }
+    let ((End::Registers(k), _) | (_, End::Registers(k))) = (m.from, m.to) else {
+        return Err(wrong);
+    };
+    let tile = &look.plan.fragments.get(usize::from(k)).ok_or(wrong)?.fragment;
+    let first = m.tiling.register(instance).checked_mul(32).ok_or(wrong)?;
+    let place = first.checked_div(place_bits(tile)).ok_or(wrong)?;
+    let bits = look.place_of(mask).ok_or(wrong)?;
+    scratch.want(Goal {
+        bits: BitRange { content, bit: 0, width: 32 },
+        what: What::Tile(mask),
+        at: place.checked_mul(bits).ok_or(wrong)?,
+        sink: at,
+    })
+}
+
 impl ThreadRun<'_, '_> {
     /// What an instance's step does in this thread is what its tensor's bounds say: `first` is the
     /// first byte of the lane's share, of so many bytes.
@@ -78,6 +127,15 @@ impl ThreadRun<'_, '_> {
         let End::Global(k) = end else { return Ok(()) };
         let tile = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
         let is_sized = (self.look.atom(step).and_then(|atom| atom.movement?.size)).is_some();
+        let mask = self.look.movement_of(step).and_then(|m| self.look.program.mask(m.op));
+        if let Some(mask) = mask {
+            // What its guard holds is shown of each instance; here, that one truth is enough.
+            let element = u32::from(tile.map.shape.bits / 8);
+            let is_one = share == element || self.look.program.is_same_along_rows(mask);
+            let is_kept = step.guard != NO_GUARD && !is_sized && is_one;
+            let is_plain = self.look.program.bounds(tile.memref).is_none();
+            return if is_kept && is_plain { Ok(()) } else { Err(wrong) };
+        }
         if self.look.program.bounds(tile.memref).is_none() {
             return if step.guard == NO_GUARD && !is_sized { Ok(()) } else { Err(wrong) };
         }

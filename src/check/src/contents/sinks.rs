@@ -35,6 +35,9 @@ pub(super) fn goals(
         else {
             continue;
         };
+        if let Some(m) = look.movement_of(step).filter(|m| look.program.mask(m.op).is_some()) {
+            crate::contents::guards::masked(look, scratch, at, &m, out)?;
+        }
         if movement.from.space != Space::Register
             || !matches!(movement.to.space, Space::Shared | Space::Global)
         {

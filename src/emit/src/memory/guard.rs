@@ -1,9 +1,10 @@
 //! Guards: which lanes an instruction is kept to, where a tile may reach beyond its tensor's
-//! bounds.
+//! bounds, or a mask says which elements are touched.
 //!
 //! Along each dimension the distance of a lane's first element from the bound is below zero where
 //! that element is inside. All of these distances joined by "and" are one word that is below zero
-//! in the lanes that take part; the tables say how an instruction is kept to those.
+//! in the lanes that take part; the tables say how an instruction is kept to those. A truth of a
+//! mask is such a word as it stands.
 
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
@@ -11,7 +12,7 @@ use crate::lower::interface::ParamKind;
 use crate::step::{Missing, Purpose, Slot, StepError, member_offset, slot};
 use lanebook_ir::{MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::{ClassId, IndexOp};
+use lanebook_tables::{ClassId, IndexOp, RegisterKind};
 use lanebook_tile::map::Combine;
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -27,13 +28,17 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(plan.op);
         let End::Global(k) = end else { return Ok(None) };
         let global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
-        if global.guards == 0 {
+        if global.guards == 0 && !global.is_masked {
             return Ok(None);
         }
         let purpose = self.steps.purpose;
         self.steps.purpose = Purpose::Control;
-        let word = self.inside(plan, &global, instance)?;
-        let word = self.compute(word, RegBank::Vector)?;
+        let word = if global.is_masked {
+            self.truth_of(plan, instance)?
+        } else {
+            let word = self.inside(plan, &global, instance)?;
+            self.compute(word, RegBank::Vector)?
+        };
         let missing = StepError::NoAtom(Missing::Frame);
         let rules = self.machine.isa.guard.ok_or(missing)?;
         let guard = match rules.test {
@@ -46,6 +51,35 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         self.steps.purpose = purpose;
         if guard.class == rules.class && guard.count == 1 { Ok(Some(guard)) } else { Err(refuse) }
+    }
+
+    /// The register of a movement's mask that says whether a lane's first element of an instance is
+    /// touched: a truth is all ones, which is below zero, or all zeros.
+    #[inline(never)]
+    fn truth_of(&mut self, plan: &TransferPlan, instance: u32) -> Result<Reg, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let mask = self.program.mask(plan.op).ok_or(refuse)?;
+        let ((End::Registers(k), _) | (_, End::Registers(k))) = (plan.from, plan.to) else {
+            return Err(refuse);
+        };
+        let tile = &self.plan.fragments.get(usize::from(k)).ok_or(refuse)?.fragment;
+        let place = plan
+            .tiling
+            .register(instance)
+            .checked_mul(32)
+            .and_then(|bit| bit.checked_div(u32::from(tile.place_bits())))
+            .and_then(|place| u16::try_from(place).ok())
+            .ok_or(refuse)?;
+        let source = self.source(plan.op, mask)?;
+        let reg = self.register(&source, place).ok_or(refuse)?;
+        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
+        if reg.class == class {
+            return Ok(reg);
+        }
+        let copy = self.steps.tuple(class, 1)?;
+        self.copy_tile(plan.op, reg, copy)?;
+        self.steps.purpose = Purpose::Control;
+        Ok(copy)
     }
 
     /// A register with the bytes of each lane's share that a copy reads: all of `share`, or none

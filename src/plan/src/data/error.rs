@@ -123,6 +123,9 @@ pub enum PlanError {
         /// Why.
         why: Unstaged,
     },
+    /// A mask keeps accesses of global memory, of a memref without bounds: of a tile in shared
+    /// memory, or beside bounds, none is obeyed.
+    Masked(Op),
     /// Lent storage is full.
     Capacity {
         /// Which.
@@ -160,6 +163,7 @@ impl PlanError {
             | Self::TensorMemory { op, .. }
             | Self::TensorReach { op, .. }
             | Self::GlobalReach { op, .. }
+            | Self::Masked(op)
             | Self::Stages { op, .. } => *op = to(*op),
             Self::Capacity { op, .. } => {
                 if let Some(op) = op {

@@ -95,7 +95,10 @@ pub struct GlobalPlan {
     /// Dimensions of the memref, a bit each, along which the tile may reach beyond the tensor's
     /// bounds ([`Program::bounds`](lanebook_ir::Program::bounds)).
     pub guards: u8,
-    /// Bytes of a row that are certainly all inside of the bounds or all outside.
+    /// Whether a mask says which elements are touched.
+    pub is_masked: bool,
+    /// Bytes of a row that are certainly all inside of the bounds or all outside, and of which the
+    /// mask says the same.
     pub whole: u32,
     /// The tile's map.
     pub map: MemoryMap,
@@ -122,7 +125,7 @@ impl GlobalPlan {
     /// It as an end of a movement.
     #[must_use]
     pub fn end(&self) -> EndMap<'_> {
-        let whole = (self.guards != 0).then_some(self.whole);
+        let whole = (self.guards != 0 || self.is_masked).then_some(self.whole);
         EndMap::Global(&self.map, self.align, whole)
     }
 

@@ -221,6 +221,9 @@ impl Planner<'_, '_, '_, '_> {
             PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
         let value = self.program.operand(op, operand).ok_or(not_traced)?;
         if let Some((index, alloc)) = self.plan.alloc_of(value) {
+            if self.program.mask(op).is_some() {
+                return Err(PlanError::Masked(op));
+            }
             if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
                 return Err(PlanError::Extents(op));
             }
@@ -275,8 +278,18 @@ impl Planner<'_, '_, '_, '_> {
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let (guards, whole) = self.guards(value, shape, operand, op);
         let whole = whole.saturating_mul(element).min(inner);
+        let mask = self.program.mask(op);
+        if mask.is_some() && self.program.bounds(value).is_some() {
+            return Err(PlanError::Masked(op));
+        }
+        // Neighbours of which the mask may say different things are apart.
+        let whole = match mask {
+            Some(mask) if !self.program.is_same_along_rows(mask) => whole.min(element),
+            _ => whole,
+        };
         let global = GlobalPlan {
             guards,
+            is_masked: mask.is_some(),
             whole,
             memref: value,
             start: (row, col),

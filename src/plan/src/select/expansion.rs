@@ -26,6 +26,9 @@ pub struct Replaced {
     op: Op,
     /// What stood before it; they stand between.
     before: Option<Op>,
+    /// It is a choice that was put behind this load, between what the load brings and what stands
+    /// in the place of the elements that its mask leaves out.
+    load: Option<Op>,
 }
 
 /// What was put into a program.
@@ -58,6 +61,19 @@ impl<'w> Expansions<'w> {
     ) -> Result<(), PlanError> {
         let mut at = program.inside(function).next();
         while let Some(op) = at {
+            let full = PlanError::Capacity {
+                pool: PlanPool::Expansions,
+                capacity: u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX),
+                op: Some(op),
+            };
+            if let Some(other) = filled(program, op) {
+                let select = fill(program, op, other).ok_or(PlanError::Capacity {
+                    pool: PlanPool::Program,
+                    capacity: 0,
+                    op: Some(op),
+                })?;
+                self.replaced.push(Replaced { op: select, before: None, load: Some(op) }).map_err(|_| full)?;
+            }
             let Some(sequence) = wanted(tables, arch, program, op) else {
                 at = program.following(op, Some(function));
                 continue;
@@ -70,7 +86,7 @@ impl<'w> Expansions<'w> {
             let before = program.previous(op);
             // A step of another one belongs to that.
             if self.home(program, op) == op {
-                self.replaced.push(Replaced { op, before }).map_err(|_| full)?;
+                self.replaced.push(Replaced { op, before, load: None }).map_err(|_| full)?;
             }
             insert(program, op, sequence).ok_or(PlanError::Capacity {
                 pool: PlanPool::Program,
@@ -95,14 +111,26 @@ impl<'w> Expansions<'w> {
     /// The operation of the caller's program that an operation is there for.
     #[doc(hidden)]
     pub fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
-        let is_for = |one: &&Replaced| Self::chain(program, **one).any(|at| at == op);
-        self.replaced.iter().find(is_for).map_or(op, |one| one.op)
+        let loaded = |op: Op| {
+            self.replaced.iter().find(|one| one.op == op).and_then(|one| one.load).unwrap_or(op)
+        };
+        let is_for = |one: &&Replaced| {
+            one.load.is_none() && Self::chain(program, **one).any(|at| at == op)
+        };
+        loaded(self.replaced.iter().find(is_for).map_or(op, |one| one.op))
     }
 
     /// Takes everything out again.
     #[doc(hidden)]
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(one) = self.replaced.pop() {
+            if let Some(load) = one.load {
+                if let (Some(to), Some(from)) = (program.result(one.op, 0), program.result(load, 0)) {
+                    let _ = program.replace_all_uses(to, from);
+                }
+                let _ = program.erase(one.op);
+                continue;
+            }
             let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
             if let Some((to, from)) =
                 last.and_then(|last| program.result(last, 0)).zip(program.result(one.op, 0))
@@ -116,6 +144,52 @@ impl<'w> Expansions<'w> {
             }
         }
     }
+}
+
+/// What stands in the place of the elements that a load's mask leaves out, where no choice behind
+/// the load puts it there yet: anything but zeros, which the load leaves itself.
+fn filled(program: &Program<'_, '_>, op: Op) -> Option<Value> {
+    let (other, result) = (program.other(op)?, program.result(op, 0)?);
+    program.uses(result).next()?;
+    let is_zero = |literal: Literal| {
+        let dtype = program.type_of(other).dtype.and_then(|dtype| program.tables().dtype(dtype));
+        dtype.and_then(|dtype| program.literal_bits(literal, dtype)) == Some(0)
+    };
+    if program.constant_sum(other).is_some_and(|(literal, _)| is_zero(literal)) {
+        return None;
+    }
+    let chooses = |user: Op| {
+        program.role(user) == OpRole::Select
+            && program.operand(user, 0) == program.mask(op)
+            && program.operand(user, 1) == Some(result)
+            && program.operand(user, 2) == Some(other)
+    };
+    let mut users = program.uses(result).map(|place| program.user(place));
+    let is_there = users.all(|user| user.is_some_and(chooses));
+    (!is_there).then_some(other)
+}
+
+/// A choice behind a load, which all readers of the load's result read instead; `None` if the
+/// program has no room for it.
+#[inline(never)]
+fn fill(program: &mut Program<'_, '_>, op: Op, other: Value) -> Option<Op> {
+    let (mask, result) = (program.mask(op)?, program.result(op, 0)?);
+    let decl = program.tables().op_of_role(OpRole::Select)?;
+    let ty = program.type_of(result);
+    let operands = [mask, other, other];
+    let select = match program.next(op) {
+        Some(next) => program.insert_before(next, decl, &operands, &[ty]).ok()?,
+        None => program.append(program.block_of(op)?, decl, &operands, &[ty]).ok()?,
+    };
+    let chosen = program.result(select, 0)?;
+    let done = program.replace_all_uses(result, chosen).is_ok()
+        && program.set_operand(select, 1, result).is_ok();
+    if done {
+        return Some(select);
+    }
+    let _ = program.replace_all_uses(chosen, result);
+    let _ = program.erase(select);
+    None
 }
 
 /// The sequence that an operation needs: no instruction does it, and something reads it.

@@ -14,11 +14,12 @@ use super::revisit::revisit;
 use super::spread::spread;
 use super::stages::stages;
 use super::turns::turns;
+use super::whole::whole;
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 26] = [
+pub const KINDS: [(&str, Make); 27] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -45,6 +46,7 @@ pub const KINDS: [(&str, Make); 26] = [
     ("nests", nests),
     ("places", places),
     ("stages", stages),
+    ("whole", whole),
 ];
 
 /// A program of a kind.

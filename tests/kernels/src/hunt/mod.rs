@@ -23,6 +23,7 @@ mod spread;
 mod stages;
 mod turns;
 pub mod verdict;
+mod whole;
 
 use assemble::Batches;
 use choices::Choices;

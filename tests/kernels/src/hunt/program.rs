@@ -189,9 +189,9 @@ pub struct Program {
 #[must_use]
 pub fn bytes(element: &str) -> u32 {
     match element {
-        "f64" => 8,
-        "f32" | "i32" => 4,
-        "f16" | "bf16" => 2,
+        "f64" | "i64" | "u64" => 8,
+        "f32" | "i32" | "u32" => 4,
+        "f16" | "bf16" | "i16" | "u16" => 2,
         _ => 1,
     }
 }

@@ -176,7 +176,29 @@ impl<'p> Machine<'p> {
 
     /// Numbers of a tile's elements in a tensor, `None` beyond its bounds; the tile's dimensions are
     /// its last ones.
-    fn reach(&mut self, (number, corner): &Corner, shape: &[usize]) -> Said<Vec<Option<usize>>> {
+    fn reach(
+        &mut self,
+        (number, corner): &Corner,
+        shape: &[usize],
+        mask: Option<&Tile>,
+    ) -> Said<Vec<Option<usize>>> {
+        if mask.is_some_and(|mask| mask.shape != shape || mask.element.bits() != 1) {
+            return Err("a mask of another shape".to_string());
+        }
+        // What a mask that is not known leaves out is not known either.
+        let is_touched = |i: usize| {
+            mask.is_none_or(|mask| mask.items[i].sure != Sure::Bits || mask.items[i].bits & 1 == 1)
+        };
+        // How far a tile reaches along its dimensions: nothing, where all of it is left out.
+        let far = |dim: usize| -> usize {
+            let stride: usize = shape[dim + 1..].iter().product();
+            let all: usize = shape.iter().product();
+            (0..all)
+                .filter(|i| mask.is_some() && is_touched(*i))
+                .map(|i| i / stride % shape[dim] + 1)
+                .max()
+                .unwrap_or(0)
+        };
         let bounds: Vec<Option<usize>> = self.program.globals[*number]
             .bounds
             .iter()
@@ -201,7 +223,12 @@ impl<'p> Machine<'p> {
             .ok_or("a tile of more dimensions than its tensor")?;
         let wide = |dim: usize| if dim < outer { 1 } else { shape[dim - outer] };
         for (dim, at) in corner.iter().enumerate() {
-            let end = usize::try_from(*at).map_err(|_| "a negative subscript")? + wide(dim);
+            let first = usize::try_from(*at).map_err(|_| "a negative subscript")?;
+            let end = match mask {
+                Some(_) if (0..shape.len()).any(|dim| far(dim) == 0) => 0,
+                Some(_) if dim >= outer => first + far(dim - outer),
+                _ => first + wide(dim),
+            };
             if let Some(bound) = bound(dim) {
                 if global.written[dim].is_none() && self.measuring {
                     global.extents[dim] = bound;
@@ -223,7 +250,7 @@ impl<'p> Machine<'p> {
                 let (mut rest, mut stride, mut sum) = (i, 1, Some(0));
                 for dim in (0..corner.len()).rev() {
                     let at = corner[dim] as usize + rest % wide(dim);
-                    let inside = bound(dim).is_none_or(|bound| at < bound);
+                    let inside = bound(dim).is_none_or(|bound| at < bound) && is_touched(i);
                     sum = sum.filter(|_| inside).map(|sum| sum + at * stride);
                     rest /= wide(dim);
                     stride *= global.extents[dim];
@@ -233,8 +260,16 @@ impl<'p> Machine<'p> {
             .collect())
     }
 
-    fn fetch(&mut self, operand: &str, shape: &[usize]) -> Said<Tile> {
+    fn fetch(
+        &mut self,
+        operand: &str,
+        shape: &[usize],
+        (mask, other): (Option<Tile>, Option<Tile>),
+    ) -> Said<Tile> {
         let Some(corner) = self.place(operand)? else {
+            if mask.is_some() {
+                return Err("a mask of what is no tensor".to_string());
+            }
             let tile = self.tile(operand)?;
             return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) {
                 Err(format!("{UNWRITTEN}: {operand}"))
@@ -242,7 +277,7 @@ impl<'p> Machine<'p> {
                 Ok(tile)
             };
         };
-        let reached = self.reach(&corner, shape)?;
+        let reached = self.reach(&corner, shape, mask.as_ref())?;
         let global = &mut self.program.globals[corner.0];
         global.is_read = true;
         if self.measuring {
@@ -252,18 +287,46 @@ impl<'p> Machine<'p> {
                 Item { bits: 0, sure: Sure::Free },
             ));
         }
+        if other.as_ref().is_some_and(|o| o.shape != shape || o.element != global.element) {
+            return Err("another tile in the place of what is left out".to_string());
+        }
+        let unknown = |i: usize| {
+            mask.as_ref().is_some_and(|mask: &Tile| mask.items[i].sure != Sure::Bits)
+        };
+        let element = global.element;
+        let item = |(i, at): (usize, &Option<usize>)| {
+            let left = other.as_ref().map_or(Item::exact(0), |other| {
+                let item = other.items[i];
+                // A choice of narrow floats goes through f32.
+                let is_nan = !element.is_whole() && element.decode(item.bits).is_nan();
+                if is_nan && item.sure == Sure::Bits { Item { sure: Sure::Nan, ..item } } else { item }
+            });
+            match at {
+                _ if unknown(i) => Item { sure: Sure::Free, ..left },
+                None => left,
+                Some(at) => {
+                    let item = global.items[*at];
+                    let is_nan = !element.is_whole() && element.decode(item.bits).is_nan();
+                    if other.is_some() && is_nan && item.sure == Sure::Bits {
+                        Item { sure: Sure::Nan, ..item }
+                    } else {
+                        item
+                    }
+                }
+            }
+        };
         Ok(Tile {
             shape: shape.to_vec(),
-            element: global.element,
-            items: reached
-                .iter()
-                .map(|at| at.map_or(Item::exact(0), |at| global.items[at]))
-                .collect(),
+            element,
+            items: reached.iter().enumerate().map(item).collect(),
         })
     }
 
-    fn deliver(&mut self, operand: &str, tile: Tile) -> Said<()> {
+    fn deliver(&mut self, operand: &str, tile: Tile, mask: Option<Tile>) -> Said<()> {
         let Some(corner) = self.place(operand)? else {
+            if mask.is_some() {
+                return Err("a mask of what is no tensor".to_string());
+            }
             let own = self.tile(operand)?;
             if own.shape != tile.shape || own.element != tile.element {
                 return Err("a tile of another type".to_string());
@@ -271,15 +334,18 @@ impl<'p> Machine<'p> {
             self.values.insert(operand.trim().to_string(), Value::Tile(tile));
             return Ok(());
         };
-        let reached = self.reach(&corner, &tile.shape)?;
+        let reached = self.reach(&corner, &tile.shape, mask.as_ref())?;
         let global = &mut self.program.globals[corner.0];
         global.is_result = true;
+        // Elements that are not written stay as they were.
+        global.is_read |= mask.is_some();
         if global.element != tile.element {
             return Err("elements of another type".to_string());
         }
-        for (at, item) in reached.iter().zip(&tile.items) {
+        for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
             if let Some(at) = at {
-                global.items[*at] = *item;
+                let is_known = mask.as_ref().is_none_or(|mask| mask.items[i].sure == Sure::Bits);
+                global.items[*at] = if is_known { *item } else { Item { sure: Sure::Free, ..*item } };
             }
         }
         Ok(())
@@ -309,18 +375,23 @@ impl<'p> Machine<'p> {
                     types.split("->").next().unwrap_or("")
                 })?
                 .0;
-                let tile = self.fetch(input(0)?, &shape)?;
-                return self.deliver(input(1)?, tile);
+                let tile = self.fetch(input(0)?, &shape, (None, None))?;
+                return self.deliver(input(1)?, tile, None);
             }
             "tiled_store" => {
                 let tile = self.tile(input(0)?)?;
-                return self.deliver(input(1)?, tile);
+                let mask = inputs.get(2).map(|name| self.tile(name)).transpose()?;
+                return self.deliver(input(1)?, tile, mask);
             }
             "alloc_tensor" => {
                 let (shape, element) = tile_type(to)?;
                 Value::Tile(Tile::filled(shape, element, Item { bits: 0, sure: Sure::Unwritten }))
             }
-            "tiled_load" => Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0)?),
+            "tiled_load" => {
+                let mask = inputs.get(1).map(|name| self.tile(name)).transpose()?;
+                let other = inputs.get(2).map(|name| self.tile(name)).transpose()?;
+                Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0, (mask, other))?)
+            }
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
             "constant" => {
                 let (shape, element) = tile_type(to)?;
@@ -381,7 +452,10 @@ impl<'p> Machine<'p> {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
                 // Of a selection both types are written.
                 let (shape, element) = tile_type(list(to).last().map_or(to, String::as_str))?;
-                let tile = if self.measuring {
+                // How far masks let tiles reach is known of what is made of indices alone.
+                let is_known = tiles.iter().flat_map(|t| &t.items).all(|i| i.sure == Sure::Bits)
+                    && !op.starts_with("mma");
+                let tile = if self.measuring && !is_known {
                     Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
                 } else {
                     compute(op, operands, &tiles, (shape, element), &self.program.flushed)?

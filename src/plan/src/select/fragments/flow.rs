@@ -258,6 +258,7 @@ fn backward(
                 }
             }
             OpRole::Matrix => send(program.operand(op, 2), FragmentRelation::Same, op),
+            OpRole::Load => send(program.mask(op), FragmentRelation::Same, op),
             _ => match program.layout_trait(op) {
                 LayoutTrait::Transposing => {
                     send(program.operand(op, 0), FragmentRelation::Transposed, op)
@@ -317,6 +318,14 @@ fn forward(
                 send(program.result(user, 0), FragmentRelation::Same, user)
             }
             OpRole::Matrix => {}
+            // A mask is distributed as what moves.
+            OpRole::Load if program.mask(user) == Some(value) => {
+                send(program.result(user, 0), FragmentRelation::Same, user)
+            }
+            OpRole::Store if program.mask(user) == Some(value) => {
+                send(program.operand(user, 0), FragmentRelation::Same, user)
+            }
+            OpRole::Store => send(program.mask(user), FragmentRelation::Same, user),
             _ => match program.layout_trait(user) {
                 LayoutTrait::Transposing => {
                     send(program.result(user, 0), FragmentRelation::Transposed, user)

@@ -14,6 +14,9 @@ use lanebook_tables::OpRole;
 /// Most conversions put into one program.
 const MOST: usize = 16;
 
+/// Which operand of a load its mask is.
+const MASK: u8 = 1;
+
 /// What was put into a program.
 #[derive(Default)]
 #[doc(hidden)]
@@ -29,11 +32,23 @@ impl InsertedConversions {
     pub fn repair(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
         self.first = self.first.or(Some(error));
         let (op, operand) = match error {
+            PlanError::Conflict { op, .. } if is_masked_load(program, op) => {
+                match self.beside_load(program, op, true) {
+                    Some(operand) => (op, operand),
+                    None => return false,
+                }
+            }
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
             // What no instruction stores as it is distributed may be distributed in another way
             // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
                 OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
+                OpRole::Load if is_masked_load(program, op) => {
+                    match self.beside_load(program, op, false) {
+                        Some(operand) => (op, operand),
+                        None => return false,
+                    }
+                }
                 _ => return false,
             },
             _ => return false,
@@ -52,6 +67,22 @@ impl InsertedConversions {
     /// Whether a value comes from a conversion that was put here.
     fn made(&self, program: &Program<'_, '_>, value: Option<Value>) -> bool {
         value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
+    }
+
+    /// Where a conversion lets a load with a mask be distributed as an instruction loads it: before
+    /// its mask, or behind it, where its readers want another way; `None` where both are there.
+    fn beside_load(&self, program: &Program<'_, '_>, op: Op, mask_first: bool) -> Option<u8> {
+        let before = (!self.made(program, program.mask(op))).then_some(MASK);
+        let behind = (!self.is_converted(program, op)).then_some(RESULT);
+        if mask_first { before.or(behind) } else { behind.or(before) }
+    }
+
+    /// Whether a conversion that was put here is all that reads an operation's result.
+    fn is_converted(&self, program: &Program<'_, '_>, op: Op) -> bool {
+        program.result(op, 0).is_some_and(|value| {
+            let mut users = program.uses(value).map(|place| program.user(place));
+            users.all(|user| user.is_some_and(|user| self.ops.contains(&user)))
+        })
     }
 
     /// The operation of the caller's program that an operation is there for: itself, or the first
@@ -104,6 +135,11 @@ impl InsertedConversions {
             _ => last,
         }
     }
+}
+
+/// Whether an operation is a load of some of a tile's elements.
+fn is_masked_load(program: &Program<'_, '_>, op: Op) -> bool {
+    program.role(op) == OpRole::Load && program.mask(op).is_some()
 }
 
 /// What an inserted operation stands for: a conversion's operand, or the constant that it repeats.

@@ -243,7 +243,7 @@ impl Planner<'_, '_, '_, '_> {
                 continue;
             }
             let what = Way { atom: form.atom, second: None, transpose: None };
-            if global.guards != 0 {
+            if global.guards != 0 || global.is_masked {
                 search.consider(what, Err(Reject::Unguarded));
                 continue;
             }
