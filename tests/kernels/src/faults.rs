@@ -34,7 +34,7 @@ const fn fault(
 }
 
 /// Known faults.
-pub const FAULTS: [Fault; 23] = [
+pub const FAULTS: [Fault; 26] = [
     fault("swapped yields", "copy", "sm_80", &["carried", "turns"]),
     fault("swapped yields", "copy", "gfx950", &["carried", "turns"]),
     fault("the temporary of a cycle left out", "temporary", "sm_80", &["carried"]),
@@ -56,6 +56,9 @@ pub const FAULTS: [Fault; 23] = [
     fault("a wrong register", "read", "gfx1200", &["graph", "gemm"]),
     fault("a guard left out", "guard", "sm_80", &["copy", "gemm"]),
     fault("a guard left out", "guard", "gfx942", &["copy", "gemm"]),
+    fault("a guard left out", "guard", "gfx1100", &["masks"]),
+    fault("the truth of another element", "truth", "sm_80", &["masks"]),
+    fault("the truth of another element", "truth", "gfx942", &["masks"]),
     fault("zeros beyond bounds left out", "zeros", "gfx1100", &["copy", "graph"]),
     fault("a turn too many or too few", "bound", "sm_80", &["turns", "carried"]),
 ];

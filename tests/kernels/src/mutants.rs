@@ -233,6 +233,20 @@ pub(crate) fn change(
             steps[k].guard = NO_GUARD;
             return Some(k);
         }
+        "truth" => {
+            // What says whether another element is touched.
+            let guarded: Vec<usize> =
+                places.iter().copied().filter(|&k| steps[k].guard != NO_GUARD).collect();
+            let k = *guarded.get(numbers.below(guarded.len()))?;
+            let others = |j: &usize| {
+                steps[*j].origin == steps[k].origin && steps[*j].guard != steps[k].guard
+            };
+            let all: Vec<usize> = guarded.iter().copied().filter(others).collect();
+            let other = *all.get(numbers.below(all.len()))?;
+            let guard = steps[other].guard;
+            steps[k].guard = guard;
+            return Some(k);
+        }
         "zeros" => {
             // What a guarded load leaves alone is what was there before.
             let loads: Vec<usize> = places

@@ -113,6 +113,20 @@ fn changed_steps_are_noticed() {
     }
 }
 
+/// Guards of masked movements: left out, or of another element; what they leave alone not filled.
+#[test]
+fn changed_guards_are_noticed() {
+    for (name, arch) in [
+        ("masked_tails_f32.tile", "sm_80"),
+        ("masked_other.tile", "sm_90a"),
+        ("masked_other.tile", "gfx942"),
+        ("masked_tails_f16.tile", "gfx1100"),
+    ] {
+        let kinds = ["guard", "truth", "zeros"];
+        assert!(all_noticed(name, &program(name), arch, &kinds, 4) >= 6, "{name} {arch}");
+    }
+}
+
 /// What was once wrong in the emitter, put back into its steps.
 #[test]
 fn faults_put_back_are_noticed() {

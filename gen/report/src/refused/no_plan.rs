@@ -375,7 +375,10 @@ pub(super) fn of_plan(
             String::new(),
         ),
         PlanError::Masked(op) => here(
-            Problem::refused(what, "say the tensor's ends by `bounds` or by the mask, not by both; load a tile of shared memory whole, and select"),
+            Problem::refused(
+                what,
+                "say the tensor's ends by `bounds` or by the mask, not by both; load a tile of shared memory whole, and select",
+            ),
             op,
             String::from("here is a mask"),
         ),

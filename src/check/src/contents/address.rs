@@ -671,16 +671,30 @@ impl ThreadRun<'_, '_> {
             this.address(&memory, side, (slot, second), warp, i)
                 .map(|(_, p)| (place(p) == address & mask).then_some(p))
         };
-        let Some(known) = self.instances.get_mut(usize::from(at)) else { return Ok(()) };
-        if *known == NONE {
+        let Some(&known) = self.instances.get(usize::from(at)) else { return Ok(()) };
+        if known == NONE {
+            // Where rows are nearer to each other than they are long, several have one address: each
+            // step is another of them.
+            let mut found = None;
             for i in 0..instances {
                 if let Some(p) = stands(i)? {
-                    *known = u16::try_from(i).unwrap_or(NONE);
-                    self.compared = self.compared.saturating_add(1);
-                    return self.guarded(at, end, p, share);
+                    let is_new = !self.is_taken(at, i);
+                    if is_new || found.is_none() {
+                        found = Some((i, p));
+                    }
+                    if is_new {
+                        break;
+                    }
                 }
             }
-        } else if let Some(p) = stands(u32::from(*known))? {
+            if let Some((i, p)) = found {
+                if let Some(known) = self.instances.get_mut(usize::from(at)) {
+                    *known = u16::try_from(i).unwrap_or(NONE);
+                }
+                self.compared = self.compared.saturating_add(1);
+                return self.guarded(at, end, p, share);
+            }
+        } else if let Some(p) = stands(u32::from(known))? {
             self.compared = self.compared.saturating_add(1);
             return self.guarded(at, end, p, share);
         }
@@ -699,6 +713,16 @@ impl ThreadRun<'_, '_> {
         let turn =
             if self.ahead == Some(tile.around) { times } else { times.checked_sub(behind)? };
         turn.checked_rem(u64::from(tile.stages))
+    }
+
+    /// Whether another step of the same movement is an instance.
+    fn is_taken(&self, at: u16, instance: u32) -> bool {
+        let Some(own) = self.look.steps.get(usize::from(at)) else { return false };
+        let same = |step: &Step| (step.origin, step.atom) == (own.origin, own.atom);
+        let others = (0u16..).zip(self.look.steps).zip(self.instances.iter());
+        others
+            .filter(|((_, step), known)| u32::from(**known) == instance && same(step))
+            .any(|((number, _), _)| number != at)
     }
 
     /// Where a tile begins, the bytes of its outer stride, and the bits that addresses have.

@@ -72,7 +72,9 @@ impl<'w> Expansions<'w> {
                     capacity: 0,
                     op: Some(op),
                 })?;
-                self.replaced.push(Replaced { op: select, before: None, load: Some(op) }).map_err(|_| full)?;
+                self.replaced
+                    .push(Replaced { op: select, before: None, load: Some(op) })
+                    .map_err(|_| full)?;
             }
             let Some(sequence) = wanted(tables, arch, program, op) else {
                 at = program.following(op, Some(function));
@@ -114,9 +116,8 @@ impl<'w> Expansions<'w> {
         let loaded = |op: Op| {
             self.replaced.iter().find(|one| one.op == op).and_then(|one| one.load).unwrap_or(op)
         };
-        let is_for = |one: &&Replaced| {
-            one.load.is_none() && Self::chain(program, **one).any(|at| at == op)
-        };
+        let is_for =
+            |one: &&Replaced| one.load.is_none() && Self::chain(program, **one).any(|at| at == op);
         loaded(self.replaced.iter().find(is_for).map_or(op, |one| one.op))
     }
 
@@ -125,7 +126,8 @@ impl<'w> Expansions<'w> {
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(one) = self.replaced.pop() {
             if let Some(load) = one.load {
-                if let (Some(to), Some(from)) = (program.result(one.op, 0), program.result(load, 0)) {
+                if let (Some(to), Some(from)) = (program.result(one.op, 0), program.result(load, 0))
+                {
                     let _ = program.replace_all_uses(to, from);
                 }
                 let _ = program.erase(one.op);

@@ -215,6 +215,7 @@ impl Generator {
         fn writes(block: &[Statement], number: usize) -> bool {
             block.iter().any(|s| match s {
                 Statement::Store { to: Place::Global(k, _), .. }
+                | Statement::StoreSome { to: Place::Global(k, _), .. }
                 | Statement::Copy { to: Place::Global(k, _), .. } => *k == number,
                 Statement::For(l) => writes(&l.body, number),
                 _ => false,

@@ -6,6 +6,7 @@ use super::expressions::expressions;
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::line::line;
+use super::masks::masks;
 use super::memory::{again, batch, copy, shared, written};
 use super::nests::nests;
 use super::places::places;
@@ -47,6 +48,7 @@ pub const KINDS: [(&str, Make); 27] = [
     ("places", places),
     ("stages", stages),
     ("whole", whole),
+    ("masks", masks),
 ];
 
 /// A program of a kind.

@@ -11,6 +11,7 @@ mod flow;
 pub mod generate;
 pub mod kinds;
 mod line;
+mod masks;
 mod memory;
 mod nests;
 mod places;

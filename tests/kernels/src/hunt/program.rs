@@ -121,6 +121,26 @@ pub enum Statement {
         /// Destination.
         to: Place,
     },
+    /// Some elements from memory to registers.
+    LoadSome {
+        /// The result.
+        out: Id,
+        /// Source.
+        from: Place,
+        /// Which elements.
+        mask: Id,
+        /// What the others are.
+        other: Option<Id>,
+    },
+    /// Some elements from registers to memory.
+    StoreSome {
+        /// The value.
+        value: Id,
+        /// Destination.
+        to: Place,
+        /// Which elements.
+        mask: Id,
+    },
     /// An operation on tiles.
     Op {
         /// Its name.
@@ -231,11 +251,13 @@ impl Statement {
         match self {
             Self::Alloc { out, .. }
             | Self::Load { out, .. }
+            | Self::LoadSome { out, .. }
             | Self::Op { out, .. }
             | Self::Full { out, .. }
             | Self::Constant { out, .. } => vec![*out],
             Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
             Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
+            Self::StoreSome { .. } => Vec::new(),
             Self::Line(_) | Self::Region { .. } => Vec::new(),
         }
     }
@@ -248,6 +270,8 @@ impl Statement {
             Self::Copy { from, to, .. } => shared(from).into_iter().chain(shared(to)).collect(),
             Self::Load { from, .. } => shared(from).into_iter().collect(),
             Self::Store { value, to } => std::iter::once(*value).chain(shared(to)).collect(),
+            Self::LoadSome { mask, other, .. } => std::iter::once(*mask).chain(*other).collect(),
+            Self::StoreSome { value, mask, .. } => vec![*value, *mask],
             Self::Op { ins, .. } => ins.clone(),
             Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
             Self::Alloc { .. } | Self::Constant { .. } | Self::Index { .. } => Vec::new(),
@@ -263,8 +287,10 @@ impl Statement {
             |place: &Place| if let Place::Global(number, _) = place { Some(*number) } else { None };
         match self {
             Self::Copy { from, to, .. } => global(from).into_iter().chain(global(to)).collect(),
-            Self::Load { from, .. } => global(from).into_iter().collect(),
-            Self::Store { to, .. } => global(to).into_iter().collect(),
+            Self::Load { from, .. } | Self::LoadSome { from, .. } => {
+                global(from).into_iter().collect()
+            }
+            Self::Store { to, .. } | Self::StoreSome { to, .. } => global(to).into_iter().collect(),
             Self::For(l) => l.body.iter().flat_map(Self::tensors).collect(),
             Self::Line(text) => named_tensors(text),
             Self::Region { body, .. } => body.iter().flat_map(Self::tensors).collect(),
@@ -410,6 +436,29 @@ impl Program {
                     self.place(to),
                     self.registers(*value),
                     self.place_type(to)
+                )
+            }
+            Statement::LoadSome { out: id, from, mask, other } => {
+                let (name, ty) = other.map_or((String::new(), String::new()), |other| {
+                    (format!(", %v{other}"), format!(", {}", self.registers(other)))
+                });
+                writeln!(
+                    out,
+                    "%v{id} = tiled_load {}, %v{mask}{name} : {}, {}{ty} -> {}",
+                    self.place(from),
+                    self.place_type(from),
+                    self.registers(*mask),
+                    self.registers(*id)
+                )
+            }
+            Statement::StoreSome { value, to, mask } => {
+                writeln!(
+                    out,
+                    "tiled_store %v{value}, {}, %v{mask} : {}, {}, {}",
+                    self.place(to),
+                    self.registers(*value),
+                    self.place_type(to),
+                    self.registers(*mask)
                 )
             }
             Statement::Op { name, ins, out: id, attributes } => {

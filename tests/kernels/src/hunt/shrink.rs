@@ -275,6 +275,9 @@ fn each_place(statement: &mut Statement, f: &dyn Fn(&mut Place)) {
             f(to);
         }
         Statement::Load { from: place, .. } | Statement::Store { to: place, .. } => f(place),
+        Statement::LoadSome { from: place, .. } | Statement::StoreSome { to: place, .. } => {
+            f(place)
+        }
         Statement::For(l) => l.body.iter_mut().for_each(|s| each_place(s, f)),
         _ => {}
     }
@@ -303,6 +306,13 @@ fn rename(body: &[Statement], renamed: &Renamed) -> Vec<Statement> {
         match statement {
             Statement::Op { ins, .. } => ins.iter_mut().for_each(|i| *i = last(*i)),
             Statement::Store { value, .. } => *value = last(*value),
+            Statement::LoadSome { mask, other, .. } => {
+                *mask = last(*mask);
+                *other = other.map(last);
+            }
+            Statement::StoreSome { value, mask, .. } => {
+                (*value, *mask) = (last(*value), last(*mask));
+            }
             Statement::For(l) => {
                 for c in &mut l.carried {
                     (c.start, c.yielded) = (last(c.start), last(c.yielded));

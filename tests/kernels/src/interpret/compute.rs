@@ -80,7 +80,9 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
 fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {
     let plain = |element: Element| matches!(element, Element::Whole { signed: false, .. });
     match (a.element.is_whole(), to.is_whole()) {
-        (true, false) => between(if plain(a.element) { "arith.uitofp" } else { "arith.sitofp" }, a, to),
+        (true, false) => {
+            between(if plain(a.element) { "arith.uitofp" } else { "arith.sitofp" }, a, to)
+        }
         (false, _) => between(if plain(to) { "arith.fptoui" } else { "arith.fptosi" }, a, to),
         _ if a.element.bits() == to.bits() => same_bits(a, to),
         _ if a.element.bits() > to.bits() => resized("arith.trunci", a, to),
@@ -386,6 +388,11 @@ fn each_whole(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
             let sure = tiles.iter().all(|tile| tile.items[i].sure == Sure::Bits);
             let operands: Vec<u64> = tiles.iter().map(|tile| tile.items[i].bits).collect();
             let bits = whole(op, element, &operands)?;
+            // Nothing is in common with nothing, whatever the other is.
+            let is_none = |tile: &Tile| tile.items[i].sure == Sure::Bits && tile.items[i].bits == 0;
+            if op == "arith.andi" && tiles.iter().any(is_none) {
+                return Ok(Item::exact(0));
+            }
             Ok(match bits.filter(|_| sure) {
                 Some(bits) => Item::exact(bits),
                 None => Item { bits: bits.unwrap_or(0), sure: Sure::Free },

@@ -290,16 +290,19 @@ impl<'p> Machine<'p> {
         if other.as_ref().is_some_and(|o| o.shape != shape || o.element != global.element) {
             return Err("another tile in the place of what is left out".to_string());
         }
-        let unknown = |i: usize| {
-            mask.as_ref().is_some_and(|mask: &Tile| mask.items[i].sure != Sure::Bits)
-        };
+        let unknown =
+            |i: usize| mask.as_ref().is_some_and(|mask: &Tile| mask.items[i].sure != Sure::Bits);
         let element = global.element;
         let item = |(i, at): (usize, &Option<usize>)| {
             let left = other.as_ref().map_or(Item::exact(0), |other| {
                 let item = other.items[i];
                 // A choice of narrow floats goes through f32.
                 let is_nan = !element.is_whole() && element.decode(item.bits).is_nan();
-                if is_nan && item.sure == Sure::Bits { Item { sure: Sure::Nan, ..item } } else { item }
+                if is_nan && item.sure == Sure::Bits {
+                    Item { sure: Sure::Nan, ..item }
+                } else {
+                    item
+                }
             });
             match at {
                 _ if unknown(i) => Item { sure: Sure::Free, ..left },
@@ -345,7 +348,8 @@ impl<'p> Machine<'p> {
         for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
             if let Some(at) = at {
                 let is_known = mask.as_ref().is_none_or(|mask| mask.items[i].sure == Sure::Bits);
-                global.items[*at] = if is_known { *item } else { Item { sure: Sure::Free, ..*item } };
+                global.items[*at] =
+                    if is_known { *item } else { Item { sure: Sure::Free, ..*item } };
             }
         }
         Ok(())
@@ -454,7 +458,8 @@ impl<'p> Machine<'p> {
                 let (shape, element) = tile_type(list(to).last().map_or(to, String::as_str))?;
                 // How far masks let tiles reach is known of what is made of indices alone.
                 let is_known = tiles.iter().flat_map(|t| &t.items).all(|i| i.sure == Sure::Bits)
-                    && !op.starts_with("mma");
+                    && !op.starts_with("mma")
+                    || op == "arith.andi";
                 let tile = if self.measuring && !is_known {
                     Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
                 } else {

@@ -41,9 +41,8 @@ fn halves(all: [Tracked; 3], f: fn(f64, f64, f64) -> f64) -> Tracked {
 
 /// A function of the whole numbers in lower halves, and of those in upper ones.
 fn whole_halves([a, b, _]: [Tracked; 3], f: fn(u16, u16) -> u16) -> Tracked {
-    let one = |shift: u32| {
-        u32::from(f((a.value >> shift) as u16, (b.value >> shift) as u16)) << shift
-    };
+    let one =
+        |shift: u32| u32::from(f((a.value >> shift) as u16, (b.value >> shift) as u16)) << shift;
     Tracked { value: one(0) | one(16), tags: [0, 0], defined: a.defined & b.defined }
 }
 
