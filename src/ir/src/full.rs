@@ -1,12 +1,18 @@
 //! Tiles that no instruction computes: one number in all elements, coordinates, the bits of another
-//! tile.
+//! tile. And masks, which are often made of them: truths that keep loads and stores to some elements.
 
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::handle::{Op, Value};
-use crate::program::Program;
+use crate::program::{Def, Program};
 use crate::types::TypeKind;
+use heapless::Vec;
 use lanebook_tables::OpRole;
+
+/// Most values that wait to be looked at.
+const WAITING: usize = 16;
+/// Most values that are looked at.
+const LOOKED_AT: u32 = 64;
 
 /// A tile whose elements are their coordinates along a dimension.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -56,5 +62,88 @@ impl Program<'_, '_> {
         let last = end.checked_sub(1)?;
         (i32::try_from(last).is_ok() && number(attr_names::END, end)? == end)
             .then_some(Coordinates { dim, start })
+    }
+}
+
+impl Program<'_, '_> {
+    /// The tile of truths that says which elements a load or a store touches.
+    #[must_use]
+    pub fn mask(&self, op: Op) -> Option<Value> {
+        let number = match self.role(op) {
+            OpRole::Load => 1,
+            OpRole::Store => 2,
+            _ => return None,
+        };
+        self.operand(op, number).filter(|value| self.is_truth(*value))
+    }
+
+    /// What the elements of a load's result are that its mask leaves out; 0 where nothing is said.
+    #[must_use]
+    pub fn other(&self, op: Op) -> Option<Value> {
+        let is_load = self.role(op) == OpRole::Load;
+        self.mask(op).filter(|_| is_load).and_then(|_| self.operand(op, 2))
+    }
+
+    /// Whether a value is a tile of truths.
+    #[must_use]
+    pub fn is_truth(&self, value: Value) -> bool {
+        let ty = self.type_of(value);
+        let bits = ty.dtype.and_then(|dtype| self.tables().dtype(dtype)).map(|dtype| dtype.bits);
+        ty.is_tile() && !ty.is_memory() && bits == Some(1)
+    }
+
+    /// Whether all elements of each row of a tile are certainly the same: it is made of indices,
+    /// numbers, and columns that are repeated.
+    #[must_use]
+    #[inline(never)]
+    pub fn is_same_along_rows(&self, value: Value) -> bool {
+        let mut waiting: Vec<Value, WAITING> = Vec::new();
+        let mut left = LOOKED_AT;
+        let mut next = Some(value);
+        while let Some(value) = next.take().or_else(|| waiting.pop()) {
+            if left == 0 {
+                return false;
+            }
+            left = left.saturating_sub(1);
+            if self.constant(value).is_some() {
+                continue;
+            }
+            let Def::Result(op, 0) = self.def(value) else { return false };
+            match self.role(op) {
+                OpRole::Broadcast if self.repeated_number(op).is_some() => {}
+                OpRole::Broadcast if self.repeats_a_column(op) => {}
+                OpRole::Index => {
+                    let last = self.type_of(value).shape.rank().checked_sub(1);
+                    if self.coordinates(op).is_none_or(|made| Some(made.dim) == last) {
+                        return false;
+                    }
+                }
+                role if role.is_lanewise() || role == OpRole::Convert => {
+                    for operand in self.operands(op) {
+                        if waiting.push(operand).is_err() {
+                            return false;
+                        }
+                    }
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether a repetition's result has the same element in all of a row.
+    fn repeats_a_column(&self, op: Op) -> bool {
+        let (Some(from), Some(to)) = (self.operand(op, 0), self.result(op, 0)) else {
+            return false;
+        };
+        let (from, to) = (self.type_of(from).shape, self.type_of(to).shape);
+        match (from.rank(), to.rank()) {
+            (1, 2) => match self.int_attr(op, attr_names::AXIS) {
+                Some(axis) => axis == 1,
+                None => from.extent(0) == to.extent(0) && from.extent(0) != to.extent(1),
+            },
+            (2, 2) => from.extent(1) == Some(1),
+            _ => false,
+        }
     }
 }
