@@ -91,8 +91,12 @@ fn attributes_are_known_fit_and_are_spelt() {
 
 #[test]
 fn operands_and_operations_are_those_of_the_contract() {
-    with("tiled_load %s :", "tiled_load %s, %m :")
-        .refused(1, &["operands of `tiled_load`: 1 (from); 2 written", "^^^^^^^^^^"]);
+    with("tiled_load %s :", "tiled_load %s, %m :").refused(
+        1,
+        &["operand 1 (mask) of `tiled_load` must be a tile in registers", "^^^^^^^^^^"],
+    );
+    with("tiled_load %s :", "tiled_load %s, %m, %m, %m :")
+        .refused(1, &["operands of `tiled_load`: 1 to 3 (", "4 written", "^^^^^^^^^^"]);
     with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f16)").refused(
         1,
         &[

@@ -278,18 +278,10 @@ impl Planner<'_, '_, '_, '_> {
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let (guards, whole) = self.guards(value, shape, operand, op);
         let whole = whole.saturating_mul(element).min(inner);
-        let mask = self.program.mask(op);
-        if mask.is_some() && self.program.bounds(value).is_some() {
-            return Err(PlanError::Masked(op));
-        }
-        // Neighbours of which the mask may say different things are apart.
-        let whole = match mask {
-            Some(mask) if !self.program.is_same_along_rows(mask) => whole.min(element),
-            _ => whole,
-        };
+        let whole = self.masked(op, value, element)?.map_or(whole, |most| whole.min(most));
         let global = GlobalPlan {
             guards,
-            is_masked: mask.is_some(),
+            is_masked: self.program.mask(op).is_some(),
             whole,
             memref: value,
             start: (row, col),
@@ -320,6 +312,17 @@ impl Planner<'_, '_, '_, '_> {
             }
         };
         u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
+    }
+
+    /// How many bytes of a row move together at the most where a mask says which elements do;
+    /// `None` without one.
+    fn masked(&self, op: Op, memref: Value, element: u32) -> Result<Option<u32>, PlanError> {
+        let Some(mask) = self.program.mask(op) else { return Ok(None) };
+        if self.program.bounds(memref).is_some() {
+            return Err(PlanError::Masked(op));
+        }
+        // Neighbours of which the mask may say different things are apart.
+        Ok(Some(if self.program.is_same_along_rows(mask) { u32::MAX } else { element }))
     }
 
     /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and how
