@@ -221,13 +221,8 @@ impl Planner<'_, '_, '_, '_> {
             PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
         let value = self.program.operand(op, operand).ok_or(not_traced)?;
         if let Some((index, alloc)) = self.plan.alloc_of(value) {
-            if self.program.mask(op).is_some() {
-                return Err(PlanError::Masked(op));
-            }
-            if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
-                return Err(PlanError::Extents(op));
-            }
-            return Ok(CopyEnd::Shared(index));
+            let is_whole = alloc.shape == shape;
+            return self.shared_end(op, operand, is_whole).map(|()| CopyEnd::Shared(index));
         }
         let ty = self.program.type_of(value);
         let is_argument = matches!(self.program.def(value), Def::Argument(..));
@@ -312,6 +307,17 @@ impl Planner<'_, '_, '_, '_> {
             }
         };
         u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
+    }
+
+    /// Whether an operation may take a tile of shared memory as its operand: all of it.
+    fn shared_end(&self, op: Op, operand: usize, is_whole: bool) -> Result<(), PlanError> {
+        if self.program.mask(op).is_some() {
+            return Err(PlanError::Masked(op));
+        }
+        if !is_whole || self.program.subscripts(op, operand).next().is_some() {
+            return Err(PlanError::Extents(op));
+        }
+        Ok(())
     }
 
     /// How many bytes of a row move together at the most where a mask says which elements do;
