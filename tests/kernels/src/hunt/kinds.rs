@@ -20,7 +20,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 27] = [
+pub const KINDS: [(&str, Make); 28] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
