@@ -34,14 +34,12 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
                 return Ok(());
             }
             at.kind(ValueSlot::Result(0), WantedType::Tile)?;
-            at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))?;
-            at.masked(ValueSlot::Result(0), 1)
+            at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
-            at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))?;
-            at.masked(ValueSlot::Operand(0), 2)
+            at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Matrix => at.matrix(),
         OpRole::Convert => at.same(ValueSlot::Operand(0), ValueSlot::Result(0), true),
@@ -228,12 +226,10 @@ impl OpTypes<'_, '_, '_> {
         }
         self.dtypes(from, to)?;
         // Rows chosen by an index tile have shapes of their own.
-        let is_masked = self.program.mask(self.op).is_some();
-        if !is_masked
-            && (matches!((from, to), (_, ValueSlot::Result(_)))
-                && self.program.operand_count(self.op) > 1
-                || matches!((from, to), (ValueSlot::Operand(0), ValueSlot::Operand(1)))
-                    && self.program.operand_count(self.op) > 2)
+        if matches!((from, to), (_, ValueSlot::Result(_)))
+            && self.program.operand_count(self.op) > 1
+            || matches!((from, to), (ValueSlot::Operand(0), ValueSlot::Operand(1)))
+                && self.program.operand_count(self.op) > 2
         {
             return Ok(());
         }
@@ -255,18 +251,6 @@ impl OpTypes<'_, '_, '_> {
                     _ => Ok(()),
                 }
             }
-        }
-    }
-    /// The mask of what moves a tile has a truth for each of its elements, and what stands in the
-    /// place of those that are left out is such a tile too.
-    fn masked(self, tile: ValueSlot, number: u8) -> VerifyResult {
-        if self.program.mask(self.op).is_none() {
-            return Ok(());
-        }
-        self.same(ValueSlot::Operand(number), tile, false)?;
-        match self.program.other(self.op) {
-            Some(_) => self.same(ValueSlot::Operand(2), tile, true),
-            None => Ok(()),
         }
     }
 
