@@ -385,7 +385,11 @@ impl Program<'_, '_> {
         if self.role(op) != OpRole::Matrix {
             return None;
         }
-        Some([self.operand(op, 3)?, self.operand(op, 4)?])
+        let scales = [self.operand(op, 3)?, self.operand(op, 4)?];
+        // One in place has conditions behind its tiles.
+        let in_place = self.operand(op, 2).is_some_and(|sum| self.type_of(sum).is_memory());
+        let apart = scales.iter().any(|value| !self.type_of(*value).is_tile());
+        (!(in_place && apart)).then_some(scales)
     }
 
     /// How many neighbours along a product's depth have one scale.

@@ -22,6 +22,9 @@ pub(crate) struct Lexer<'t> {
     pub at: usize,
 }
 
+/// What MLIR's source locations begin with.
+const LOCATION: &str = "loc";
+
 const fn starts_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
@@ -37,12 +40,36 @@ impl<'t> Lexer<'t> {
     pub fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
-    /// Skips blanks and `//` comments.
+    /// The end of the `loc(...)` that begins at `at`: where a line of another source stands, as MLIR
+    /// prints it behind everything. `None` if none does, or its bracket stays open.
+    fn location_end(&self, at: usize) -> Option<usize> {
+        let open = at.saturating_add(LOCATION.len());
+        let before = at.checked_sub(1).map(|before| self.byte(before));
+        if self.text.as_bytes().get(at..open) != Some(LOCATION.as_bytes())
+            || self.byte(open) != b'('
+            || before.is_some_and(|byte| {
+                in_word(byte) || matches!(byte, b'.' | b'%' | b'@' | b'#' | b'!')
+            })
+        {
+            return None;
+        }
+        let end = self.balanced(open.saturating_add(1), b"")?;
+        (self.byte(end) == b')').then_some(end.saturating_add(1))
+    }
+    /// Whether a text is a location.
+    pub fn location(&self, text: &str) -> bool {
+        text.strip_prefix(LOCATION).is_some_and(|rest| rest.trim_ascii_start().starts_with('('))
+    }
+    /// Skips blanks, `//` comments and `loc(...)`.
     pub fn skip_blanks(&mut self) {
         while self.at < self.text.len() {
             let byte = self.byte(self.at);
             if byte.is_ascii_whitespace() {
                 self.at = self.at.saturating_add(1);
+            } else if byte == b'l'
+                && let Some(end) = self.location_end(self.at)
+            {
+                self.at = end;
             } else if byte == b'/' && self.byte(self.at.saturating_add(1)) == b'/' {
                 while self.at < self.text.len() && self.byte(self.at) != b'\n' {
                     self.at = self.at.saturating_add(1);
@@ -63,6 +90,13 @@ impl<'t> Lexer<'t> {
             }
             end = end.saturating_add(1);
         }
+    }
+    /// The end of a value's name that goes on with a negative number, as MLIR calls constants:
+    /// `%c-1_i32`.
+    fn negative_end(&self, at: usize) -> usize {
+        let digits = self.digits_end(at.saturating_add(1), false);
+        let negative = self.byte(at) == b'-' && digits > at.saturating_add(1);
+        if negative && self.byte(digits) == b'_' { self.word_end(digits) } else { at }
     }
     fn digits_end(&self, at: usize, hex: bool) -> usize {
         let mut end = at;
@@ -119,7 +153,10 @@ impl<'t> Lexer<'t> {
             }
         };
         match byte {
-            b'%' => sigil(Lexeme::ValueName),
+            b'%' => {
+                let token = sigil(Lexeme::ValueName);
+                Token { end: self.negative_end(token.end), ..token }
+            }
             b'@' => sigil(Lexeme::Symbol),
             b'#' => sigil(Lexeme::Alias),
             b'^' => sigil(Lexeme::Label),

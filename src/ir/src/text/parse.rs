@@ -164,8 +164,14 @@ impl Parser<'_, '_, '_> {
         let token = self.next();
         let name = self.tail_name(token)?;
         self.take(Lexeme::Char(b'='))?;
+        let line = self.lexer.at;
         self.lexer.skip_blanks();
         let start = self.lexer.at;
+        let skipped = self.lexer.text.get(line..start).unwrap_or("").trim_ascii();
+        if self.lexer.location(skipped) {
+            // `#loc1 = loc("file":1:2)`: nothing names it but other locations.
+            return Ok(());
+        }
         let Some(end) = self.lexer.balanced(start, b"\n/") else {
             return Err(self.fail(
                 ErrorKind::Unclosed,
@@ -248,6 +254,13 @@ impl Parser<'_, '_, '_> {
                     && self.peek().kind == Lexeme::Char(b'{')
             }
         };
+        // `} {tt.flatten}`: MLIR prints attributes behind the last region.
+        if !more
+            && matches!(self.program.role(frame.op), OpRole::For | OpRole::If | OpRole::While)
+            && self.peek().kind == Lexeme::Char(b'{')
+        {
+            self.dictionary(frame.op)?;
+        }
         if more {
             let open = self.take(Lexeme::Char(b'{'))?;
             self.open_region(frame.op, frame.region.saturating_add(1), open)?;

@@ -24,8 +24,19 @@ impl Parser<'_, '_, '_> {
         if !regions {
             return true;
         }
-        match ahead.next().kind {
-            Lexeme::Word => ahead.peek().kind == Lexeme::Char(b'='),
+        let open = ahead.at;
+        let first = ahead.next();
+        match first.kind {
+            Lexeme::Word => match ahead.peek().kind {
+                Lexeme::Char(b'=') => true,
+                // `{is_async}`; a region's first operation stands on a line of its own.
+                Lexeme::Char(b',' | b'}') => {
+                    let word = self.lexer.slice(first);
+                    let between = self.lexer.text.get(open..first.start).unwrap_or("\n");
+                    !between.contains('\n') && self.program.tables().op_named(word).is_none()
+                }
+                _ => false,
+            },
             Lexeme::Str => true,
             _ => false,
         }

@@ -8,7 +8,7 @@ use crate::program::Def;
 use crate::text::lexer::Token;
 use crate::text::parse::{Parser, ShortList};
 use crate::text::parse_type::Types;
-use crate::types::Type;
+use crate::types::{Type, TypeKind};
 use lanebook_tables::{OpId, OpRole};
 
 /// The least float, as it is written.
@@ -333,10 +333,39 @@ impl Parser<'_, '_, '_> {
         self.expected(want, token)
     }
 
-    /// `mask`: an attribute whose key stands in the text.
-    fn mask_word(&mut self, op: Op, at: Token) -> Result<(), IrError> {
+    /// Whether a word stands behind operands, on their line, before the types.
+    fn trails(&self, at: Token) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
+        let next = ahead.peek().kind;
+        !before.ends_with('\n')
+            && matches!(next, Lexeme::Word | Lexeme::ValueName | Lexeme::Char(b':'))
+    }
+
+    /// `other %x`, `token %t`: values behind a word. Of an operation that is not declared they are
+    /// operands like others; else tokens, which stand among the subscripts.
+    fn behind_word(&mut self, op: Op) -> Result<(), IrError> {
+        if self.peek().kind != Lexeme::ValueName {
+            return Ok(());
+        }
+        if self.program.decl_id(op).is_none() {
+            return self.operand_list(op, 0);
+        }
+        let at = self.peek();
+        let value = self.push_value(op, UseKind::Subscript)?;
+        if self.program.type_of(value).is_elided() {
+            let token = self.token(at)?;
+            let learned = self.program.set_type(value, token);
+            self.put(learned, at)?;
+        }
+        Ok(())
+    }
+
+    /// An attribute whose key stands in the text: `mask`.
+    fn flag(&mut self, op: Op, at: Token) -> Result<(), IrError> {
         self.next();
-        if self.program.has_attr(op, attr_names::MASK) {
+        if self.program.has_attr(op, self.lexer.slice(at)) {
             return Err(self.fail(ErrorKind::AttrTwice, at));
         }
         let key = self.name(at)?;
@@ -404,7 +433,10 @@ impl Parser<'_, '_, '_> {
                     self.word_operand(op, self.minus_inf(at).unwrap_or(at))?
                 }
                 Lexeme::Word if !typed && self.lexer.slice(at) == attr_names::MASK => {
-                    self.mask_word(op, at)?
+                    self.flag(op, at)?;
+                    if self.program.decl_id(op).is_none() {
+                        self.behind_word(op)?;
+                    }
                 }
                 Lexeme::Word if self.lexer.slice(at) == "attributes" => self.attributes_word(op)?,
                 Lexeme::Word
@@ -430,9 +462,21 @@ impl Parser<'_, '_, '_> {
                     self.next();
                     self.pair(op)?;
                 }
+                // `rhs = e4m3, %barrier[%true]`
+                Lexeme::Char(b',') if !typed && self.program.decl_id(op).is_none() => {
+                    self.next();
+                    self.operand_list(op, 0)?;
+                }
                 // `lhs = e4m3 rhs = e4m3`
-                Lexeme::Word if !typed && role == OpRole::Matrix && self.pair_here() => {
+                Lexeme::Word
+                    if !typed && (role == OpRole::Matrix || unknown) && self.pair_here() =>
+                {
                     self.pair(op)?
+                }
+                // `%h allow_reorder : T -> T`: a word of another system, kept as an attribute.
+                Lexeme::Word if !typed && self.options.keep_unknown && self.trails(at) => {
+                    self.flag(op, at)?;
+                    self.behind_word(op)?;
                 }
                 Lexeme::Word if typed && !types.arrow && self.lexer.slice(at) == "to" => {
                     self.next();
@@ -536,7 +580,18 @@ impl Parser<'_, '_, '_> {
         // `%a scale %s`: scales come behind the other operands.
         let mut scales: ShortList<Token> = ShortList::new();
         loop {
-            self.operand(op)?;
+            // `[%M, %K]`: a list among the operands, as other systems write it.
+            if self.options.keep_unknown && self.take_if(Lexeme::Char(b'[')) {
+                while !self.take_if(Lexeme::Char(b']')) {
+                    self.operand(op)?;
+                    if !self.take_if(Lexeme::Char(b',')) {
+                        self.take(Lexeme::Char(b']'))?;
+                        break;
+                    }
+                }
+            } else {
+                self.operand(op)?;
+            }
             if close == 0 && self.program.role(op) == OpRole::Matrix && self.take_word("scale") {
                 let token = self.take(Lexeme::ValueName)?;
                 self.push(&mut scales, token, token)?;
@@ -628,7 +683,17 @@ impl Parser<'_, '_, '_> {
             self.operand_types(op, types.left.iter().chain(&types.right).copied(), token)?;
             return Ok(());
         }
-        let results: &[TypeRef] = if types.arrow { &types.right } else { &types.left };
+        let mut results: &[TypeRef] = if types.arrow { &types.right } else { &types.left };
+        // Of another system's operation the last types are the results'.
+        if self.program.decl_id(op).is_none() && !types.arrow {
+            let operands = results.len().saturating_sub(count);
+            results = results.get(operands..).unwrap_or(results);
+            // One that works on memory in place has a token for a result.
+            let memory = |ty: &TypeRef| self.program.type_at(*ty).kind == TypeKind::Memref;
+            if self.program.operand_count(op) > count && results.iter().all(memory) {
+                results = &[];
+            }
+        }
         if names.is_empty() && results.len() != count {
             // Nothing names the results: as many as the declaration asks for, types left out.
             let elided = self.program.intern(Type::ELIDED);
@@ -655,6 +720,11 @@ impl Parser<'_, '_, '_> {
         token: Token,
     ) -> Result<(), IrError> {
         let (values, written) = (self.program.operand_count(op), types.clone().count());
+        // What another system's operation types, and in which order, is its own.
+        let opaque = self.program.decl_id(op).is_none();
+        if opaque && written != values {
+            return Ok(());
+        }
         if written > values
             && !(written == 1 && types.clone().all(|ty| self.program.type_at(ty).is_elided()))
         {
@@ -668,7 +738,13 @@ impl Parser<'_, '_, '_> {
         let first = usize::from(
             self.program.role(op) == OpRole::Condition && written.saturating_add(1) == values,
         );
-        for (number, ty) in types.enumerate() {
+        // A product in place writes the types of barriers behind those of its tiles, and none of
+        // truth values.
+        let typed = match self.program.role(op) {
+            OpRole::Matrix if self.options.keep_unknown => 3,
+            _ => usize::MAX,
+        };
+        for (number, ty) in types.enumerate().take(typed) {
             let number = number.saturating_add(first);
             let (Some(value), ty) = (self.program.operand(op, number), self.program.type_at(ty))
             else {
@@ -679,10 +755,11 @@ impl Parser<'_, '_, '_> {
             if actual.is_elided() && free && !ty.is_elided() {
                 let learned = self.program.set_type(value, ty);
                 self.put(learned, token)?;
-            } else if !actual.agrees(&ty)
-                || !(actual.is_elided()
-                    || ty.is_elided()
-                    || self.program.encodings_agree(&actual, &ty))
+            } else if !opaque
+                && (!actual.agrees(&ty)
+                    || !(actual.is_elided()
+                        || ty.is_elided()
+                        || self.program.encodings_agree(&actual, &ty)))
             {
                 return Err(self.fail(
                     ErrorKind::WrittenType { operand: u16::try_from(number).unwrap_or(u16::MAX) },

@@ -36,6 +36,7 @@ impl Parser<'_, '_, '_> {
                 Some(ty) => ty,
                 None => self.other(token)?,
             },
+            Lexeme::Char(b'<') if self.options.keep_unknown => self.unnamed(token)?,
             Lexeme::Word => match self.lexer.slice(token) {
                 "index" => {
                     self.next();
@@ -78,6 +79,28 @@ impl Parser<'_, '_, '_> {
             return Ok(None);
         }
         self.lexer.at = open;
+        self.memory(token).map(Some)
+    }
+    /// `<128x64xf16, #layout, #smem>`, or `<f16>`: MLIR leaves the word out where the operation
+    /// tells it. With a layout and a space it is a tile in memory; what else it is, is only kept.
+    fn unnamed(&mut self, token: Token) -> Result<Type, IrError> {
+        let inside = token.start.saturating_add(1);
+        let end = self.lexer.balanced(inside, b"");
+        let Some(end) = end.filter(|end| self.lexer.byte(*end) == b'>') else {
+            return Err(self.fail(ErrorKind::Unclosed, token));
+        };
+        let text = self.lexer.text.get(inside..end).unwrap_or("");
+        let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
+        if first && text.as_bytes().windows(3).any(|three| three == b", #") {
+            return self.memory(token);
+        }
+        let end = end.saturating_add(1);
+        let text = self.span(token.start, end)?;
+        self.lexer.at = end;
+        Ok(Type::bare(TypeKind::Other).encoded(TileEncoding::Written(text)))
+    }
+    /// What stands between the brackets of a tile in memory.
+    fn memory(&mut self, token: Token) -> Result<Type, IrError> {
         self.take(Lexeme::Char(b'<'))?;
         let mut ty = Type { shape: self.extents()?, ..Type::bare(TypeKind::Memref) };
         self.element(&mut ty)?;
@@ -117,7 +140,7 @@ impl Parser<'_, '_, '_> {
         }
         self.take(Lexeme::Char(b'>'))?;
         ty.space = ty.space.or(Some(Space::Shared));
-        Ok(Some(ty))
+        Ok(ty)
     }
     /// `!word<...>` or a whole tile type that is only kept.
     fn other(&mut self, token: Token) -> Result<Type, IrError> {

@@ -6,7 +6,9 @@
 //! wrong with it, and where. Other notations, names without an alias and layouts that need a matrix
 //! instruction of an architecture that is not known are left alone.
 use crate::remat::facts::{Text, blank, cut, expanded, extents};
-use lanebook_ir::{EncodingFault, ErrorKind, IrError, Op, Program, SourcePlace, TextRef, Type};
+use lanebook_ir::{
+    EncodingFault, ErrorKind, IrError, Op, Program, SourcePlace, TextRef, Type, TypeKind,
+};
 use lanebook_layout::notation::ttg;
 use lanebook_layout::triton::{Base, Encoding, EncodingError, MAX_RANK};
 use lanebook_tables::ArchId;
@@ -119,9 +121,20 @@ fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Re
     let Some(extents) = extents(&ty.shape, &mut room) else { return Ok(()) };
     let tiles = matches!(it.base, Base::NvidiaMma(_) | Base::AmdMfma(_) | Base::AmdWmma(_));
     let Some(arch) = arch.or(if tiles { None } else { Some(ArchId(0)) }) else { return Ok(()) };
-    match encoding::to_linear(program.tables(), arch, &it, extents) {
-        Ok(_) => Ok(()),
-        Err(error) => match fault(error) {
+    // Buffers one behind the other, `memdesc<3x128x64xf16>`: the layout is that of one.
+    let of = |extents: &[u32]| encoding::to_linear(program.tables(), arch, &it, extents).err();
+    let refused = match of(extents) {
+        Some(EncodingError::Rank { expected, found, .. })
+            if ty.kind == TypeKind::Memref && found < expected =>
+        {
+            let buffers = usize::from(expected.saturating_sub(found));
+            of(extents.get(buffers..).unwrap_or(extents))
+        }
+        refused => refused,
+    };
+    match refused {
+        None => Ok(()),
+        Some(error) => match fault(error) {
             Some(fault) => Err(IrError {
                 kind: ErrorKind::Encoding { fault },
                 at: SourcePlace { op: Some(op), ..program.place(op) },

@@ -575,13 +575,20 @@ impl OpTypes<'_, '_, '_> {
     // ---- everywhere
     fn subscripts(self) -> VerifyResult {
         let program = self.program;
+        // What they mean to another system's operation is its own; a product in place has a truth
+        // value behind each barrier.
+        if program.decl_id(self.op).is_none() || program.role(self.op) == OpRole::Matrix {
+            return Ok(());
+        }
         for (number, value) in program.operands(self.op).enumerate() {
             // A token stands among the subscripts of a place, and says nothing of where in it.
             let found = program
                 .subscripts(self.op, number)
                 .filter(|value| program.type_of(*value).kind != TypeKind::Other)
                 .count();
-            if found == 0 {
+            let unknown =
+                program.subscripts(self.op, number).any(|value| program.type_of(value).is_elided());
+            if found == 0 || unknown {
                 continue;
             }
             let ty = program.type_of(value);
