@@ -59,17 +59,20 @@ fn digits(
     let whole = arena.extent(var).ok()?;
     let mut cuts: heapless::Vec<u32, MAX_CUTS> = heapless::Vec::new();
     cuts.extend_from_slice(&[1, whole]).ok()?;
+    // In order, each once.
+    let mut cut_at = |cut: u32| match cuts.iter().position(|other| *other >= cut) {
+        Some(at) if cuts.get(at) == Some(&cut) => Some(()),
+        Some(at) => cuts.insert(at, cut).ok(),
+        None => cuts.push(cut).ok(),
+    };
     let of =
         |form: IndexForm| arena.terms_of(form).iter().filter(move |term| term.digit.base == var);
     for term in maps.iter().flat_map(|(form, _)| of(*form)) {
         let end = term.digit.unit.checked_mul(term.digit.extent)?;
         for cut in [term.digit.unit, end.min(whole)] {
-            if !cuts.contains(&cut) {
-                cuts.push(cut).ok()?;
-            }
+            cut_at(cut)?;
         }
     }
-    cuts.sort_unstable();
     for pair in cuts.windows(2) {
         let [low, high] = *pair else { continue };
         let extent = high.checked_div(low).filter(|_| high.checked_rem(low) == Some(0))?;

@@ -25,7 +25,7 @@ pub fn read(
 ) -> NotationResult<(FragmentForm, heapless::Vec<u32, MAX_RANK>)> {
     let begin = text.bytes().position(|b| b == b'(').map_or(text.len(), |at| at.saturating_add(1));
     let end = text.bytes().rposition(|b| b == b')').unwrap_or(text.len());
-    let mut parts = Arguments { text, at: begin, end };
+    let mut parts = CommaParts { text, at: begin, end };
     let first = parts.next().ok_or(fault(NotationFault::Shape, begin))?;
     let written = of(text, first);
     if let Some(arrow) = written.as_bytes().windows(2).position(|pair| pair == b"->") {
@@ -72,13 +72,13 @@ fn inside(text: &str, span: Bytes) -> (Bytes, bool) {
 }
 
 /// Parts between commas. Those between the names of a `lambda` divide nothing.
-struct Arguments<'t> {
+struct CommaParts<'t> {
     text: &'t str,
     at: usize,
     end: usize,
 }
 
-impl Iterator for Arguments<'_> {
+impl Iterator for CommaParts<'_> {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
@@ -121,7 +121,7 @@ fn keyed(text: &str, sign: u8) -> Option<(&str, usize)> {
 fn extents(text: &str, span: Bytes) -> NotationResult<heapless::Vec<u32, MAX_RANK>> {
     let ((at, end), _) = inside(text, span);
     let mut out = heapless::Vec::new();
-    for part in (Arguments { text, at, end }) {
+    for part in (CommaParts { text, at, end }) {
         // A trailing comma, as in `(64,)`.
         if part.0 == part.1 && part.1 >= end {
             break;
@@ -156,17 +156,17 @@ impl VarNames for Parameters<'_> {
     }
 }
 
-/// What a call gives.
+/// The functions and numbers that a call gives.
 #[derive(Default)]
-struct Given {
+struct CallArguments {
     both: Option<Bytes>,
     thread: Option<Bytes>,
     index: Option<Bytes>,
     copies: Option<Bytes>,
 }
 
-impl Given {
-    fn read(text: &str, parts: Arguments<'_>) -> NotationResult<Self> {
+impl CallArguments {
+    fn read(text: &str, parts: CommaParts<'_>) -> NotationResult<Self> {
         let mut out = Self::default();
         for (place, part) in parts.enumerate() {
             let (key, value) = match keyed(of(text, part), b'=') {
@@ -199,11 +199,11 @@ fn called(
     arena: &mut FormArena<'_>,
     text: &str,
     shape: &[u32],
-    parts: Arguments<'_>,
+    parts: CommaParts<'_>,
 ) -> NotationResult<FragmentForm> {
     let from = parts.at;
     let form = |e| fault(NotationFault::Form(e), from);
-    let given = Given::read(text, parts)?;
+    let given = CallArguments::read(text, parts)?;
     let copies = given.copies.map_or(Ok(1), |span| count(text, span))?;
     let vars = arena.dims(shape).map_err(form)?;
     let copy = arena.var(copies, VarRole::Copy).map_err(form)?;
@@ -218,7 +218,7 @@ fn called(
         (Some(span), None) => {
             let (names, body) = function(span)?;
             let ((at, end), _) = inside(text, body);
-            let mut pair = Arguments { text, at, end };
+            let mut pair = CommaParts { text, at, end };
             let both = pair.next().zip(pair.next()).filter(|_| pair.next().is_none());
             let (thread, index) = both.ok_or(fault(NotationFault::Indices, body.0))?;
             if let Some(other) = given.index {
@@ -247,7 +247,7 @@ fn single(
     span: Bytes,
 ) -> NotationResult<IndexForm> {
     let ((at, end), _) = inside(text, span);
-    let mut parts = Arguments { text, at, end };
+    let mut parts = CommaParts { text, at, end };
     match (parts.next(), parts.next()) {
         (Some(only), None) => expression(arena, names, text, only),
         _ => Err(fault(NotationFault::Indices, at)),
@@ -266,7 +266,7 @@ fn parameters(
     let ((first, last), body) = lambda(of(text, span)).ok_or(refused)?;
     let at = |offset: usize| span.0.saturating_add(offset);
     let mut names = heapless::Vec::new();
-    for part in (Arguments { text, at: at(first), end: at(last) }) {
+    for part in (CommaParts { text, at: at(first), end: at(last) }) {
         names.push(of(text, part)).map_err(|_| refused)?;
     }
     let copied = usize::from(names.len() == vars.len().saturating_add(1));
@@ -300,7 +300,7 @@ fn printed(
     text: &str,
     shape: &[u32],
     slots: &[u32],
-    parts: Arguments<'_>,
+    parts: CommaParts<'_>,
 ) -> NotationResult<FragmentForm> {
     let from = parts.at;
     let form = |e| fault(NotationFault::Form(e), from);
@@ -332,7 +332,7 @@ fn printed(
         return Err(fault(NotationFault::Threads, at));
     }
     let ((at, end), _) = inside(text, index);
-    let mut numbers = Arguments { text, at, end };
+    let mut numbers = CommaParts { text, at, end };
     let mut whole = IndexForm::constant(0);
     for extent in slots {
         let part = numbers.next().ok_or(fault(NotationFault::Print, at))?;
