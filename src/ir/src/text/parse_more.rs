@@ -2,6 +2,7 @@
 //! regions before the types, types that stand for operands and results at once.
 use crate::attr::AttrValue;
 use crate::attr_names;
+use crate::data::UseKind;
 use crate::error::{ErrorKind, IrError, Lexeme};
 use crate::handle::{Op, TextRef};
 use crate::text::lexer::Token;
@@ -84,6 +85,57 @@ impl Parser<'_, '_, '_> {
         let done = self.program.push_attr(op, key, value);
         self.put(done, token)
     }
+    /// What another system writes between an operation's operands and its types; whether that
+    /// stands here.
+    pub(crate) fn foreign(&mut self, op: Op, role: OpRole, at: Token) -> Result<bool, IrError> {
+        let opaque = self.program.decl_id(op).is_none();
+        let reads = opaque || matches!(role, OpRole::Matrix | OpRole::Reduce);
+        match at.kind {
+            // `rhs = e4m3, %barrier[%true]`
+            Lexeme::Char(b',') if opaque => {
+                self.next();
+                self.operand_list(op, 0)?;
+            }
+            // `lhs = e4m3 rhs = e4m3`
+            Lexeme::Word if reads && self.pair_here() => self.pair(op)?,
+            // `%h allow_reorder : T -> T`: a word of another system, kept as an attribute.
+            Lexeme::Word if self.options.keep_unknown && self.trails(at) => {
+                self.flag(op, at)?;
+                self.behind_word(op)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+    /// Whether a word stands behind operands, on their line, before the types.
+    fn trails(&self, at: Token) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
+        let next = ahead.peek().kind;
+        !before.ends_with('\n')
+            && matches!(next, Lexeme::Word | Lexeme::ValueName | Lexeme::Char(b':'))
+    }
+
+    /// `other %x`, `token %t`: values behind a word. Of an operation that is not declared they are
+    /// operands like others; else tokens, which stand among the subscripts.
+    pub(crate) fn behind_word(&mut self, op: Op) -> Result<(), IrError> {
+        if self.peek().kind != Lexeme::ValueName {
+            return Ok(());
+        }
+        if self.program.decl_id(op).is_none() {
+            return self.operand_list(op, 0);
+        }
+        let at = self.peek();
+        let value = self.push_value(op, UseKind::Subscript)?;
+        if self.program.type_of(value).is_elided() {
+            let token = self.token(at)?;
+            let learned = self.program.set_type(value, token);
+            self.put(learned, at)?;
+        }
+        Ok(())
+    }
+
     /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the
     /// text begins at `start`.
     pub(crate) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), IrError> {

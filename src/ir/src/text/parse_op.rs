@@ -333,37 +333,8 @@ impl Parser<'_, '_, '_> {
         self.expected(want, token)
     }
 
-    /// Whether a word stands behind operands, on their line, before the types.
-    fn trails(&self, at: Token) -> bool {
-        let mut ahead = self.lexer;
-        ahead.next();
-        let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
-        let next = ahead.peek().kind;
-        !before.ends_with('\n')
-            && matches!(next, Lexeme::Word | Lexeme::ValueName | Lexeme::Char(b':'))
-    }
-
-    /// `other %x`, `token %t`: values behind a word. Of an operation that is not declared they are
-    /// operands like others; else tokens, which stand among the subscripts.
-    fn behind_word(&mut self, op: Op) -> Result<(), IrError> {
-        if self.peek().kind != Lexeme::ValueName {
-            return Ok(());
-        }
-        if self.program.decl_id(op).is_none() {
-            return self.operand_list(op, 0);
-        }
-        let at = self.peek();
-        let value = self.push_value(op, UseKind::Subscript)?;
-        if self.program.type_of(value).is_elided() {
-            let token = self.token(at)?;
-            let learned = self.program.set_type(value, token);
-            self.put(learned, at)?;
-        }
-        Ok(())
-    }
-
     /// An attribute whose key stands in the text: `mask`.
-    fn flag(&mut self, op: Op, at: Token) -> Result<(), IrError> {
+    pub(crate) fn flag(&mut self, op: Op, at: Token) -> Result<(), IrError> {
         self.next();
         if self.program.has_attr(op, self.lexer.slice(at)) {
             return Err(self.fail(ErrorKind::AttrTwice, at));
@@ -462,22 +433,6 @@ impl Parser<'_, '_, '_> {
                     self.next();
                     self.pair(op)?;
                 }
-                // `rhs = e4m3, %barrier[%true]`
-                Lexeme::Char(b',') if !typed && self.program.decl_id(op).is_none() => {
-                    self.next();
-                    self.operand_list(op, 0)?;
-                }
-                // `lhs = e4m3 rhs = e4m3`
-                Lexeme::Word
-                    if !typed && (role == OpRole::Matrix || unknown) && self.pair_here() =>
-                {
-                    self.pair(op)?
-                }
-                // `%h allow_reorder : T -> T`: a word of another system, kept as an attribute.
-                Lexeme::Word if !typed && self.options.keep_unknown && self.trails(at) => {
-                    self.flag(op, at)?;
-                    self.behind_word(op)?;
-                }
                 Lexeme::Word if typed && !types.arrow && self.lexer.slice(at) == "to" => {
                     self.next();
                     types.arrow = true;
@@ -490,6 +445,7 @@ impl Parser<'_, '_, '_> {
                     self.finish(op, names, &types, token)?;
                     return self.first_region(op, regions);
                 }
+                _ if !typed && self.foreign(op, role, at)? => {}
                 _ => break,
             }
         }
@@ -646,7 +602,7 @@ impl Parser<'_, '_, '_> {
             _ => self.expected(Lexeme::Operand, token),
         }
     }
-    fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, IrError> {
+    pub(crate) fn push_value(&mut self, op: Op, kind: UseKind) -> Result<Value, IrError> {
         let token = self.peek();
         let value = self.value_here()?;
         let pushed = self.program.push_operand(op, value, kind);
