@@ -48,7 +48,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::For => {
                     self.note_written();
                     self.turns = self.turns.saturating_add(1);
-                    let entered = self.enter_loop(op, open)?;
+                    let mut entered = self.enter_loop(op, open)?;
+                    self.begin_body(&mut entered, open)?;
                     loops.push(entered).map_err(|_| EmitError::Capacity {
                         pool: EmitPool::Nesting,
                         capacity: MAX_DEPTH as u32,

@@ -1,6 +1,6 @@
 //! Loops: entered by a jump to the test at their end, addresses advanced before it.
 
-use crate::expr::{Reg, Variable};
+use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, Index, LowerContext, full};
 use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
@@ -16,6 +16,8 @@ use lanebook_tables::{AtomId, ClassId, IndexOp, OpRole, RegisterKind, Role};
 pub(crate) struct OpenLoop {
     pub(crate) parts: Loop,
     pub(crate) counter: Reg,
+    /// Its value among index expressions.
+    node: ExprId,
     pub(crate) body: u16,
     pub(crate) check: u16,
     pub(crate) first_step: u16,
@@ -47,7 +49,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.store_carried(op, open)?;
         self.hoist_indices(op)?;
-        let mut staged = self.begin_stages(&parts)?;
+        let staged = self.begin_stages(&parts)?;
         self.prepare_inside(&parts, staged.as_ref())?;
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -92,11 +94,22 @@ impl LowerContext<'_, '_, '_, '_> {
             open.enter(self.depth(op));
         }
         self.fixpoint(op, open)?;
-        if let Some(staged) = &mut staged {
-            self.stage_head((&parts, counter, node), staged, open)?;
+        let mark_around = self.made_inside;
+        Ok(OpenLoop { parts, counter, node, body, check, first_step, mark, mark_around, staged })
+    }
+
+    /// What a body begins with once its loop is open.
+    pub(crate) fn begin_body(
+        &mut self,
+        open_loop: &mut OpenLoop,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let OpenLoop { parts, counter, node, mark, staged, .. } = open_loop;
+        if let Some(staged) = staged {
+            self.stage_head((parts, *counter, *node), staged, open)?;
         }
-        let mark_around = core::mem::replace(&mut self.made_inside, mark);
-        Ok(OpenLoop { parts, counter, body, check, first_step, mark, mark_around, staged })
+        self.made_inside = *mark;
+        Ok(())
     }
 
     /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has:

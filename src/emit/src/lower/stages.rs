@@ -54,6 +54,14 @@ pub(crate) struct StagedLoop {
     mark: u16,
 }
 
+/// Copies that a branch leaves out.
+struct SkippedCopies {
+    /// Behind them.
+    over: u16,
+    /// The first register that is made among them.
+    mark: u16,
+}
+
 impl LowerContext<'_, '_, '_, '_> {
     /// By how much a loop's copies are ahead, in steps of its counter.
     pub(crate) fn ahead(&self, parts: &Loop) -> Result<u32, EmitError> {
@@ -212,8 +220,9 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(pairs)
     }
 
-    /// At the beginning of the body: waits, the barrier, the copies of a later turn, and the branch
-    /// over the rest before the first turn.
+    /// At the beginning of a body of stages: waits, the barrier, the copies of a later turn, and the
+    /// branch over the rest before the first turn. What makes other steps than copies has frames
+    /// of its own: copies are made deep down.
     #[inline(never)]
     pub(crate) fn stage_head(
         &mut self,
@@ -221,13 +230,26 @@ impl LowerContext<'_, '_, '_, '_> {
         staged: &mut StagedLoop,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
-        let origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.stage_waits(parts, staged.stages)?;
+        let (over, known) = self.later_turn((parts, counter, node), staged.last)?;
+        for op in self.program.ops(parts.body) {
+            if self.plan.runs_ahead(op) {
+                self.movement(op, Some(parts), open)?;
+            }
+        }
+        self.computed.truncate(known);
+        self.stage_rest((parts, counter), staged, over)
+    }
+
+    /// What stands between the reads of a buffer and its next writes, and their group before it.
+    #[inline(never)]
+    fn stage_waits(&mut self, parts: &Loop, stages: u8) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(parts.op);
         let (arch, tables) = (self.machine.arch, self.machine.tables);
         let pairs = self.buffer_order(parts)?;
         let wanted = between_kinds(arch, &pairs)?;
-        let left = i32::from(staged.stages.saturating_sub(2));
-        self.steps.origin = origin;
+        let left = i32::from(stages.saturating_sub(2));
+        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
         let counted =
             |step: &SyncStep<'_>| arch.counters.iter().any(|counter| counter.wait == step.atom);
@@ -248,23 +270,41 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
         }
-        // The copies of a later turn.
+        Ok(())
+    }
+
+    /// The branch over the copies where there is no such turn, and the turn that they are of: the
+    /// branch's label, and how many indices were known before.
+    #[inline(never)]
+    fn later_turn(
+        &mut self,
+        (parts, counter, node): (&Loop, Reg, ExprId),
+        last: Reg,
+    ) -> Result<(SkippedCopies, usize), EmitError> {
         let over = self.fresh_label();
-        self.skip_if_less(staged.last, slot(counter), over)?;
+        self.skip_if_less(last, slot(counter), over)?;
         let mark = self.steps.next_register();
         let known = self.computed.len();
         let ahead = self.ahead(parts)?;
         let later = self.arena.op_const(IndexOp::Add, node, u64::from(ahead))?;
         self.remember(parts.induction, later)?;
-        for op in self.program.ops(parts.body) {
-            if self.plan.runs_ahead(op) {
-                self.movement(op, Some(parts), open)?;
-            }
-        }
-        self.computed.truncate(known);
-        self.steps.origin = origin;
-        self.steps.label(over)?;
-        self.forget_since(mark);
+        Ok((SkippedCopies { over, mark }, known))
+    }
+
+    /// Behind the copies: what ends their group, and the rest of the body from the first turn on.
+    #[inline(never)]
+    fn stage_rest(
+        &mut self,
+        (parts, counter): (&Loop, Reg),
+        staged: &mut StagedLoop,
+        copies: SkippedCopies,
+    ) -> Result<(), EmitError> {
+        let (arch, tables) = (self.machine.arch, self.machine.tables);
+        let pairs = self.buffer_order(parts)?;
+        let wanted = between_kinds(arch, &pairs)?;
+        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.steps.label(copies.over)?;
+        self.forget_since(copies.mark);
         self.steps.purpose = Purpose::Sync;
         for wanted in &wanted {
             if let RequiredSync::Step(step, _) = wanted
@@ -273,7 +313,6 @@ impl LowerContext<'_, '_, '_, '_> {
                 push(tables, step, &mut self.steps)?;
             }
         }
-        // The rest, from the first turn on.
         let first = match self.program.int(parts.lower) {
             Some(n) => int(n).ok_or(EmitError::Index(parts.op))?,
             None => match self.index_value(parts.op, parts.lower, None)? {
