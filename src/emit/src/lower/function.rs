@@ -38,9 +38,10 @@ impl LowerContext<'_, '_, '_, '_> {
         loop {
             let Some(op) = at else {
                 // A body that passes nothing on may end without saying so.
-                let Some(l) = loops.last().copied() else { break };
-                at = self.leave_turn(&l, open)?;
-                let _ = loops.pop();
+                if loops.is_empty() {
+                    break;
+                }
+                at = self.leave_turn(&mut loops, open)?;
                 continue;
             };
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -48,13 +49,11 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::For => {
                     self.note_written();
                     self.turns = self.turns.saturating_add(1);
-                    let mut entered = self.enter_loop(op, open)?;
-                    self.begin_body(&mut entered, open)?;
-                    loops.push(entered).map_err(|_| EmitError::Capacity {
-                        pool: EmitPool::Nesting,
-                        capacity: MAX_DEPTH as u32,
-                    })?;
-                    at = self.program.first(entered.parts.body);
+                    self.open_loop(op, &mut loops, open)?;
+                    if let Some(entered) = loops.last_mut() {
+                        self.begin_body(entered, open)?;
+                        at = self.program.first(entered.parts.body);
+                    }
                     continue;
                 }
                 role if of_loops.told().is_some() && !self.is_plain(role) => {
@@ -66,8 +65,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store => {
-                    let innermost = loops.last().map(|l| l.parts);
-                    self.movement(op, innermost.as_ref(), open)?;
+                    self.movement(op, loops.last().map(|l| &l.parts), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
                 OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
@@ -99,9 +97,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Return => self.give_results(op)?,
                 OpRole::Alloc => {}
                 OpRole::Yield => {
-                    if let Some(l) = loops.last().copied() {
-                        at = self.leave_turn(&l, open)?;
-                        let _ = loops.pop();
+                    if !loops.is_empty() {
+                        at = self.leave_turn(&mut loops, open)?;
                         continue;
                     }
                 }
@@ -120,13 +117,30 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(self.steps.append(end, &[])?)
     }
 
-    /// The end of a loop's body; where it goes on.
+    /// Opens a loop. It has a frame of its own: what is opened lies among the others at once.
+    #[inline(never)]
+    fn open_loop(
+        &mut self,
+        op: Op,
+        loops: &mut heapless::Vec<OpenLoop, MAX_DEPTH>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let entered = self.enter_loop(op, open)?;
+        loops.push(entered).map_err(|_| EmitError::Capacity {
+            pool: EmitPool::Nesting,
+            capacity: MAX_DEPTH as u32,
+        })
+    }
+
+    /// The end of the innermost loop's body; where it goes on.
+    #[inline(never)]
     fn leave_turn(
         &mut self,
-        l: &OpenLoop,
+        loops: &mut heapless::Vec<OpenLoop, MAX_DEPTH>,
         open: &mut PendingAccesses,
     ) -> Result<Option<Op>, EmitError> {
-        self.leave_loop(l, open)?;
+        let Some(l) = loops.pop() else { return Ok(None) };
+        self.leave_loop(&l, open)?;
         self.forget_written();
         self.fetch_carried(l.parts.op, open)?;
         Ok(self.program.next(l.parts.op))

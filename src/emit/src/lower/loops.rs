@@ -99,6 +99,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// What a body begins with once its loop is open.
+    #[inline]
     pub(crate) fn begin_body(
         &mut self,
         open_loop: &mut OpenLoop,
