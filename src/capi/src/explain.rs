@@ -5,8 +5,9 @@ use crate::compile::{CallRoom, lent_room};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
-use lanebook::compile::compile;
+use lanebook::compile::{CompileError, compile};
 use lanebook::layout::sentence;
+use lanebook::tables::ArchId;
 use lanebook::{TABLES, ir};
 
 /// Says in a sentence why a program does not compile; `lanebook.h` says all of it.
@@ -57,30 +58,48 @@ pub unsafe extern "C" fn lb_explain(
     unsafe { lend::finish(result, err) }
 }
 
-/// Compiles, and writes why that failed. A lent buffer refuses nothing: it counts on.
+/// Compiles, and writes why that failed. A lent buffer refuses nothing: it counts on. What reads, and
+/// what writes, has a frame of its own: none of it lies under the compiler's.
+#[inline(never)]
 fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbError> {
     let CallRoom { storage, text, arch } = room;
-    let parsed = ir::parse(storage.program.pools(), &TABLES, text, ir::Options::default());
-    let mut program = match parsed {
-        Ok(program) => program,
-        Err(error) => {
-            let _ = error.write_named(&TABLES, out);
-            return Err(LbError::of_ir(CallStatus::Parse, error));
-        }
-    };
-    if let Err(error) = ir::verify(&mut program) {
-        let _ = error.write_named(&TABLES, out);
-        return Err(LbError::of_ir(CallStatus::Verify, error));
-    }
+    let mut program = read(storage.program.pools(), text, out)?;
     let error = match compile(&TABLES, arch, &mut program, storage.kernel.scratch()) {
         Ok(_) => return Ok(()),
         Err(error) => error,
     };
-    let told = LbError::of_compile(error, &program);
+    Err(said(&error, arch, &program, out))
+}
+
+#[inline(never)]
+fn read<'s>(
+    pools: ir::Pools<'s>,
+    text: &'s str,
+    out: &mut AnswerBuffer<'_>,
+) -> Result<ir::Program<'s, 's>, LbError> {
+    let mut program = ir::parse(pools, &TABLES, text, ir::Options::default()).map_err(|error| {
+        let _ = error.write_named(&TABLES, out);
+        LbError::of_ir(CallStatus::Parse, error)
+    })?;
+    ir::verify(&mut program).map_err(|error| {
+        let _ = error.write_named(&TABLES, out);
+        LbError::of_ir(CallStatus::Verify, error)
+    })?;
+    Ok(program)
+}
+
+#[inline(never)]
+fn said(
+    error: &CompileError,
+    arch: ArchId,
+    program: &ir::Program<'_, '_>,
+    out: &mut AnswerBuffer<'_>,
+) -> LbError {
+    let told = LbError::of_compile(*error, program);
     // A breach of the contract says its place itself.
     if told.line > 0 && told.code != CallStatus::Contract as u32 {
         let _ = sentence!(out, "line ~, column ~: ", told.line, told.column);
     }
-    let _ = error.write_named(&TABLES, arch, &program, out);
-    Err(told)
+    let _ = error.write_named(&TABLES, arch, program, out);
+    told
 }

@@ -6,16 +6,12 @@
 
 use crate::elements::LoopSource;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::lower::loops::OpenLoop;
-use crate::pool::EmitPool;
+use crate::lower::loops::OpenLoops;
 use crate::step::Purpose;
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
 use lanebook_loops::Told;
 use lanebook_tables::OpRole;
-
-/// Deepest nesting of loops.
-const MAX_DEPTH: usize = 4;
 
 impl LowerContext<'_, '_, '_, '_> {
     /// Emits a whole function.
@@ -33,7 +29,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.make_completions()?;
         let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
-        let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
+        let mut loops = OpenLoops::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         loop {
             let Some(op) = at else {
@@ -49,7 +45,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::For => {
                     self.note_written();
                     self.turns = self.turns.saturating_add(1);
-                    self.open_loop(op, &mut loops, open)?;
+                    self.enter_loop(op, &mut loops, open)?;
                     if let Some(entered) = loops.last_mut() {
                         self.begin_body(entered, open)?;
                         at = self.program.first(entered.parts.body);
@@ -117,26 +113,11 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(self.steps.append(end, &[])?)
     }
 
-    /// Opens a loop. It has a frame of its own: what is opened lies among the others at once.
-    #[inline(never)]
-    fn open_loop(
-        &mut self,
-        op: Op,
-        loops: &mut heapless::Vec<OpenLoop, MAX_DEPTH>,
-        open: &mut PendingAccesses,
-    ) -> Result<(), EmitError> {
-        let entered = self.enter_loop(op, open)?;
-        loops.push(entered).map_err(|_| EmitError::Capacity {
-            pool: EmitPool::Nesting,
-            capacity: MAX_DEPTH as u32,
-        })
-    }
-
     /// The end of the innermost loop's body; where it goes on.
     #[inline(never)]
     fn leave_turn(
         &mut self,
-        loops: &mut heapless::Vec<OpenLoop, MAX_DEPTH>,
+        loops: &mut OpenLoops,
         open: &mut PendingAccesses,
     ) -> Result<Option<Op>, EmitError> {
         let Some(l) = loops.pop() else { return Ok(None) };

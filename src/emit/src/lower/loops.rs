@@ -29,13 +29,21 @@ pub(crate) struct OpenLoop {
     staged: Option<StagedLoop>,
 }
 
+/// Deepest nesting of loops.
+const MAX_DEPTH: usize = 4;
+
+/// Loops that are open, the outermost first.
+pub(crate) type OpenLoops = heapless::Vec<OpenLoop, MAX_DEPTH>;
+
 impl LowerContext<'_, '_, '_, '_> {
+    /// Opens a loop.
     #[inline(never)]
     pub(crate) fn enter_loop(
         &mut self,
         op: Op,
+        loops: &mut OpenLoops,
         open: &mut PendingAccesses,
-    ) -> Result<OpenLoop, EmitError> {
+    ) -> Result<(), EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
         self.wait_for_open(open)?;
         self.enter_stages(op, open, true)?;
@@ -95,7 +103,19 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.fixpoint(op, open)?;
         let mark_around = self.made_inside;
-        Ok(OpenLoop { parts, counter, node, body, check, first_step, mark, mark_around, staged })
+        loops
+            .push(OpenLoop {
+                parts,
+                counter,
+                node,
+                body,
+                check,
+                first_step,
+                mark,
+                mark_around,
+                staged,
+            })
+            .map_err(|_| full(EmitPool::Nesting, loops))
     }
 
     /// What a body begins with once its loop is open.
