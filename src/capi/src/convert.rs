@@ -7,7 +7,7 @@ use crate::sink::{Callback, GATHERED, LbSink};
 use core::ffi::c_void;
 use core::fmt::{Arguments, Error, Result as FmtResult, Write};
 use lanebook::TABLES;
-use lanebook::compile::compile;
+use lanebook::compile::{CompileError, compile};
 use lanebook::convert::{Conversion, ConvertError, write_conversion};
 use lanebook::emit::{Compiled, ParamKind, Snippet, SnippetValue};
 use lanebook::ir::Program;
@@ -214,6 +214,23 @@ unsafe fn run(
     scratch: (*mut c_void, usize),
     sink: Option<Callback>,
 ) -> Result<(), LbError> {
+    // SAFETY: the caller's word is the one that is asked for.
+    let (own, room, arch) = unsafe { prepared(conversion, arch, scratch)? };
+    let ConvertStorage { compile, text, .. } = room;
+    emit(compile, text.text(), arch, sink, own)
+}
+
+/// What is wanted, and the room with the program that does it. A frame of its own, which is not there
+/// while the compiler works.
+///
+/// # Safety
+/// As [`lb_convert`].
+#[inline(never)]
+unsafe fn prepared<'c>(
+    conversion: *mut LbConversion,
+    arch: (*const u8, usize),
+    scratch: (*mut c_void, usize),
+) -> Result<(&'c mut LbConversion, &'c mut ConvertStorage, ArchId), LbError> {
     if conversion.is_null() || !conversion.is_aligned() {
         return Err(LbError::argument(1));
     }
@@ -233,11 +250,9 @@ unsafe fn run(
         room.write_bytes(0, 1);
         &mut *room
     };
-    let program = program(room, &wanted);
+    program(room, &wanted)?;
     let arch = wanted.arch;
-    program?;
-    let ConvertStorage { compile, text, .. } = room;
-    emit(compile, text.text(), arch, sink, own)
+    Ok((own, room, arch))
 }
 
 /// What the caller wants.
@@ -293,6 +308,7 @@ fn told(error: &ConvertError) -> LbError {
 }
 
 /// Compiles the program, describes it and writes its text.
+#[inline(never)]
 fn emit(
     room: &mut CallStorage,
     text: &str,
@@ -302,13 +318,18 @@ fn emit(
 ) -> Result<(), LbError> {
     let CallStorage { program, kernel, text: gathered } = room;
     let mut program = read(program, text)?;
-    match compile(&TABLES, arch, &mut program, kernel.scratch()) {
-        Ok(compiled) => hand_out(&program, &compiled, (sink, gathered), out),
-        // Places are of a text that the caller does not see.
-        Err(error) => {
-            Err(LbError { line: 0, column: 0, offset: 0, bytes: 0, ..refused(error, &program) })
-        }
+    let compiled = compile(&TABLES, arch, &mut program, kernel.scratch());
+    match &compiled {
+        Ok(compiled) => hand_out(&program, compiled, (sink, gathered), out),
+        Err(error) => Err(unplaced(error, &program)),
     }
+}
+
+/// An error without its place: that is of a text that the caller does not see. It has a frame of its
+/// own, which is not there while the compiler works.
+#[inline(never)]
+fn unplaced(error: &CompileError, program: &Program<'_, '_>) -> LbError {
+    LbError { line: 0, column: 0, offset: 0, bytes: 0, ..refused(*error, program) }
 }
 
 /// Describes the snippet, then writes its text.
