@@ -1,4 +1,4 @@
-"""Layouts from and to pycute and Triton."""
+"""Layouts from and to pycute, Triton, TVM and TileLang."""
 
 import lanebook as lb
 import pycute
@@ -74,3 +74,45 @@ def test_dimensions_that_there_are_not():
         bridges.from_linear({"wave": []}, (4, 4))
     with pytest.raises(lb.LanebookError, match="cluster"):
         bridges.from_linear({"block": [[1, 0]], "lane": []}, (4, 4))
+
+
+class Printed:
+    """What prints itself: as TVM's and TileLang's objects do. Checked against theirs by .ci/full."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def test_tvm_as_it_prints():
+    ours = bridges.from_tvm(Printed("T.TileLayout(T.S[(8, 4):(4 @ Axis.laneid, 1)] + T.R[2:4 @ Axis.warpid] + 5 @ Axis.warpid)"))
+    assert ours.places(3, 2) == [{"laneid": 12, "m": 2, "warpid": 5}, {"laneid": 12, "m": 2, "warpid": 9}]
+    assert bridges._iters(ours) == ([(8, 4, "laneid"), (4, 1, "m")], [(2, 4, "warpid")], [(5, "warpid")])
+
+
+def test_tilelang_as_it_prints():
+    text = "Fragment((16, 8) -> (4,), replicate: 1, thread: 32, forward_thread: _i % 8 * 4 + _j // 2, forward_index: (_i // 8 * 2 + _j % 2,))"
+    ours = bridges.from_tilelang(Printed(text))
+    assert all(ours(i, j) == {"m": i // 8 * 2 + j % 2, "tx": i % 8 * 4 + j // 2} for i in range(16) for j in range(8))
+    # As TileLang would compute it from what is handed to it.
+    shape, thread, index, copies = bridges._as_fragment(lb.atom("mma.m16n8k16.f32.f16").D, None)
+    at = bridges._flat(shape)
+    assert copies == []
+    assert all(bridges._sum(at((i, j)), thread) == i % 8 * 4 + j // 2 for i in range(16) for j in range(8))
+    assert all(bridges._sum(at((i, j)), index) == i // 8 * 2 + j % 2 for i in range(16) for j in range(8))
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("(8,4):(4,1)", "fastest"),
+        ("S[(4,8):(1@warpid,1@laneid)]", "how many lanes"),
+        ("S[(4,8):(1@TLane,1@TCol)]", "axis TCol"),
+        ("S[8:1@laneid] + 1@laneid", "thread 0"),
+    ],
+)
+def test_what_is_no_fragment_is_refused(text, why):
+    with pytest.raises(lb.LanebookError, match=why):
+        bridges._as_fragment(lb.layout(text), None)
