@@ -17,7 +17,7 @@ enum MapPart {
     Base(BaseId),
 }
 
-/// Writes a layout in the notation that [`read`] reads.
+/// Writes a layout in the notation that [`super::read`] reads.
 ///
 /// # Errors
 /// Those of `out`; of a map that nests too deeply.
