@@ -225,6 +225,7 @@ mod tests {
     use super::{NotationFault, read, read_tilelang, strided};
     use crate::{ArenaParts, BaseEntry, DigitTerm, FormArena, FormError};
     use lanebook_layout::{AxisId, Coord, Layout, every_variant_speaks};
+    use std::format;
     use std::vec::Vec;
 
     #[test]
@@ -288,6 +289,20 @@ mod tests {
         }
         let text = "{thread = v0 % 8 * 4 + v1 / 2, index = v0 / 8 * 2 + v1 % 2}";
         assert_eq!(keyed(text, &[16, 8]).map(|layout| table(&layout)), Ok(wanted));
+    }
+
+    #[test]
+    fn a_range_of_threads_begins_behind_others() {
+        let printed = |range: &str| {
+            called(&format!(
+                "Fragment([4] -> [1], thread: 4, forward_thread: _i, forward_index: [0], thread_range: {range})"
+            ))
+        };
+        let layout = printed("I.Range(32, 36)").expect("a layout");
+        assert_eq!(table(&layout), [(32, 0), (33, 0), (34, 0), (35, 0)]);
+        for range in ["I.Range(32)", "32", "I.Range(n, 36)", "I.Range(32, 36, 1)"] {
+            assert_eq!(printed(range).err(), Some(NotationFault::Print), "{range}");
+        }
     }
 
     #[test]

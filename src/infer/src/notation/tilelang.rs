@@ -294,6 +294,21 @@ impl VarNames for Placeholders {
     }
 }
 
+/// The first thread of `I.Range(32, 64)`.
+fn first_thread(text: &str, span: Bytes) -> NotationResult<u32> {
+    let (at, end) = trimmed(text, span);
+    let refused = fault(NotationFault::Print, at);
+    let open = of(text, (at, end)).strip_prefix("I.Range").ok_or(refused)?;
+    let ((at, end), true) = inside(text, (end.saturating_sub(open.len()), end)) else {
+        return Err(refused);
+    };
+    let mut bounds = CommaParts { text, at, end };
+    match (bounds.next(), bounds.next(), bounds.next()) {
+        (Some(first), Some(_), None) => of(text, first).parse().map_err(|_| refused),
+        _ => Err(refused),
+    }
+}
+
 /// A fragment as TileLang prints it, behind its shapes.
 fn printed(
     arena: &mut FormArena<'_>,
@@ -304,7 +319,7 @@ fn printed(
 ) -> NotationResult<FragmentForm> {
     let from = parts.at;
     let form = |e| fault(NotationFault::Form(e), from);
-    let (mut copies, mut threads, mut thread, mut index) = (1, None, None, None);
+    let (mut copies, mut first, mut threads, mut thread, mut index) = (1, 0, None, None, None);
     for part in parts {
         let found = keyed(of(text, part), b':');
         let (key, behind) = found.ok_or(fault(NotationFault::Print, part.0))?;
@@ -315,7 +330,7 @@ fn printed(
             "forward_index" => index = Some(value),
             "thread" => threads = Some((count(text, value)?, value.0)),
             // Which threads of the block they are; the map counts them from the first.
-            "thread_range" => {}
+            "thread_range" => first = first_thread(text, value)?,
             _ => return Err(fault(NotationFault::Key, part.0)),
         }
     }
@@ -331,6 +346,7 @@ fn printed(
     {
         return Err(fault(NotationFault::Threads, at));
     }
+    let thread = arena.add(thread, IndexForm::constant(i64::from(first))).map_err(form)?;
     let ((at, end), _) = inside(text, index);
     let mut numbers = CommaParts { text, at, end };
     let mut whole = IndexForm::constant(0);
