@@ -3,7 +3,9 @@
 //! With the names of an architecture and of a program's operations where they are at hand
 //! ([`PlanError::write_named`]), and without.
 
-use crate::data::{PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
+use crate::data::{
+    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unscaled, Unstaged, Unwritable,
+};
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{sentence, shown};
@@ -153,9 +155,13 @@ impl PlanNames<'_, '_, '_> {
                 "copies run ahead in loops whose step is a number and whose bounds are not below zero",
             ),
             Unstaged::Reach => {
-                sink.write_str("the turns that copies run ahead stay below 1073741824 indices")
+                sentence!(sink, "the turns that copies run ahead stay below ~ indices", STAGED_REACH)
             }
-            Unstaged::Sizes => sink.write_str("the tiles of a loop of stages have four sizes at the most"),
+            Unstaged::Sizes => sentence!(
+                sink,
+                "the tiles of a loop of stages have ~ sizes at the most",
+                MAX_STAGED_SIZES as u64
+            ),
             Unstaged::Uneven => sink.write_str(
                 "a copy runs ahead only where its tile's place goes on by the same in each turn",
             ),

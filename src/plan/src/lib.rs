@@ -43,10 +43,10 @@ pub mod shared_alloc;
 
 pub use data::{
     AllocPlan, BlockBitRole, ByteSource, Candidate, Either, End, Figures, FragmentPlan, Gather,
-    GlobalPlan, HalfPlan, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK, MapPlan, Plan,
-    PlanError, PlanPool, Product, ProductPlan, RegisterTranspose, Reject, RejectedCandidate,
-    ScaleCopy, ScaleFeed, ScalePlan, SharedExchange, ShufflePlan, Swap, TensorLoads, TiledPlan,
-    Tiling, TransferPlan, Unscaled, Unstaged, Unwritable,
+    GlobalPlan, HalfPlan, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK, MAX_STAGED_SIZES,
+    MapPlan, Plan, PlanError, PlanPool, Product, ProductPlan, RegisterTranspose, Reject,
+    RejectedCandidate, ScaleCopy, ScaleFeed, ScalePlan, SharedExchange, ShufflePlan, Swap,
+    TensorLoads, TiledPlan, Tiling, TransferPlan, Unscaled, Unstaged, Unwritable,
 };
 #[doc(hidden)]
 pub use data::{TensorBlocks, stored_before};

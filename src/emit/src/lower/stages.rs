@@ -19,11 +19,9 @@ use crate::sync::order::{
     BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known,
 };
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::TransferPlan;
+use lanebook_plan::{MAX_STAGED_SIZES, TransferPlan};
 use lanebook_tables::{AccessId, IndexOp, SyncStep};
 
-/// Most sizes of buffers in one loop.
-const SIZES: usize = 4;
 /// Most pairs of kinds of accesses to a loop's buffers.
 const PAIRS: usize = 16;
 
@@ -45,7 +43,7 @@ pub(crate) struct StagedLoop {
     /// The number of the buffer that is read, less that of the last one.
     number: Reg,
     node: ExprId,
-    steps: [Option<BufferStep>; SIZES],
+    steps: [Option<BufferStep>; MAX_STAGED_SIZES],
     /// The last counter with which nothing is copied is above this.
     last: Reg,
     /// Behind what is left out before the first turn.
@@ -63,6 +61,11 @@ struct SkippedCopies {
 }
 
 impl LowerContext<'_, '_, '_, '_> {
+    /// Whether an operation of a loop belongs to what waits for the first turn.
+    pub(crate) fn waits_for_turns(&self, around: &Loop, op: Op) -> bool {
+        self.program.stages(around.op) > 1 && !self.plan.runs_ahead(op)
+    }
+
     /// By how much a loop's copies are ahead, in steps of its counter.
     pub(crate) fn ahead(&self, parts: &Loop) -> Result<u32, EmitError> {
         let turns = u32::from(self.program.stages(parts.op).saturating_sub(1));
@@ -87,7 +90,7 @@ impl LowerContext<'_, '_, '_, '_> {
         // The first turn's loads begin in the first buffer, `stages - 1` times later.
         let number = self.filled(class, 2i64.saturating_sub(i64::from(stages)))?;
         let node = self.declare(Variable::word().uniform().level(1), number)?;
-        let mut steps = [None; SIZES];
+        let mut steps = [None; MAX_STAGED_SIZES];
         for op in self.program.ops(parts.body) {
             let Some(tile) = self.plan.move_of(op).and_then(|m| self.plan.staged(m)) else {
                 continue;

@@ -606,7 +606,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-        let waits = self.program.stages(at.op) > 1 && !self.plan.runs_ahead(op);
+        let waits = self.waits_for_turns(at, op);
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
             this.advances
                 .push(Advance { owner, reg, by, bytes, waits })

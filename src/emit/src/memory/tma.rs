@@ -119,7 +119,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                         self.own(op, reg, innermost, &tiled.global)?
                     };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
-                    let waits = self.program.stages(at.op) > 1 && !self.plan.runs_ahead(op);
+                    let waits = self.waits_for_turns(at, op);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                     let (by, bytes) = match step {
                         Moved::By(step) => (None, step),

@@ -1,10 +1,11 @@
 //! What the printer writes reads back to the same program.
 use super::support::*;
 use crate::parse;
-use crate::{Annotate, AttrValue, Def, ErrorKind, Literal, Op, TypeKind, attr_names};
+use crate::{Annotate, AttrValue, Def, ErrorKind, Literal, Op, TypeKind, ValueSlot, attr_names};
 use core::fmt::{self, Write};
 use lanebook_tables::{OpRole, Space};
-use std::string::ToString;
+use std::format;
+use std::string::{String, ToString};
 use std::vec::Vec;
 
 #[test]
@@ -346,6 +347,43 @@ fn scaled_products_of_triton() {
     // Elements that are no part of others are as many as the other operand has.
     let wrong = error(&text.replace("rhs = e2m1", "rhs = e4m3"));
     assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
+}
+
+/// A mask has a truth for each element that is moved, and `other` an element of its type for each.
+#[test]
+fn masks_are_of_the_tile_that_is_moved() {
+    let text = |mask: &str, other: &str, stored: &str| {
+        format!(
+            "func @f(%A: memref<?x?xf32, #gmem>, %m: tensor<{mask}xi1>, %o: tensor<{other}>, %s: tensor<{stored}xi1>) {{
+  %t = tiled_load %A[0, 0], %m, %o : memref<?x?xf32, #gmem> -> tensor<16x8xf32>
+  tiled_store %t, %A[0, 0], %s : tensor<16x8xf32> -> memref<?x?xf32, #gmem>
+  return
+}}
+"
+        )
+    };
+    round(&text("16x8", "16x8xf32", "16x8"), STRICT);
+    let extents = |text: String, operand: u8| {
+        let wrong = error(&text);
+        let left = ValueSlot::Operand(operand);
+        assert!(
+            matches!(wrong.kind, ErrorKind::Extents { left: found, .. } if found == left),
+            "{wrong:?}"
+        );
+    };
+    extents(text("16x4", "16x8xf32", "16x8"), 1);
+    extents(text("16x8", "8x8xf32", "16x8"), 2);
+    extents(text("16x8", "16x8xf32", "8x8"), 2);
+    let wrong = error(&text("16x8", "16x8xf16", "16x8"));
+    assert!(
+        matches!(wrong.kind, ErrorKind::Dtypes { left: ValueSlot::Operand(2), .. }),
+        "{wrong:?}"
+    );
+    let wrong = error(&text("16x8", "16xf32", "16x8"));
+    assert!(
+        matches!(wrong.kind, ErrorKind::Ranks { left: ValueSlot::Operand(2), .. }),
+        "{wrong:?}"
+    );
 }
 
 /// What comes through a pointer is what it points to, for one pointer as for a tile of them.

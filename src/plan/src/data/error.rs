@@ -205,6 +205,11 @@ pub enum Unwritable {
     Panels,
 }
 
+/// Most sizes of tiles whose copies run ahead in one loop.
+pub const MAX_STAGED_SIZES: usize = 4;
+/// Turns that run ahead reach over fewer indices than this.
+pub(crate) const STAGED_REACH: i64 = 1 << 30;
+
 /// Why a copy cannot run ahead of its loop's turns.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

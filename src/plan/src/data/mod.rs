@@ -8,7 +8,10 @@ pub(crate) mod scaled;
 pub(crate) mod tensor;
 pub(crate) mod tiled;
 
-pub use crate::data::error::{PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
+pub(crate) use crate::data::error::STAGED_REACH;
+pub use crate::data::error::{
+    MAX_STAGED_SIZES, PlanError, PlanPool, Unscaled, Unstaged, Unwritable,
+};
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;
 pub use crate::data::scaled::{BlockBitRole, ScaleCopy, ScaleFeed, ScalePlan};

@@ -327,20 +327,6 @@ impl Planner<'_, '_, '_, '_> {
         if self.program.bounds(memref).is_some() {
             return Err(PlanError::Masked(op));
         }
-        // A truth for each element, and another element for each.
-        let moved = self.program.result(op, 0).or_else(|| self.program.operand(op, 0));
-        let moved = self.program.type_of(moved.ok_or(PlanError::Unsupported(op))?);
-        if self.program.type_of(mask).shape != moved.shape {
-            return Err(PlanError::Extents(op));
-        }
-        if let Some(other) = self.program.other(op).map(|other| self.program.type_of(other)) {
-            if other.shape != moved.shape {
-                return Err(PlanError::Extents(op));
-            }
-            if other.dtype != moved.dtype {
-                return Err(PlanError::Element(op));
-            }
-        }
         // Neighbours of which the mask may say different things are apart.
         Ok(Some(if self.program.is_same_along_rows(mask) { u32::MAX } else { element }))
     }

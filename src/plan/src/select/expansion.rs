@@ -60,41 +60,27 @@ impl<'w> Expansions<'w> {
         function: Op,
     ) -> Result<(), PlanError> {
         let mut at = program.inside(function).next();
+        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
+        let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
+        let no_room =
+            |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
         while let Some(op) = at {
-            let full = PlanError::Capacity {
-                pool: PlanPool::Expansions,
-                capacity: u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX),
-                op: Some(op),
-            };
             if let Some(other) = filled(program, op) {
-                let select = fill(program, op, other).ok_or(PlanError::Capacity {
-                    pool: PlanPool::Program,
-                    capacity: 0,
-                    op: Some(op),
-                })?;
+                let select = fill(program, op, other).ok_or(no_room(op))?;
                 self.replaced
                     .push(Replaced { op: select, before: None, load: Some(op) })
-                    .map_err(|_| full)?;
+                    .map_err(|_| full(op))?;
             }
             let Some(sequence) = wanted(tables, arch, program, op) else {
                 at = program.following(op, Some(function));
                 continue;
             };
-            let full = PlanError::Capacity {
-                pool: PlanPool::Expansions,
-                capacity: u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX),
-                op: Some(self.home(program, op)),
-            };
             let before = program.previous(op);
             // A step of another one belongs to that.
             if self.home(program, op) == op {
-                self.replaced.push(Replaced { op, before, load: None }).map_err(|_| full)?;
+                self.replaced.push(Replaced { op, before, load: None }).map_err(|_| full(op))?;
             }
-            insert(program, op, sequence).ok_or(PlanError::Capacity {
-                pool: PlanPool::Program,
-                capacity: 0,
-                op: Some(self.home(program, op)),
-            })?;
+            insert(program, op, sequence).ok_or(no_room(self.home(program, op)))?;
             // The steps are looked at as well.
             at = match before {
                 Some(before) => program.next(before),

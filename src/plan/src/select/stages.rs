@@ -3,15 +3,10 @@
 //! Every copy from global to shared memory that stands directly in such a loop runs ahead, or the
 //! program is refused with what keeps it from that.
 
-use crate::data::{PlanError, TransferPlan, Unstaged};
+use crate::data::{MAX_STAGED_SIZES, PlanError, STAGED_REACH, TransferPlan, Unstaged};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_tables::{AccessId, AtomId, OpRole, Role, Space, SyncRule, SyncStep};
-
-/// Most sizes of tiles in one loop.
-const SIZES: usize = 4;
-/// Turns that run ahead reach over fewer indices than this.
-const REACH: i64 = 1 << 30;
 
 impl Planner<'_, '_, '_, '_> {
     /// Gives each tile of a copy that runs ahead its buffers.
@@ -55,7 +50,7 @@ impl Planner<'_, '_, '_, '_> {
             return Err(refuse(Unstaged::Bounds));
         }
         let far = step.checked_mul(i64::from(stages));
-        if far.is_none_or(|far| far >= REACH) {
+        if far.is_none_or(|far| far >= STAGED_REACH) {
             return Err(refuse(Unstaged::Reach));
         }
         Ok(())
@@ -127,7 +122,7 @@ impl Planner<'_, '_, '_, '_> {
     /// after those.
     pub(crate) fn check_stages(&self) -> Result<(), PlanError> {
         for around in self.program.inside(self.function).filter(|op| self.program.stages(*op) > 1) {
-            let mut sizes: heapless::Vec<u32, SIZES> = heapless::Vec::new();
+            let mut sizes: heapless::Vec<u32, MAX_STAGED_SIZES> = heapless::Vec::new();
             let own = |m: &&TransferPlan| self.program.parent(m.op) == Some(around);
             for copy in self.plan.transfers.iter().filter(own) {
                 let Some(tile) = self.plan.staged(copy).filter(|_| self.plan.runs_ahead(copy.op))

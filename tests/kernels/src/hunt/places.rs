@@ -9,7 +9,7 @@ use super::program::{Argument, Id, Statement, Type};
 const NUMBERS: [(&str, &str); 3] = [("s", "f32"), ("t", "f32"), ("w", "i32")];
 
 /// Relations of whole numbers.
-const RELATIONS: [&str; 10] = [
+pub(super) const RELATIONS: [&str; 10] = [
     "compare.eq",
     "compare.ne",
     "compare.slt",

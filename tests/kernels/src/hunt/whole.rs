@@ -2,6 +2,7 @@
 //! between them and floats.
 
 use super::generate::Generator;
+use super::places::RELATIONS;
 use super::program::{Id, Type, bytes};
 
 const WHOLE: [&str; 6] = ["i8", "u8", "i16", "u16", "i32", "u32"];
@@ -23,19 +24,6 @@ const PAIRS: [&str; 15] = [
     "arith.shrui",
     "arith.shrsi",
 ];
-const RELATIONS: [&str; 10] = [
-    "compare.eq",
-    "compare.ne",
-    "compare.slt",
-    "compare.sle",
-    "compare.sgt",
-    "compare.sge",
-    "compare.ult",
-    "compare.ule",
-    "compare.ugt",
-    "compare.uge",
-];
-
 pub(super) fn whole(g: &mut Generator) {
     let (rows, cols) = (g.choices.of(&[16, 32, 48, 8]), g.choices.of(&[32, 64, 96, 16, 40]));
     let element = g.choices.of(&WHOLE);

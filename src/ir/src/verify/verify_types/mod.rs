@@ -34,11 +34,13 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
                 return Ok(());
             }
             at.kind(ValueSlot::Result(0), WantedType::Tile)?;
+            at.masked(ValueSlot::Operand(1), ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
+            at.masked(ValueSlot::Operand(2), ValueSlot::Operand(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Matrix => at.matrix(),
@@ -206,6 +208,18 @@ impl OpTypes<'_, '_, '_> {
             return Ok(());
         }
         Err(ErrorKind::Ranks { left, right, a: a.shape.rank() as u8, b: b.shape.rank() as u8 })
+    }
+    /// A mask has a truth for each element that is moved, and what stands in the place of others an
+    /// element for each.
+    fn masked(self, mask: ValueSlot, moved: ValueSlot) -> VerifyResult {
+        if self.program.mask(self.op).is_none() {
+            return Ok(());
+        }
+        self.same(mask, moved, false)?;
+        match self.program.other(self.op) {
+            Some(_) => self.same(ValueSlot::Operand(2), moved, true),
+            None => Ok(()),
+        }
     }
     /// Same shape, and same element type if asked for.
     fn same(self, left: ValueSlot, right: ValueSlot, dtype: bool) -> VerifyResult {
