@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the C library and installs it: header, static and shared library, files for pkg-config and CMake.
 #
-#   src/capi/install.sh PREFIX      DESTDIR is obeyed; CC, LD, AR and OBJCOPY name other tools
+#   src/capi/install.sh PREFIX      DESTDIR is obeyed; CC, LD, AR and OBJCOPY name other tools; LANEBOOK_CARGO_FLAGS go to cargo
 #
 # Both libraries export the functions of lanebook.h and nothing else: they may stand beside other Rust code in a program.
 set -euo pipefail
@@ -17,7 +17,7 @@ abi=$(echo "$version" | awk -F. '{print $1 == 0 ? $1 "." $2 : $1}')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cargo rustc -q -p lanebook-capi --profile freestanding --features freestanding --crate-type staticlib --target-dir "$target"
+cargo rustc -q -p lanebook-capi --profile freestanding ${LANEBOOK_CARGO_FLAGS:-} --features freestanding --crate-type staticlib --target-dir "$target"
 sed -n 's/^[a-z].*[ *]\(lb_[a-z_]*\)(.*/\1/p' src/capi/lanebook.h | grep -v '^lb_sink$' | sort -u > "$work/functions"
 # One object with what these functions need; every other name becomes its own.
 "${LD:-ld}" -r --gc-sections --force-group-allocation -e lb_version $(sed 's/^/--undefined=/' "$work/functions") "$target/freestanding/liblanebook_capi.a" -o "$work/lanebook.o"

@@ -20,6 +20,13 @@ library() { # library TARGET...: the library alone; one cargo, which shares the 
   bare -p lanebook "${args[@]}"
   echo "builds for $* ($SECONDS s)"
 }
+host() { # host build|run [MORE]: the command, on this machine
+  local verb=$1
+  shift
+  cargo "$verb" -q -p lanebook-cli --target-dir "${CARGO_TARGET_DIR:-$root/target}" "$@"
+}
+# Leaves the tables that all of this is built with.
+host build
 if [ "${1:-board}" = rest ]; then
   library thumbv6m-none-eabi riscv32imac-unknown-none-elf riscv64gc-unknown-none-elf aarch64-unknown-none x86_64-unknown-none
   exit
@@ -36,7 +43,7 @@ echo "$got"
 want=
 for pair in sm_80:ptx gfx950:amdgcn; do
   arch=${pair%:*}
-  cargo run -q -p lanebook-cli --target-dir "${CARGO_TARGET_DIR:-$root/target}" -- compile gen/cli/examples/gemm.tile --arch "$arch" --emit "${pair#*:}" -o "$target/host.txt"
+  host run -- compile gen/cli/examples/gemm.tile --arch "$arch" --emit "${pair#*:}" -o "$target/host.txt"
   want+=$(python3 tests/firmware/hash.py "$arch" < "$target/host.txt")$'\n'
 done
 [ "$got"$'\n' = "$want" ] || { echo "the host writes:"; echo "$want"; exit 1; }

@@ -28,12 +28,12 @@ done
 python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"
 export LANEBOOK_ENTRIES=$out/entries.rs
 
-# 2. Build and link it. Nothing but these symbols may be missing: the four functions that any embedder supplies (string compare
+# 2. Build and link it, with the tables that documenting the library has compiled. Nothing but these symbols may be missing: the four functions that any embedder supplies (string compare
 #    leaves bcmp) and the embedder's text sink.
 supplied='memcpy|memmove|memset|memcmp|bcmp|lanebook_proof_sink'
 link() { # link OPT NAME FEATURES ENTRIES: leaves NAME.a, proof-NAME.elf
   CARGO_PROFILE_FREESTANDING_OPT_LEVEL=$1 RUSTC_WRAPPER=$root/tests/proof/rustc.sh \
-    cargo rustc -q -p lanebook-proof --profile freestanding --features "$3" --crate-type staticlib --target-dir "$target"
+    cargo rustc -q -p lanebook-proof --profile freestanding --no-default-features --features "$3" --crate-type staticlib --target-dir "$target"
   cp "$target/freestanding/liblanebook_proof.a" "$out/$2.a"
   sed 's/.*/--undefined="&"/' "$4" > "$out/link.rsp"
   "$lld" -flavor gnu --gc-sections --unresolved-symbols=ignore-all -e memcpy "@$out/link.rsp" "$out/$2.a" -o "$out/proof-$2.elf"

@@ -9,7 +9,8 @@ out=$target/capi/installed
 rm -rf "$out"
 mkdir -p "$out"
 prefix=$out/prefix
-src/capi/install.sh "$prefix"
+# With the library that run.sh has built.
+LANEBOOK_CARGO_FLAGS=--no-default-features src/capi/install.sh "$prefix"
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
 package() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" lanebook; }
 expected=128
