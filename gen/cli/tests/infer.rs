@@ -563,3 +563,72 @@ fn aliases_and_ranges() {
     has(&loops, "loop 2", "{thread = v0 // 2, index = v0 % 2}");
     has(&loops, "loop 3", "{thread = v0, index = 0}");
 }
+
+#[test]
+fn races_are_said() {
+    let races = |body: &str| {
+        let text = function("%A: memref<64x64xf32>, %B: memref<64xf32>, %m: index", body);
+        let answer: Value =
+            serde_json::from_str(&inferred(&text, &["--format", "json"]).fine()).expect("JSON");
+        let said = inferred(&text, &[]).fine();
+        let lines: Vec<String> = said
+            .lines()
+            .filter(|line| line.contains("has a race"))
+            .map(|line| line.trim_start_matches("// ").to_string())
+            .collect();
+        assert_eq!(answer["races"].as_array().map(Vec::len), Some(lines.len()), "{answer}");
+        lines
+    };
+    // All columns of a row write its one element.
+    let twice = "  parallel (%i, %j) in (64, 64) {
+    %a = memref.load %A[%i, %j]
+    memref.store %a, %B[%i]
+  }
+";
+    let [line] = &races(twice)[..] else { panic!("one race") };
+    assert_eq!(
+        line,
+        "line 2: loop 1 has a race: iterations (i = 0, j = 0) and (i = 0, j = 1) both write B[0]; \
+         iterations have no order."
+    );
+    // One column does: the condition is known.
+    let one = "  parallel (%i, %j) in (64, 64) {
+    %a = memref.load %A[%i, %j]
+    %last = index.cmp eq, %j, 63 : index
+    scf.if %last {
+      memref.store %a, %B[%i]
+    }
+  }
+";
+    assert_eq!(races(one), Vec::<String>::new());
+    // The neighbour that is read may be written already.
+    let shifted = "  parallel (%i, %j) in (64, 63) {
+    %next = index.add %j, 1 : index
+    %a = memref.load %A[%i, %next]
+    memref.store %a, %A[%i, %j]
+  }
+";
+    let [line] = &races(shifted)[..] else { panic!("one race") };
+    assert!(
+        line.contains(
+            "iteration (i = 0, j = 1) writes A[0, 1], which iteration (i = 0, j = 0) reads"
+        ),
+        "{line}"
+    );
+    // A corner that is an argument moves both alike; the element has the program's spelling.
+    let moved = "  parallel (%i, %j) in (8, 2) {
+    %r = index.add %m, %i : index
+    %a = memref.load %A[%r, %j]
+    memref.store %a, %B[%r]
+  }
+";
+    let [line] = &races(moved)[..] else { panic!("one race") };
+    assert!(line.contains("(i = 0, j = 0) and (i = 0, j = 1) both write B[r]"), "{line}");
+    // Each iteration its own element.
+    let apart = "  parallel (%i, %j) in (64, 64) {
+    %a = memref.load %A[%i, %j]
+    memref.store %a, %A[%i, %j]
+  }
+";
+    assert_eq!(races(apart), Vec::<String>::new());
+}

@@ -1,5 +1,6 @@
 //! Layouts of a program's parallel loops and fragments, and how they came about.
 use crate::inferred::fragments;
+use crate::inferred::races::{RaceFinding, races};
 use crate::inferred::refused::{of_stop, of_told};
 use crate::inferred::timeline::{Names, Timeline, layout};
 use crate::memory::LoopMemory;
@@ -66,6 +67,7 @@ pub struct Inferred<'i, 'p> {
     request: Request<'i>,
     told: Told<'i>,
     timeline: Timeline,
+    races: Vec<RaceFinding>,
 }
 
 /// Infers the layouts of a program's one function, and hands them to `take`.
@@ -84,12 +86,13 @@ pub fn inferred<T>(
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     let function = function(&program, source)?;
     let mut memory = LoopMemory::default();
-    let (told, timeline) = found(&mut memory, tables, &program, source, request)?;
-    take(Inferred { program: &mut program, function, request, told, timeline })
+    let (mut told, timeline) = found(&mut memory, tables, &program, source, request)?;
+    let races = races(&program, &mut told, timeline.names())?;
+    take(Inferred { program: &mut program, function, request, told, timeline, races })
 }
 
 impl Inferred<'_, '_> {
-    /// The program with its layouts, and the course of inference behind it; `explain`: with what was asked and rejected.
+    /// The program with its layouts, races of its loops, and the course of inference behind it; `explain`: with what was asked and rejected.
     ///
     /// # Errors
     /// A layout that cannot be written.
@@ -101,6 +104,9 @@ impl Inferred<'_, '_> {
         ir::print(self.program, &LoopLayouts(&self.told), &mut out)
             .map_err(|_| Problem::internal("a layout cannot be written", "report this"))?;
         out.push_str(&format!("\n// Inferred for {}.\n//\n", self.request.arch.name));
+        for race in &self.races {
+            out.push_str(&format!("// {}.\n//\n", race.text()));
+        }
         for line in self.timeline.text(explain).lines() {
             out.push_str(format!("// {line}").trim_end());
             out.push('\n');
@@ -111,7 +117,10 @@ impl Inferred<'_, '_> {
     /// Layouts and timeline as JSON, everything by name.
     #[must_use]
     pub fn json(&self) -> Json {
-        json(self.program, self.function, self.request.arch, &self.told, &self.timeline)
+        let mut out =
+            json(self.program, self.function, self.request.arch, &self.told, &self.timeline);
+        out["races"] = self.races.iter().map(RaceFinding::json).collect();
+        out
     }
 
     /// The fragments: thread and local index of each element.

@@ -7,7 +7,7 @@ use crate::event::Reason;
 use crate::pool::LentStack;
 use crate::program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, VarRange,
+    OperatorId, VarRange, When,
 };
 
 /// The memory of inference, lent.
@@ -186,7 +186,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// An access of the last operator.
+    /// An access of the last operator, in every iteration.
     ///
     /// # Errors
     /// [`FormError::Full`]; [`FormError::Stale`] without an operator or with another rank than the
@@ -196,6 +196,20 @@ impl<'a> Inference<'a> {
         buffer: BufferId,
         write: bool,
         indices: &[IndexForm],
+    ) -> FormResult<()> {
+        self.access_when(buffer, write, indices, When::Always)
+    }
+
+    /// An access of the last operator.
+    ///
+    /// # Errors
+    /// Those of [`Inference::access`].
+    pub fn access_when(
+        &mut self,
+        buffer: BufferId,
+        write: bool,
+        indices: &[IndexForm],
+        when: When,
     ) -> FormResult<()> {
         if self.buffer_of(buffer)?.dims.len() != indices.len() {
             return Err(FormError::Stale);
@@ -208,7 +222,7 @@ impl<'a> Inference<'a> {
         let last = self.operators.len().saturating_sub(1);
         let operator = OperatorId(u16::try_from(last).map_err(|_| self.operators.full())?);
         let op = self.operators.get_mut(last).ok_or(FormError::Stale)?;
-        let entry = Access { buffer, write, index, rank, operator, next_use: None };
+        let entry = Access { buffer, write, when, index, rank, operator, next_use: None };
         let at = self.accesses.push(entry)?;
         op.accesses.1 = op.accesses.1.saturating_add(1);
         self.add_use(buffer, u32::try_from(at).map_err(|_| self.accesses.full())?);

@@ -19,6 +19,7 @@
 //! | `notation` | fragments as text, as TileLang writes and prints them, and as layouts with strides |
 //! | `driver` `queue` | levels; who is asked next |
 //! | `components` `event` | free mode: components from each root, cost; the timeline |
+//! | `race` | iterations of one loop that meet at an element |
 //!
 //! Four elements on threads 0, 16, 32 and 48, and who executes a loop that reads them:
 //!
@@ -96,6 +97,7 @@ mod points;
 mod pool;
 mod program;
 mod queue;
+mod race;
 mod solve;
 mod subst;
 mod traffic;
@@ -113,7 +115,8 @@ pub use inference::{Inference, InferenceParts, Stop};
 pub use points::{Tape, Walk};
 pub use program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, VarRange,
+    OperatorId, VarRange, When,
 };
+pub use race::Race;
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
 pub use subst::{BaseSet, MAX_BASES, MAX_WALK, Variables};

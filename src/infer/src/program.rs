@@ -153,6 +153,19 @@ pub struct Operator {
     pub(crate) first_buffer: Option<BufferId>,
 }
 
+/// When an access happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)] // From 0 on: memory of zeros may be lent.
+pub enum When {
+    /// In every iteration.
+    #[default]
+    Always,
+    /// Where a map is not 0.
+    Where(IndexForm),
+    /// Data decide when, or at which element.
+    Unknown,
+}
+
 /// An access of an operator to a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Access {
@@ -160,6 +173,8 @@ pub struct Access {
     pub buffer: BufferId,
     /// Whether it stores.
     pub write: bool,
+    /// When it happens.
+    pub when: When,
     /// Its indices over loop variables.
     pub(crate) index: [IndexForm; MAX_RANK],
     pub(crate) rank: u8,

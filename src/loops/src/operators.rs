@@ -4,8 +4,8 @@ use crate::error::LoopErrorKind;
 use crate::machine::{AnchorUnit, UnitRequest, unit, warp_unit};
 use crate::tell::{Fact, Teller, Told};
 use lanebook_infer::{
-    BufferId, FormError, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide, UnitTile,
-    WarpPolicy, split_warps,
+    BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
+    UnitTile, WarpPolicy, When, split_warps,
 };
 use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::{Arch, OpRole, Tables};
@@ -236,7 +236,38 @@ impl Teller<'_, '_, '_, '_> {
             // Where data says which element, neighbours are none.
             self.inference.bound_vector(1);
         }
-        self.inference.access(buffer, write, &indices).map_err(LoopErrorKind::Form)
+        let when = if data { When::Unknown } else { self.when(op)? };
+        self.inference.access_when(buffer, write, &indices, when).map_err(LoopErrorKind::Form)
+    }
+
+    /// When an operation in a parallel loop happens: by the conditions around it. Those around the
+    /// loop are the same for all its iterations.
+    fn when(&mut self, op: Op) -> TellResult<When> {
+        let program = self.program;
+        let mut when = When::Always;
+        let mut at = op;
+        while let Some(around) = program.parent(at) {
+            if Some(around) == self.inside || self.inside.is_none() {
+                break;
+            }
+            if program.role(around) == OpRole::If {
+                let Some(condition) = program.operand(around, 0) else { return Ok(When::Unknown) };
+                let Some(mut holds) = self.index(condition)? else { return Ok(When::Unknown) };
+                let arena = &mut self.inference.arena;
+                let mut join = || {
+                    if program.block_of(at) != program.body(around) {
+                        holds = arena.op(FormOp::Equal, holds, IndexForm::constant(0))?;
+                    }
+                    match when {
+                        When::Where(other) => arena.op(FormOp::Mul, other, holds),
+                        _ => Ok(holds),
+                    }
+                };
+                when = When::Where(join().map_err(LoopErrorKind::Form)?);
+            }
+            at = around;
+        }
+        Ok(when)
     }
 
     fn scope(&self, buffer: BufferId) -> TellResult<MemoryScope> {

@@ -1,4 +1,5 @@
 //! Layouts of parallel loops and fragments: how inference came to them, as text, JSON and picture; and why it refused.
 pub mod fragments;
+pub mod races;
 pub mod refused;
 pub mod timeline;

@@ -1,0 +1,323 @@
+//! Races in the text of a parallel loop: two of its iterations at one element, which one of them
+//! writes.
+//!
+//! Iterations have no order, and different threads execute them. By structure first: where a buffer
+//! is accessed by one map, and its outputs tell the loop's variables, no two iterations meet. Else
+//! point by point, as serial loops around the parallel one begin: what these add to an index is the
+//! same for both iterations. Where data decide, nothing is said.
+
+use crate::arena::{FormBase, IndexForm, VarRole};
+use crate::error::{FormError, FormResult};
+use crate::inference::Inference;
+use crate::points::{Tape, Walk};
+use crate::program::{Access, BufferId, Kind, MAX_RANK, Operator, OperatorId, VarRange, When};
+use crate::solve::{Equation, Solution};
+use crate::subst::Variables;
+
+/// Points of a loop, its inner loops included, beyond which nothing is said of what structure leaves
+/// open.
+const MOST_POINTS: u64 = 1 << 22;
+/// Bits of an entry that hold the number of an iteration; those above hold the access.
+const ITERATION_BITS: u32 = 48;
+
+/// Maps of an access: its indices, and when it happens.
+type Maps = heapless::Vec<IndexForm, { MAX_RANK + 1 }>;
+
+/// Two iterations of a loop that meet at an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// Whose element.
+    pub buffer: BufferId,
+    /// Whether the second iteration writes it, too; it reads it otherwise. The first one writes it.
+    pub both_write: bool,
+    /// By which accesses, numbered among the operator's.
+    pub accesses: [u16; 2],
+    /// The iterations, numbered row-major over the loop's variables.
+    pub iterations: [u64; 2],
+    /// The element's indices, without what serial loops and run-time numbers add.
+    pub element: [i64; MAX_RANK],
+}
+
+/// The elements of a buffer that a loop reaches: the least index and the extent along each
+/// dimension.
+#[derive(Clone, Copy)]
+struct Reached {
+    least: [i64; MAX_RANK],
+    greatest: [i64; MAX_RANK],
+}
+
+impl Reached {
+    const NONE: Self = Self { least: [i64::MAX; MAX_RANK], greatest: [i64::MIN; MAX_RANK] };
+
+    fn take(&mut self, index: &[i64; MAX_RANK]) {
+        for (at, (least, greatest)) in
+            index.iter().zip(self.least.iter_mut().zip(&mut self.greatest))
+        {
+            (*least, *greatest) = ((*least).min(*at), (*greatest).max(*at));
+        }
+    }
+
+    /// The number of an element; `None` if that is too large.
+    fn number(&self, index: &[i64; MAX_RANK]) -> Option<usize> {
+        let mut number = 0i64;
+        for ((at, least), greatest) in index.iter().zip(&self.least).zip(&self.greatest) {
+            let extent = greatest.checked_sub(*least)?.checked_add(1)?;
+            number = number.checked_mul(extent)?.checked_add(at.checked_sub(*least)?)?;
+        }
+        usize::try_from(number).ok()
+    }
+}
+
+/// A point at which an access happens.
+struct Touch {
+    iteration: u64,
+    index: [i64; MAX_RANK],
+}
+
+impl Inference<'_> {
+    /// Two iterations of a parallel loop that meet at an element which one of them writes; `None` if
+    /// there are none, or nobody knows.
+    ///
+    /// # Errors
+    /// [`crate::FormError::Full`] if index maps need more room than is lent.
+    pub fn race(&mut self, id: OperatorId) -> FormResult<Option<Race>> {
+        let op = *self.operator_of(id)?;
+        if op.kind != Kind::Parallel {
+            return Ok(None);
+        }
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(&op).get(k).copied() else { break };
+            let before = self.accesses_of(&op).get(..k).unwrap_or(&[]);
+            let seen = before.iter().any(|a| a.write && a.buffer == access.buffer);
+            if !access.write || seen || self.apart(&op, &access)? {
+                continue;
+            }
+            let found = self.meeting(&op, access.buffer)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Indices along variables by a row-major number of them: of an iteration, say.
+    ///
+    /// # Errors
+    /// [`crate::FormError::Stale`].
+    pub fn coordinates(&self, vars: VarRange, number: u64) -> FormResult<[u32; MAX_RANK]> {
+        let (mut out, mut rest) = ([0; MAX_RANK], number);
+        for (at, var) in vars.iter().enumerate().rev() {
+            let extent = u64::from(self.arena.extent(var)?).max(1);
+            if let Some(slot) = out.get_mut(at) {
+                *slot = u32::try_from(rest.checked_rem(extent).unwrap_or(0)).unwrap_or(0);
+            }
+            rest = rest.checked_div(extent).unwrap_or(0);
+        }
+        Ok(out)
+    }
+
+    /// Whether structure tells that no two iterations meet: all accesses to the buffer are at the
+    /// same indices, which tell the loop's variables.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn apart(&mut self, op: &Operator, access: &Access) -> FormResult<bool> {
+        let alike = |other: &Access| {
+            let mut both = other.indices().iter().zip(access.indices());
+            both.all(|(a, b)| self.arena.same(*a, *b))
+        };
+        let mut own = self.accesses_of(op).iter().filter(|a| a.buffer == access.buffer);
+        if !own.all(alike) {
+            return Ok(false);
+        }
+        let mark = self.arena.mark();
+        let told = self.tells_iteration(op, access);
+        self.arena.release(mark);
+        match told {
+            // An index that no number holds tells nothing.
+            Err(FormError::Overflow) => Ok(false),
+            told => told,
+        }
+    }
+
+    fn tells_iteration(&mut self, op: &Operator, access: &Access) -> FormResult<bool> {
+        let mut equations: heapless::Vec<Equation, MAX_RANK> = heapless::Vec::new();
+        for index in access.indices() {
+            // Outputs are numbers from 0 on.
+            let (low, _) = self.arena.range(*index)?;
+            let map = self.arena.add(*index, IndexForm::constant(low.saturating_neg()))?;
+            let output = self.arena.output(map)?;
+            let _ = equations.push((output, map));
+        }
+        let vars = op.vars.with(None);
+        let mut solved = Solution::default();
+        self.arena.solve_with(&equations, &vars, false, &mut solved)?;
+        Ok(solved.free.iter().all(|free| !vars.contains(&free.digit.base)))
+    }
+
+    /// Two iterations that meet at an element of a buffer, point by point: first what is written is
+    /// noted, then what is read is looked up.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn meeting(&mut self, op: &Operator, buffer: BufferId) -> FormResult<Option<Race>> {
+        let mut reached = Reached::NONE;
+        for k in 0..op.accesses.1 {
+            if self.writes(op, k, buffer).is_none() {
+                continue;
+            }
+            let known = self.walk(op, k, |_, touch| {
+                reached.take(&touch.index);
+                true
+            })?;
+            if !known {
+                return Ok(None);
+            }
+        }
+        if reached.number(&reached.greatest).is_none_or(|last| last >= self.points.len()) {
+            return Ok(None);
+        }
+        self.points.fill(0);
+        for both_write in [true, false] {
+            for k in 0..op.accesses.1 {
+                if self.writes(op, k, buffer) != Some(both_write) {
+                    continue;
+                }
+                let mut found = None;
+                self.walk(op, k, |points, touch| {
+                    let entry = reached.number(&touch.index).and_then(|at| points.get_mut(at));
+                    let Some(entry) = entry else { return false };
+                    let this = touch.iteration.saturating_add(1);
+                    let before = *entry & 1u64.wrapping_shl(ITERATION_BITS).wrapping_sub(1);
+                    if before == 0 && both_write {
+                        *entry = u64::from(k).wrapping_shl(ITERATION_BITS) | this;
+                    } else if before != 0 && before != this {
+                        let first = entry.wrapping_shr(ITERATION_BITS);
+                        found = Some(Race {
+                            buffer,
+                            both_write,
+                            accesses: [u16::try_from(first).unwrap_or(0), k],
+                            iterations: [before.saturating_sub(1), touch.iteration],
+                            element: touch.index,
+                        });
+                    }
+                    found.is_none()
+                })?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether an access of an operator to this buffer writes; `None` if it is to another one.
+    fn writes(&self, op: &Operator, number: u16, buffer: BufferId) -> Option<bool> {
+        let access = self.accesses_of(op).get(usize::from(number))?;
+        (access.buffer == buffer).then_some(access.write)
+    }
+
+    /// Hands every point at which an access happens to `take`, with the lent words, until that is
+    /// false; false if nobody knows them.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn walk(
+        &mut self,
+        op: &Operator,
+        number: u16,
+        mut take: impl FnMut(&mut [u64], &Touch) -> bool,
+    ) -> FormResult<bool> {
+        let Some(access) = self.accesses_of(op).get(usize::from(number)).copied() else {
+            return Ok(false);
+        };
+        let Some(maps) = self.known_maps(&access)? else { return Ok(false) };
+        let Some((vars, turns)) = self.walked(op, &maps)? else { return Ok(false) };
+        let mut tape = Tape::new(&self.arena, &maps)?;
+        let mut walk = Walk::new(&vars)?;
+        let mut point = 0u64;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            tape.derive(&self.arena)?;
+            let happens = match maps.get(access.indices().len()) {
+                Some(when) => tape.value(&self.arena, *when)? != 0,
+                None => true,
+            };
+            if happens {
+                let mut index = [0; MAX_RANK];
+                for (to, map) in index.iter_mut().zip(access.indices()) {
+                    *to = tape.value(&self.arena, *map)?;
+                }
+                let iteration = point.checked_div(turns).unwrap_or(0);
+                if !take(self.points, &Touch { iteration, index }) {
+                    break;
+                }
+            }
+            walk.step();
+            point = point.saturating_add(1);
+        }
+        Ok(true)
+    }
+
+    /// The maps of an access, its condition last; `None` if not all of them are known but for what
+    /// serial loops around add.
+    fn known_maps(&self, access: &Access) -> FormResult<Option<Maps>> {
+        let mut maps = Maps::new();
+        for index in access.indices() {
+            if !self.adds_outer(*index)? {
+                return Ok(None);
+            }
+            let _ = maps.push(*index);
+        }
+        match access.when {
+            When::Always => {}
+            When::Where(form) if !self.arena.asks(form, VarRole::Outer)? => {
+                let _ = maps.push(form);
+            }
+            When::Where(_) | When::Unknown => return Ok(None),
+        }
+        Ok(Some(maps))
+    }
+
+    /// Whether a map does nothing with variables of serial loops around but add them as a whole.
+    fn adds_outer(&self, map: IndexForm) -> FormResult<bool> {
+        for term in self.arena.terms_of(map) {
+            let asked = match self.arena.base(term.digit.base)? {
+                FormBase::Var { role: VarRole::Outer, .. } => {
+                    term.digit.unit != 1 || !self.arena.is_top(term.digit)?
+                }
+                FormBase::Var { .. } => false,
+                FormBase::Sum { form, .. } | FormBase::Parity { form } => {
+                    self.arena.asks(form, VarRole::Outer)?
+                }
+                FormBase::Op { a, b, .. } => {
+                    self.arena.asks(a, VarRole::Outer)? || self.arena.asks(b, VarRole::Outer)?
+                }
+            };
+            if asked {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The variables of a loop's points, those of inner serial loops last, and how many turns of
+    /// these an iteration has; `None` if there are too many points.
+    fn walked(&self, op: &Operator, maps: &Maps) -> FormResult<Option<(Variables, u64)>> {
+        let mut vars = Variables::new();
+        let (mut points, mut turns) = (1u64, 1u64);
+        let own = op.vars.with(None);
+        for var in &own {
+            let extent = self.arena.extent(*var)?;
+            points = points.saturating_mul(u64::from(extent));
+            if vars.push((*var, extent)).is_err() {
+                return Ok(None);
+            }
+        }
+        for (var, extent) in self.arena.variables(maps)? {
+            let inner = matches!(self.arena.base(var)?, FormBase::Var { role: VarRole::Inner, .. });
+            if inner {
+                turns = turns.saturating_mul(u64::from(extent));
+                if vars.push((var, extent)).is_err() {
+                    return Ok(None);
+                }
+            }
+        }
+        let few = points.saturating_mul(turns) <= MOST_POINTS;
+        Ok(few.then_some((vars, turns)))
+    }
+}

@@ -1,0 +1,185 @@
+//! Races that inference finds in loops, against all pairs of points of the expressions.
+
+use lanebook_infer::{BaseId, IndexForm, Inference, Kind, MachineFigures, MemoryScope, When};
+use lanebook_inference_tests::expr;
+use lanebook_report::memory::LoopMemory;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// No race asks for memory.
+const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
+/// Two variables of the loop, one of a serial loop inside of it.
+const NAMES: [&str; 3] = ["i", "j", "k"];
+
+/// A generator of numbers: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[usize::try_from(self.below(of.len() as u64)).expect("small")]
+    }
+}
+
+/// Indices as loops have them: many of them tell the iteration.
+fn index(r: &mut Random, extents: &[u32; 3]) -> Value {
+    let [_, j, k] = extents;
+    match r.below(9) {
+        0 => json!("i"),
+        1 => json!(["+", ["*", "i", j], "j"]),
+        2 => json!(["+", ["*", ["+", ["*", "i", j], "j"], k], "k"]),
+        3 => json!(["+", ["*", "i", r.pick(&[2, 3, 8])], "j"]),
+        4 => json!(["^", ["+", ["*", "i", j], "j"], r.pick(&[1, 2, 5])]),
+        5 => json!(["+", ["+", ["*", "i", j], "j"], r.pick(&[1, 3])]),
+        6 => json!(["//", ["+", ["*", "i", j], "j"], r.pick(&[1, 2])]),
+        7 => json!(["%", ["+", ["*", "i", j], "j"], r.pick(&[4, 1000])]),
+        _ => json!(["min", "i", "j"]),
+    }
+}
+
+/// A condition, or none.
+fn condition(r: &mut Random) -> Option<Value> {
+    match r.below(5) {
+        0 => Some(json!(["==", "j", 0])),
+        1 => Some(json!(["<", "j", "i"])),
+        2 => Some(json!(["<", ["+", "i", "j"], 3])),
+        _ => None,
+    }
+}
+
+struct RandomAccess {
+    write: bool,
+    indices: Vec<Value>,
+    when: Option<Value>,
+}
+
+/// The points of the loop at which an access happens: iteration and element.
+fn touches(access: &RandomAccess, extents: &[u32; 3]) -> Vec<(u64, Vec<i64>)> {
+    let mut out = Vec::new();
+    let [rows, columns, turns] = extents.map(i64::from);
+    for i in 0..rows {
+        for j in 0..columns {
+            for k in 0..turns {
+                let point = [i, j, k];
+                let known = |name: &str| NAMES.iter().position(|n| *n == name).map(|at| point[at]);
+                let value = |e: &Value| expr::value(e, &known).expect("a value");
+                if access.when.as_ref().is_none_or(|when| value(when) != 0) {
+                    let iteration = u64::try_from(i * columns + j).expect("a number");
+                    out.push((iteration, access.indices.iter().map(value).collect()));
+                }
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn races_are_those_of_all_pairs_of_points() {
+    let mut r = Random(0x5eed_0fac_e001);
+    let mut memory = LoopMemory::default();
+    let (mut with, mut without, mut guarded) = (0, 0, 0);
+    for round in 0..1500 {
+        let extents = [0; 3].map(|_| *r.pick(&[1u32, 2, 3, 4, 8]));
+        let rank = 1 + r.below(2);
+        let mut accesses: Vec<RandomAccess> = Vec::new();
+        for k in 0..1 + r.below(3) {
+            let indices = (0..rank).map(|_| index(&mut r, &extents)).collect();
+            // A loop that reads what it writes, at the same place.
+            let indices = match accesses.first() {
+                Some(first) if r.below(2) == 0 => first.indices.clone(),
+                _ => indices,
+            };
+            accesses.push(RandomAccess {
+                write: k == 0 || r.below(3) == 0,
+                indices,
+                when: condition(&mut r),
+            });
+        }
+        let all: Vec<_> = accesses.iter().map(|access| touches(access, &extents)).collect();
+        let meets = |a: usize, b: usize| {
+            let pairs = || all[a].iter().flat_map(|x| all[b].iter().map(move |y| (x, y)));
+            pairs().any(|(x, y)| x.0 != y.0 && x.1 == y.1)
+        };
+        let numbers = || 0..accesses.len();
+        let expected =
+            numbers().any(|a| accesses[a].write && numbers().any(|b| meets(a, b) || meets(b, a)));
+
+        let mut inference = Inference::new(memory.parts().inference, MACHINE);
+        let shape = vec![4096; usize::try_from(rank).expect("small")];
+        let buffer = inference.buffer(&shape, 32, MemoryScope::Shared).expect("room");
+        // What a serial loop around adds is the same for all iterations.
+        let around = inference.serial(16, false).expect("room");
+        let inner = inference.serial(extents[2], true).expect("room");
+        let id = inference.operator(Kind::Parallel, &extents[..2], (0, 64)).expect("room");
+        let vars: Vec<BaseId> = inference.operator_of(id).expect("it").vars.iter().collect();
+        let mut names: HashMap<String, IndexForm> = HashMap::new();
+        for (name, var) in NAMES.iter().zip([vars[0], vars[1], inner]) {
+            names.insert((*name).to_string(), inference.arena.whole(var).expect("room"));
+        }
+        let around = inference.arena.whole(around).expect("room");
+        for access in &accesses {
+            let arena = &mut inference.arena;
+            let mut form = |e: &Value| {
+                let form = expr::form(arena, e, &names).expect("a map");
+                arena.add_scaled(form, around, 64).expect("a map")
+            };
+            let indices: Vec<IndexForm> = access.indices.iter().map(&mut form).collect();
+            let when = access.when.as_ref().map_or(When::Always, |when| {
+                When::Where(expr::form(&mut inference.arena, when, &names).expect("a map"))
+            });
+            inference.access_when(buffer, access.write, &indices, when).expect("room");
+        }
+        let found = inference.race(id).expect("an answer");
+        let said = || {
+            let texts =
+                accesses.iter().map(|a| format!("{} {:?} {:?}", a.write, a.indices, a.when));
+            texts.collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(found.is_some(), expected, "round {round}, {extents:?}: {}: {found:?}", said());
+        if let Some(race) = found {
+            // The two are what they are said to be.
+            let [first, second] = race.accesses.map(usize::from);
+            let element = &race.element[..usize::try_from(rank).expect("small")];
+            let at = |k: usize, n: usize| {
+                all[k].iter().any(|(it, at)| *it == race.iterations[n] && at == element)
+            };
+            assert!(accesses[first].write && accesses[second].write == race.both_write);
+            assert!(race.iterations[0] != race.iterations[1], "{race:?}");
+            assert!(at(first, 0) && at(second, 1), "{race:?}: {}", said());
+        }
+        with += u32::from(expected);
+        without += u32::from(!expected);
+        guarded += u32::from(accesses.iter().any(|a| a.when.is_some()));
+    }
+    assert!(with > 300 && without > 300 && guarded > 300, "{with} {without} {guarded}");
+}
+
+#[test]
+fn where_data_decide_nothing_is_said() {
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
+    let buffer = inference.buffer(&[64], 32, MemoryScope::Global).expect("room");
+    let id = inference.operator(Kind::Parallel, &[8], (0, 64)).expect("room");
+    let zero = [IndexForm::constant(0)];
+    inference.access_when(buffer, true, &zero, When::Unknown).expect("room");
+    assert_eq!(inference.race(id), Ok(None));
+    // A run-time number times the loop's variable may be 0: nobody knows.
+    let by = inference.operator(Kind::Parallel, &[8], (0, 64)).expect("room");
+    let var = inference.operator_of(by).expect("it").vars.iter().next().expect("one");
+    let var = inference.arena.whole(var).expect("room");
+    let stride = inference.serial(1 << 20, false).expect("room");
+    let stride = inference.arena.whole(stride).expect("room");
+    let index = expr_mul(&mut inference, var, stride);
+    inference.access(buffer, true, &[index]).expect("room");
+    assert_eq!(inference.race(by), Ok(None));
+}
+
+fn expr_mul(inference: &mut Inference<'_>, a: IndexForm, b: IndexForm) -> IndexForm {
+    inference.arena.op(lanebook_infer::FormOp::Mul, a, b).expect("a map")
+}
