@@ -17,6 +17,7 @@ macro_rules! pages {
 pages! {
     elements: "../docs/elements.md", "Where an element is, and what is somewhere.";
     conflicts: "../docs/conflicts.md", "Conflicts of an access, and layouts without them.";
+    linting: "../docs/linting.md", "What is costly or wrong in a program, line by line.";
     asking: "../docs/asking.md", "The query language.";
     launching: "../docs/launching.md", "From text to a launch, in Rust, C and Python.";
     converting: "../docs/converting.md", "Snippets: one conversion or movement by itself.";

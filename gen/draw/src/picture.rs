@@ -63,6 +63,66 @@ impl Picture {
     }
 }
 
+/// What stands in a cell that is not marked.
+const UNMARKED: &str = "·";
+
+impl Picture {
+    /// The picture with what is marked alone: `is_marked` is asked for each panel's cells, by its first part (empty where it has
+    /// none), row and column. Of grids of more than `most` rows or columns those without a mark are left out. Whether
+    /// anything is marked.
+    ///
+    /// ```
+    /// use lanebook_draw::{Cell, Panel, Picture};
+    ///
+    /// let cell = |text: &str| Cell { lines: vec![text.into()], colour: Some(0) };
+    /// let labels = |n: usize| (0..n).map(|k| k.to_string()).collect::<Vec<_>>();
+    /// let panel = Panel {
+    ///     row_labels: labels(1), column_labels: labels(2), cells: vec![cell("a"), cell("b")], ..Panel::default()
+    /// };
+    /// let mut picture = Picture {
+    ///     title: String::new(), subtitle: vec![], panels: vec![panel], colours: None, notes: vec![],
+    /// };
+    /// assert!(picture.mark(64, |_, _, column| column == 1));
+    /// assert_eq!(picture.panels[0].cells[1], cell("b"));
+    /// assert_eq!(picture.panels[0].cells[0].lines, ["·"]);
+    /// ```
+    pub fn mark(&mut self, most: usize, is_marked: impl Fn(&str, usize, usize) -> bool) -> bool {
+        let mut any = false;
+        for panel in &mut self.panels {
+            let (rows, columns) = (panel.rows(), panel.columns());
+            let part = panel.parts.first().cloned().unwrap_or_default();
+            let marks: Vec<bool> = (0..rows * columns)
+                .map(|k| is_marked(&part, k / columns.max(1), k % columns.max(1)))
+                .collect();
+            let has = |row: usize, column: usize| marks[row * columns + column];
+            any |= marks.contains(&true);
+            let cut = rows > most || columns > most;
+            let kept_rows: Vec<usize> =
+                (0..rows).filter(|row| !cut || (0..columns).any(|c| has(*row, c))).collect();
+            let kept_columns: Vec<usize> =
+                (0..columns).filter(|column| !cut || (0..rows).any(|r| has(r, *column))).collect();
+            let mut cells = Vec::new();
+            for row in &kept_rows {
+                for column in &kept_columns {
+                    cells.push(match has(*row, *column) {
+                        true => panel.cell(*row, *column),
+                        false => Cell { lines: vec![UNMARKED.into()], colour: None },
+                    });
+                }
+            }
+            panel.row_labels = kept_rows.iter().map(|row| panel.row_labels[*row].clone()).collect();
+            panel.column_labels =
+                kept_columns.iter().map(|column| panel.column_labels[*column].clone()).collect();
+            panel.cells = cells;
+            panel.repeats = (None, None);
+            if cut {
+                panel.rule = 0;
+            }
+        }
+        any
+    }
+}
+
 impl Panel {
     /// Number of rows.
     #[must_use]

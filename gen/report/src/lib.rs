@@ -5,22 +5,26 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`compile`] [`infer`] | a program's text in, text out: kernels with their reasons, layouts with theirs |
+//! | [`lint`] | a program whose tiles have layouts, line by line: what is costly, what is wrong |
 //! | [`convert`] | two layouts in, the instructions between them out, with what is where |
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
 //! | [`memory`] | what inference borrows |
+//! | [`answer`] | answers and pictures as comma-separated values and JSON |
 //! | [`archs`] [`notation`] [`table`] | architectures by name; layouts as people write them; columns |
 //!
 //! Nothing here knows an architecture, an instruction or a layout of its own.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod answer;
 pub mod archs;
 pub mod compile;
 pub mod convert;
 pub mod infer;
 pub mod inferred;
+pub mod lint;
 pub mod memory;
 pub mod notation;
 pub mod plan;

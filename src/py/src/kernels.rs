@@ -7,6 +7,7 @@ use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
 use lanebook_report::convert as conversions;
 use lanebook_report::infer::{Request, inferred};
+use lanebook_report::lint::lint as linted;
 use lanebook_report::plan::Parts;
 use lanebook_report::problem::Problems;
 use lanebook_report::program::Source;
@@ -94,5 +95,20 @@ pub fn infer(
             true => Ok(found.json().to_string()),
             false => found.text(explain),
         })
+    })
+}
+
+/// What is costly or wrong in a program: as text, or as a JSON object.
+#[pyfunction]
+pub fn lint(
+    py: Python<'_>,
+    text: &str,
+    arch: Option<&str>,
+    name: &str,
+) -> PyResult<(String, String)> {
+    working(py, || {
+        let program = Source { name: name.into(), text: text.into() };
+        let found = linted(&TABLES, &program, arch)?;
+        Ok((found.text(), found.json().to_string()))
     })
 }

@@ -3,7 +3,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `answers` | queries, tables of positions, pictures |
-//! | `kernels` | tile programs to kernels, conversions by themselves, parallel loops to layouts |
+//! | `kernels` | tile programs to kernels, conversions by themselves, parallel loops to layouts, findings in programs |
 //!
 //! The interface that people use is `python/lanebook`; nothing here is meant to be called by hand.
 
@@ -33,5 +33,6 @@ fn _lanebook(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernels::compile, module)?)?;
     module.add_function(wrap_pyfunction!(kernels::convert, module)?)?;
     module.add_function(wrap_pyfunction!(kernels::infer, module)?)?;
+    module.add_function(wrap_pyfunction!(kernels::lint, module)?)?;
     Ok(())
 }

@@ -135,3 +135,17 @@ def test_errors_say_where_and_what_to_do():
     with pytest.raises(lb.LanebookError, match="this is no layout"):
         lb.layout("(1, 2)")
     assert "sm_90" in lb.architectures()
+
+
+def test_lint_says_what_the_command_says():
+    text = (ROOT / "gen/cli/tests/lint.ttgir").read_text()
+    found = lb.lint(text, name="lint.ttgir")
+    assert found["arch"] == "sm_90a" and found["wrong"] > 3
+    banks = [one for one in found.findings if one["check"] == "bank-conflicts"]
+    assert banks[0]["severity"] == "costly" and banks[0]["figures"]["passes"] == 32
+    assert lb.ask(banks[0]["query"], found["arch"])["passes"] == 32
+    assert str(found).startswith("lint.ttgir:") and "[operand-mode]" in str(found)
+    with pytest.raises(lb.LanebookError, match="expected an operation"):
+        lb.lint("no program", "sm_90")
+    with pytest.raises(lb.LanebookError, match="names no target"):
+        lb.lint("tt.func @f() {\n  tt.return\n}\n")

@@ -81,6 +81,10 @@ pub(crate) enum SlotOrder {
     Along,
     /// It is what writes the tile.
     Written,
+    /// Registers are read from the tile.
+    Loaded,
+    /// Registers are written to the tile.
+    Stored,
 }
 
 /// The last argument of `conflicts`, if it is given.
@@ -95,6 +99,8 @@ pub(crate) fn order(
         Some(_) => match word(args, 3, text)? {
             "rows" => Some(SlotOrder::Rows),
             "along" => Some(SlotOrder::Along),
+            "read" => Some(SlotOrder::Loaded),
+            "write" => Some(SlotOrder::Stored),
             name if asked.tables.family(asked.arch, name).next().is_some() => {
                 Some(SlotOrder::Written)
             }
@@ -120,11 +126,13 @@ pub(crate) fn access<'t, 'v>(
     let arch = instruction::arch(asked)?;
     let order = order(asked, args, text)?;
     if let QueryValue::Layout(held) = argument(args, 1)? {
-        // Registers are read in their own order.
-        if matches!(order, Some(SlotOrder::Rows | SlotOrder::Along)) {
-            return Err(Why::BadWord);
-        }
-        return distribution(asked, tile, (held, back?), bits);
+        // Registers are moved in their own order.
+        let way = match order {
+            Some(SlotOrder::Rows | SlotOrder::Along) => return Err(Why::BadWord),
+            Some(SlotOrder::Stored) => ReadWrite::Write,
+            Some(SlotOrder::Loaded | SlotOrder::Written) | None => ReadWrite::Read,
+        };
+        return distribution(asked, tile, (held, back?), bits, way);
     }
     let picked = shared_mover(asked, arch, argument(args, 1)?, text)?;
     let movement = asked.tables.atom(picked.atom).and_then(|atom| atom.movement);
@@ -135,6 +143,8 @@ pub(crate) fn access<'t, 'v>(
         Some(SlotOrder::Rows) => true,
         Some(SlotOrder::Along) => false,
         Some(SlotOrder::Written) | None => movement.crosses_lanes,
+        // An instruction says itself which of the two it does.
+        Some(SlotOrder::Loaded | SlotOrder::Stored) => return Err(Why::BadWord),
     };
     let (_, slots) = side.layout.reach(AxisId::SLOT)?;
     let run = u32::from(side.slot_bytes)
@@ -198,6 +208,7 @@ fn distribution<'t, 'v>(
     tile: &'v Placed,
     (held, back): (&'v Placed, &'v GuardedInverse),
     bits: u16,
+    way: ReadWrite,
 ) -> Result<BankedAccess<'t, 'v>, Why> {
     let view = held.layout.view();
     let axes = view.axes()?;
@@ -223,7 +234,7 @@ fn distribution<'t, 'v>(
         run: widest.checked_div(u32::from(bits)).unwrap_or(1).max(1),
         slots: u32::try_from(lanes).unwrap_or(0).saturating_add(1).min(64),
         instances: 1,
-        model: model_of(asked, arch, bits, 1)?,
+        model: model_of(asked, arch, (bits, 1), way)?,
         instruction: None,
     };
     let post = tile.layout.view().post;
@@ -232,7 +243,7 @@ fn distribution<'t, 'v>(
         out.instances = held_elements.saturating_add(1).checked_div(out.run).unwrap_or(1).max(1);
         if fits
             && out.lies_together(&post).is_ok()
-            && let Ok(model) = model_of(asked, arch, bits, out.run)
+            && let Ok(model) = model_of(asked, arch, (bits, out.run), way)
         {
             out.model = model;
             return Ok(out);
@@ -247,12 +258,12 @@ fn distribution<'t, 'v>(
 fn model_of<'t>(
     asked: Asked<'t>,
     arch: lanebook_tables::ArchId,
-    bits: u16,
-    run: u32,
+    (bits, run): (u16, u32),
+    way: ReadWrite,
 ) -> Result<&'t BankModel<'t>, Why> {
     let bytes = u32::from(bits).saturating_mul(run).checked_div(8).unwrap_or(0).max(1);
     let bytes = u16::try_from(bytes).map_err(|_| Why::NoBankModel)?;
-    model(asked.tables, arch, bytes, ReadWrite::Read).ok_or(Why::NoBankModel)
+    model(asked.tables, arch, bytes, way).ok_or(Why::NoBankModel)
 }
 
 /// The tile as rows of neighbours.

@@ -1,8 +1,10 @@
 //! The command line.
 mod audit;
+mod lint;
 mod snippet;
 
 pub use audit::{Assemblers, Check, DENIED, Format};
+pub use lint::Lint;
 pub use snippet::{Convert, ConvertFormat, MovementArgs, SnippetArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -95,6 +97,8 @@ pub enum Command {
     Arch(ArchArgs),
     /// Infer the layouts of a program's parallel loops and fragments, and say how
     Infer(Infer),
+    /// Say what is costly or wrong in a program whose tiles have layouts, such as Triton's TTGIR, line by line
+    Lint(Lint),
     /// Check tables and rules, and say what is wrong with them
     Check(Check),
     /// Print what can be asked of an architecture, and which atoms answer, the first choice first
@@ -208,6 +212,9 @@ pub struct Opt {
     /// Print each rule and analysis that changes something
     #[arg(long)]
     pub trace: bool,
+    /// How to write the result: json is one object, the program, what each pass changed and found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OptFormat::Text, conflicts_with_all = ["print_after_all", "explain", "list"])]
+    pub format: OptFormat,
     /// Keep operations that are not declared, and take undefined names for arguments
     #[arg(long)]
     pub loose: bool,
@@ -326,8 +333,11 @@ pub struct Rules {
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
     /// Write that file's rules as a Rust static for programs without files
-    #[arg(long, requires = "rules", conflicts_with_all = ["dispatch", "filter"])]
+    #[arg(long, requires = "rules", conflicts_with_all = ["dispatch", "filter", "format"])]
     pub compile: bool,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 const ATOMS: &str = "\
@@ -366,6 +376,9 @@ pub struct Atoms {
     /// Operands, layouts and sources of each
     #[arg(long)]
     pub long: bool,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 const OPS: &str = "\
@@ -415,6 +428,26 @@ pub enum MemorySpace {
     Tensor,
 }
 
+/// Forms of `opt`'s result.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OptFormat {
+    /// The program
+    Text,
+    /// One object
+    Json,
+}
+
+/// Forms of what is a table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+    /// Comma-separated values, a head first
+    Csv,
+}
+
 /// Kinds of atoms.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Class {
@@ -450,6 +483,12 @@ Examples:
           the same by lane and register
   lanebook show ldmatrix.x4 --arch sm_80 --view banks --stride 128
           which rows are served together when they stand 128 bytes apart
+  lanebook show mma.m16n8k16.f32.f16 --arch sm_80 --only D --lane 14
+          what a lane holds; --at 3,5: who holds an element
+  lanebook show '#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}> @ 32x16'
+          any layout of the query language (`lanebook ask`)
+  lanebook show '(8,8):(8,1)' --format csv
+          a line a cell
 
 Pictures (.svg) follow the viewer's light or dark scheme; colours can be told apart with any colour vision.";
 
@@ -457,7 +496,7 @@ Pictures (.svg) follow the viewer's light or dark scheme; colours can be told ap
 #[derive(Debug, Args)]
 #[command(after_help = SHOW)]
 pub struct Show {
-    /// A layout in CuTe or TIRx notation, or (with --arch) the name of an instruction form
+    /// A layout of the query language (`lanebook ask`), or (with --arch) the name of an instruction form
     #[arg(value_name = "LAYOUT|ATOM")]
     pub what: String,
     /// Another layout of the same elements: what the two place differently is coloured and marked
@@ -485,8 +524,23 @@ pub struct Show {
     /// Number of 4-byte banks for --unit, where no architecture is given
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub banks: u32,
-    /// Draw a picture into this .svg file
-    #[arg(short, long, value_name = "FILE.svg")]
+    /// Mark the element with these coordinates
+    #[arg(long, value_name = "ROW,COLUMN")]
+    pub at: Option<String>,
+    /// Mark what this lane (or thread) holds
+    #[arg(long, value_name = "LANE", conflicts_with = "at")]
+    pub lane: Option<u32>,
+    /// Mark what this register of each lane holds; with --lane that of the lane
+    #[arg(long, visible_alias = "register", value_name = "REGISTER", conflicts_with = "at")]
+    pub reg: Option<u32>,
+    /// Mark what this warp holds
+    #[arg(long, value_name = "WARP", conflicts_with = "at")]
+    pub warp: Option<u32>,
+    /// How to write it; without it text, or a picture where -o names one
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<AskFormat>,
+    /// Write to this file instead of standard output; a name that ends in .svg makes a picture
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Draw all rows and columns, however many; else a part that repeats is drawn once
     #[arg(long)]
@@ -524,6 +578,8 @@ pub enum AskFormat {
     Text,
     /// One object
     Json,
+    /// Comma-separated values, a head first: positions of elements, or what the answer names
+    Csv,
     /// A picture of the layout
     Svg,
 }
@@ -534,6 +590,9 @@ pub struct ArchArgs {
     /// Which; without it all are listed
     #[arg(value_name = "ARCH")]
     pub arch: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 const DISPATCH: &str = "\
@@ -557,17 +616,8 @@ pub struct Dispatch {
     #[arg(long)]
     pub long: bool,
     /// How to print
-    #[arg(long, value_enum, default_value_t = DispatchFormat::Text)]
-    pub format: DispatchFormat,
-}
-
-/// Formats of `dispatch`.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DispatchFormat {
-    /// A table
-    Text,
-    /// JSON
-    Json,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 /// Arguments of `ids`.
@@ -576,6 +626,9 @@ pub struct Ids {
     /// Folder that holds hw-tables/ and rules/, as --tables says it for other commands [default: .]
     #[arg(value_name = "DIR", conflicts_with = "tables")]
     pub root: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 const NEW_ARCH: &str = "\
@@ -640,6 +693,9 @@ pub struct Size {
     /// Choices of architectures, each separated by commas
     #[arg(value_name = "ARCHS")]
     pub archs: Vec<String>,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 /// Arguments of `diff`.
@@ -652,6 +708,9 @@ pub struct Diff {
     /// The other
     #[arg(value_name = "ARCH")]
     pub second: String,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
 }
 
 /// How an atom is drawn.

@@ -1,9 +1,9 @@
 //! `lanebook arch`: an architecture's figures.
 use super::atoms::keys;
-use crate::args::ArchArgs;
+use crate::args::{ArchArgs, TableFormat};
 use crate::output;
 use crate::tables::{arch, counted, known_archs};
-use lanebook_report::problem::Problems;
+use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::table::{Align, Table};
 use lanebook_tables::{Arch, BankModel, Isa, Tables};
 use std::fmt::Write;
@@ -18,16 +18,27 @@ pub(super) fn flushed(tables: &Tables<'_>, arch: &Arch<'_>) -> String {
 /// Runs the command.
 pub fn run(args: &ArchArgs, tables: &Tables<'_>) -> Result<(), Problems> {
     let out = match &args.arch {
-        None => list(tables),
+        None => output::table(&list(tables), args.format),
         Some(name) => {
             let (_, arch, isa) = arch(tables, name)?;
-            figures(tables, arch, isa)
+            let found = figures(tables, arch, isa);
+            match args.format {
+                TableFormat::Text => found.text(),
+                TableFormat::Json => format!("{:#}\n", found.json()),
+                TableFormat::Csv => {
+                    return Err(Problem::usage(
+                        "an architecture's figures are several tables",
+                        "write --format json, or name no architecture for a table of all",
+                    )
+                    .into());
+                }
+            }
         }
     };
     Ok(output::write(None, &out)?)
 }
 
-fn list(tables: &Tables<'_>) -> String {
+fn list(tables: &Tables<'_>) -> Table {
     let mut table = Table::new(&[
         ("ARCH", Align::Left),
         ("VENDOR", Align::Left),
@@ -48,18 +59,68 @@ fn list(tables: &Tables<'_>) -> String {
             arch.atoms.len().to_string(),
         ]);
     }
-    table.render(0)
+    table
+}
+
+/// Everything about an architecture: single figures, then tables.
+struct Figures {
+    lines: Vec<(&'static str, String)>,
+    tables: Vec<(&'static str, Table)>,
+}
+
+impl Figures {
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (key, text) in &self.lines {
+            let _ = writeln!(out, "{key:<15} {text}");
+        }
+        for (name, table) in &self.tables {
+            match *name {
+                SOURCES => out.push_str(&sources_text(table)),
+                _ => {
+                    let _ = write!(out, "\n{name}\n{}", table.render(2));
+                }
+            }
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let key = |name: &str| name.replace(' ', "_");
+        let lines = self
+            .lines
+            .iter()
+            .map(|(name, text)| (key(name), serde_json::Value::from(text.clone())));
+        let tables = self.tables.iter().map(|(name, table)| (key(name), table.json()));
+        let all: serde_json::Map<String, serde_json::Value> = match self.lines.is_empty() {
+            true => tables.collect(),
+            false => {
+                std::iter::once(("figures".to_string(), lines.collect())).chain(tables).collect()
+            }
+        };
+        all.into()
+    }
+}
+
+/// The last table: what the others' sources are.
+const SOURCES: &str = "sources";
+
+/// Sources as `KEY: TITLE`.
+fn sources_text(table: &Table) -> String {
+    let mut out = format!("\n{SOURCES}\n");
+    for row in table.rows() {
+        let _ = writeln!(out, "  {}", row.join(": "));
+    }
+    out
 }
 
 fn waves(arch: &Arch<'_>) -> String {
     arch.wave_lanes.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
-    let mut out = String::new();
-    let mut line = |key: &str, text: String| {
-        let _ = writeln!(out, "{key:<15} {text}");
-    };
+fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Figures {
+    let mut out = Figures { lines: Vec::new(), tables: Vec::new() };
+    let mut line = |key: &'static str, text: String| out.lines.push((key, text));
     line("architecture", format!("{} ({})", arch.name, arch.vendor));
     let version = if arch.isa_version.is_empty() {
         String::new()
@@ -92,7 +153,6 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         );
     }
     line("sources", keys(tables, arch.sources));
-    out.push_str("\nbanks\n");
     let mut table = Table::new(&[
         ("ACCESS", Align::Left),
         ("BANKS", Align::Right),
@@ -111,8 +171,7 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
             keys(tables, model.sources),
         ]);
     }
-    out.push_str(&table.render(2));
-    out.push_str("\nregisters\n");
+    out.tables.push(("banks", table));
     let mut table = Table::new(&[
         ("CLASS", Align::Left),
         ("WRITTEN", Align::Left),
@@ -132,9 +191,8 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         };
         table.row([class.name.into(), class.prefix.into(), class.bits.to_string(), pool, align]);
     }
-    out.push_str(&table.render(2));
+    out.tables.push(("registers", table));
     if !arch.counters.is_empty() {
-        out.push_str("\ncounters\n");
         let mut table = Table::new(&[
             ("NAME", Align::Left),
             ("MOST", Align::Right),
@@ -150,9 +208,8 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
                 wait.into(),
             ]);
         }
-        out.push_str(&table.render(2));
+        out.tables.push(("counters", table));
     }
-    out.push_str("\nsynchronisation\n");
     let mut table = Table::new(&[
         ("AFTER", Align::Left),
         ("BEFORE", Align::Left),
@@ -172,9 +229,8 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
             keys(tables, rule.sources),
         ]);
     }
-    out.push_str(&table.render(2));
+    out.tables.push(("synchronisation", table));
     if !arch.hazards.is_empty() {
-        out.push_str("\nwait states\n");
         let mut table = Table::new(&[
             ("AFTER", Align::Left),
             ("BEFORE", Align::Left),
@@ -195,9 +251,8 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
                 keys(tables, &[hazard.source]),
             ]);
         }
-        out.push_str(&table.render(2));
+        out.tables.push(("wait states", table));
     }
-    out.push_str("\nsources\n");
     let mut used: Vec<_> = arch
         .sources
         .iter()
@@ -207,9 +262,11 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         .collect();
     used.sort();
     used.dedup();
+    let mut table = Table::new(&[("KEY", Align::Left), ("TITLE", Align::Left)]);
     for source in used.into_iter().filter_map(|id| tables.sources.get(id.index())) {
-        let _ = writeln!(out, "  {}: {}", source.key, source.title);
+        table.row([source.key.into(), source.title.into()]);
     }
+    out.tables.push((SOURCES, table));
     out
 }
 

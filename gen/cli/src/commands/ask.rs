@@ -30,6 +30,7 @@ pub fn answered(
     let written = match format {
         AskFormat::Text => answer.write_text(&mut out),
         AskFormat::Json => answer.write_json(&mut out),
+        AskFormat::Csv => lanebook_report::answer::csv(&answer).map(|rows| out = rows),
         AskFormat::Svg => return picture(&answer, text),
     };
     match written {

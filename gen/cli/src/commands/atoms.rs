@@ -1,5 +1,5 @@
 //! `lanebook atoms`: the instruction forms of an architecture.
-use crate::args::{Atoms, Class, MemorySpace};
+use crate::args::{Atoms, Class, MemorySpace, TableFormat};
 use crate::output;
 use crate::tables::{arch, counted};
 use lanebook_draw::atom::{space, template};
@@ -60,6 +60,17 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         .into());
     }
     let mut out = String::new();
+    if args.long && args.format == TableFormat::Csv {
+        return Err(Problem::usage(
+            "--long is no table: an atom has lists of its own",
+            "write --format json, or leave --long out",
+        )
+        .into());
+    }
+    if args.long && args.format == TableFormat::Json {
+        let list: Vec<_> = wanted.iter().map(|listed| described(tables, listed)).collect();
+        return Ok(output::write(None, &format!("{:#}\n", serde_json::Value::from(list)))?);
+    }
     if args.long {
         for listed in &wanted {
             let native = listed.archs.iter().all(|(_, native)| *native);
@@ -92,6 +103,9 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
                 template(atom),
                 keys(tables, atom.sources()),
             ]);
+        }
+        if args.format != TableFormat::Text {
+            return Ok(output::write(None, &output::table(&table, args.format))?);
         }
         out = table.render(0);
     }
@@ -256,6 +270,64 @@ pub fn keys(tables: &Tables<'_>, sources: &[SourceId]) -> String {
     keys.join(", ")
 }
 
+/// What `--long` says of an atom, as JSON.
+fn described(tables: &Tables<'_>, listed: &Listed<'_>) -> serde_json::Value {
+    let (atom, isa) = (listed.atom, listed.isa);
+    let operands: Vec<_> = atom
+        .operands
+        .iter()
+        .map(|operand| {
+            let dtype = operand.dtype.and_then(|id| tables.dtype(id)).map(|dtype| dtype.name);
+            let class = isa.classes.get(operand.class.index()).map(|class| class.name);
+            serde_json::json!({
+                "name": operand.name.text(), "role": role(operand.role), "type": dtype,
+                "registers": operand.registers, "class": class, "implicit": operand.implicit,
+                "extents": [operand.extents.0, operand.extents.1],
+                "layout": operand.layout.as_ref().map(|layout| tirx(layout)),
+            })
+        })
+        .collect();
+    let side = |side: &lanebook_tables::Side<'_>| {
+        serde_json::json!({
+            "space": space(side.space), "layout": tirx(side.layout), "align_bytes": side.align_bytes,
+            "slot_bytes": side.slot_bytes, "banks": side.banks.text(),
+        })
+    };
+    let movement = atom.movement.map(|m| {
+        serde_json::json!({
+            "extents": m.extents.iter().collect::<Vec<_>>(), "unit_bits": m.unit_bits,
+            "crosses_lanes": m.crosses_lanes, "from": side(&m.from), "to": side(&m.to),
+        })
+    });
+    let archs: Vec<_> = listed
+        .archs
+        .iter()
+        .map(|(name, native)| serde_json::json!({ "name": name, "native": native }))
+        .collect();
+    let sources: Vec<&str> = atom
+        .sources()
+        .iter()
+        .filter_map(|id| tables.sources.get(id.index()))
+        .map(|source| source.key)
+        .collect();
+    serde_json::json!({
+        "atom": atom.name(), "class": class(atom.class), "status": atom.status.words(), "id": atom.stable().to_string(),
+        "instruction": template(atom), "archs": archs, "operands": operands, "movement": movement,
+        "shape": atom.matrix.map(|m| [m.m, m.n, m.k]), "sources": sources,
+    })
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Def => "written",
+        Role::Use => "read",
+        Role::UseDef => "read and written",
+        Role::Address => "address",
+        Role::Immediate => "number",
+        Role::Label => "label",
+    }
+}
+
 fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>, native: bool) {
     let _ = writeln!(
         out,
@@ -268,15 +340,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
     );
     let _ = writeln!(out, "  {}", template(atom));
     for operand in atom.operands {
-        let role = match operand.role {
-            Role::Def => "written",
-            Role::Use => "read",
-            Role::UseDef => "read and written",
-            Role::Address => "address",
-            Role::Immediate => "number",
-            Role::Label => "label",
-        };
-        let mut line = format!("  {:<8} {role}", operand.name.text());
+        let mut line = format!("  {:<8} {}", operand.name.text(), role(operand.role));
         if let Some(vary) =
             operand.vary.filter(|vary| operand.role == Role::Immediate && vary.count() > 0)
         {

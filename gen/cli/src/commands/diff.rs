@@ -2,7 +2,7 @@
 //! atom.
 use super::arch::flushed;
 use super::atoms::class;
-use crate::args::Diff;
+use crate::args::{Diff, TableFormat};
 use crate::output;
 use crate::tables::{arch, counted};
 use lanebook_gen::sketch::ranges;
@@ -16,13 +16,66 @@ use std::fmt::Write;
 pub fn run(args: &Diff, tables: &Tables<'_>) -> Result<(), Problems> {
     let (_, first, first_isa) = arch(tables, &args.first)?;
     let (_, second, second_isa) = arch(tables, &args.second)?;
+    let figures = figures(tables, (first, first_isa), (second, second_isa));
+    let (atoms, counts) = atoms(tables, first, second);
+    if args.format != TableFormat::Text {
+        return Ok(output::write(None, &written(args, &figures, &atoms))?);
+    }
     let mut out = String::new();
-    figures(&mut out, tables, (first, first_isa), (second, second_isa));
-    atoms(&mut out, tables, first, second);
+    if !figures.is_empty() {
+        out.push_str("figures\n");
+    }
+    for (key, a, b) in &figures {
+        let shown = |text: &String| if text.is_empty() { "-".to_string() } else { text.clone() };
+        let width = first.name.len().max(second.name.len());
+        let _ = writeln!(
+            out,
+            "  {key}\n    {:<width$}  {}\n    {:<width$}  {}",
+            first.name,
+            shown(a),
+            second.name,
+            shown(b)
+        );
+    }
+    if !atoms.rows().is_empty() {
+        out.push_str(&counts);
+        out.push_str(&atoms.render(2));
+    }
     if out.is_empty() {
         let _ = writeln!(out, "{} and {} have the same figures and atoms", first.name, second.name);
     }
     Ok(output::write(None, &out)?)
+}
+
+/// Both lists as JSON, or as one table.
+fn written(args: &Diff, figures: &[(String, String, String)], atoms: &Table) -> String {
+    if args.format == TableFormat::Json {
+        let figures: Vec<_> = figures
+            .iter()
+            .map(|(key, a, b)| serde_json::json!({ "figure": key, "first": a, "second": b }))
+            .collect();
+        let value = serde_json::json!({
+            "first": args.first, "second": args.second, "figures": figures, "atoms": atoms.json(),
+        });
+        return format!("{value:#}\n");
+    }
+    let mut table = Table::new(&[
+        ("KIND", Align::Left),
+        ("NAME", Align::Left),
+        ("FIRST", Align::Left),
+        ("SECOND", Align::Left),
+    ]);
+    for (key, a, b) in figures {
+        table.row(["figure".to_string(), key.clone(), a.clone(), b.clone()]);
+    }
+    for row in atoms.rows() {
+        let [name, _, said] = row.as_slice() else { continue };
+        let side = |arch: &String| {
+            if said.ends_with(arch.as_str()) { said.clone() } else { String::new() }
+        };
+        table.row(["atom".to_string(), name.clone(), side(&args.first), side(&args.second)]);
+    }
+    table.csv()
 }
 
 /// Everything about an architecture but its atoms, by what it is called.
@@ -161,37 +214,24 @@ fn units(tables: &Tables<'_>, arch: &Arch<'_>) -> BTreeMap<String, String> {
     lists.into_iter().map(|(what, names)| (what.to_string(), names.join(", "))).collect()
 }
 
+/// The figures that differ: name, of the first, of the second.
 fn figures(
-    out: &mut String,
     tables: &Tables<'_>,
     first: (&Arch<'_>, &Isa<'_>),
     second: (&Arch<'_>, &Isa<'_>),
-) {
+) -> Vec<(String, String, String)> {
     let (a, b) = (described(tables, first.0, first.1), described(tables, second.0, second.1));
     let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let differing: Vec<&String> =
-        keys.into_iter().filter(|key| a.get(*key) != b.get(*key)).collect();
-    if differing.is_empty() {
-        return;
-    }
-    out.push_str("figures\n");
-    for key in differing {
-        let shown = |map: &BTreeMap<String, String>| {
-            map.get(key).filter(|text| !text.is_empty()).cloned().unwrap_or_else(|| "-".into())
-        };
-        let width = first.0.name.len().max(second.0.name.len());
-        let _ = writeln!(
-            out,
-            "  {key}\n    {:<width$}  {}\n    {:<width$}  {}",
-            first.0.name,
-            shown(&a),
-            second.0.name,
-            shown(&b)
-        );
-    }
+    let of =
+        |map: &BTreeMap<String, String>, key: &String| map.get(key).cloned().unwrap_or_default();
+    keys.into_iter()
+        .filter(|key| a.get(*key) != b.get(*key))
+        .map(|key| (key.clone(), of(&a, key), of(&b, key)))
+        .collect()
 }
 
-fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) {
+/// The atoms that one has and the other has not, or not alike; and how many there are, in words.
+fn atoms(tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) -> (Table, String) {
     let listed = |arch: &Arch<'_>| -> BTreeMap<String, (AtomClass, bool)> {
         arch.atoms
             .iter()
@@ -234,16 +274,13 @@ fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<
         };
         table.row([name.clone(), class(kind).into(), said]);
     }
-    if only_a + only_b + other > 0 {
-        let _ = writeln!(
-            out,
-            "atoms: {} only on {}, {} only on {}, {other} on both but not alike, {} alike",
-            only_a,
-            first.name,
-            only_b,
-            second.name,
-            counted(a.len() - only_a - other, "atom")
-        );
-        out.push_str(&table.render(2));
-    }
+    let counts = format!(
+        "atoms: {} only on {}, {} only on {}, {other} on both but not alike, {} alike\n",
+        only_a,
+        first.name,
+        only_b,
+        second.name,
+        counted(a.len() - only_a - other, "atom")
+    );
+    (table, counts)
 }

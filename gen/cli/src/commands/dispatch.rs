@@ -1,5 +1,5 @@
 //! `lanebook dispatch`: what can be asked of an architecture, and what answers.
-use crate::args::{Dispatch, DispatchFormat};
+use crate::args::{Dispatch, TableFormat};
 use crate::output;
 use crate::tables::arch;
 use lanebook_gen::dispatch::{answered, spelled};
@@ -31,7 +31,7 @@ pub fn run(args: &Dispatch, tables: &Tables<'static>) -> Result<(), Problems> {
         ids.iter().map(|id| tables.atom(*id).map_or("?", Atom::name)).collect::<Vec<_>>()
     };
     let out = match args.format {
-        DispatchFormat::Text => {
+        TableFormat::Text => {
             let mut table = Table::new(&[("CAPABILITY", Align::Left), ("ATOMS", Align::Left)]);
             for (line, ids) in &found {
                 let few = if args.long { ids.len() } else { FEW };
@@ -44,7 +44,14 @@ pub fn run(args: &Dispatch, tables: &Tables<'static>) -> Result<(), Problems> {
             }
             table.render(0)
         }
-        DispatchFormat::Json => {
+        TableFormat::Csv => {
+            let mut table = Table::new(&[("CAPABILITY", Align::Left), ("ATOM", Align::Left)]);
+            for (line, ids) in &found {
+                names(ids).iter().for_each(|name| table.row([line.clone(), (*name).to_string()]));
+            }
+            table.csv()
+        }
+        TableFormat::Json => {
             let list: Vec<_> = found
                 .iter()
                 .map(|(line, ids)| serde_json::json!({ "capability": line, "atoms": names(ids) }))

@@ -1,9 +1,10 @@
 //! `lanebook ids`: gives new atoms their stable numbers.
-use crate::args::Ids;
+use crate::args::{Ids, TableFormat};
 use crate::output;
 use crate::tables::whole;
 use lanebook_gen::{Mode, compile, load};
 use lanebook_report::problem::{Kind, Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use std::fs;
 use std::path::Path;
 
@@ -27,12 +28,24 @@ pub fn run(args: &Ids, folder: Option<&Path>) -> Result<(), Problems> {
         }
     };
     if old == text {
-        return Ok(output::write(None, &format!("{} is current\n", path.display()))?);
+        return said(args, &path, 0, format!("{} is current\n", path.display()));
     }
     output::write(Some(&path), &text)?;
     let added = text.lines().filter(|line| !old.lines().any(|o| o == *line)).count();
+    said(
+        args,
+        &path,
+        added,
+        format!("{}: {added} lines new or changed; commit it\n", path.display()),
+    )
+}
+
+/// What became of the ledger.
+fn said(args: &Ids, path: &Path, changed: usize, words: String) -> Result<(), Problems> {
+    let mut table = Table::new(&[("LEDGER", Align::Left), ("CHANGED", Align::Right)]);
+    table.row([path.display().to_string(), changed.to_string()]);
     Ok(output::write(
         None,
-        &format!("{}: {added} lines new or changed; commit it\n", path.display()),
+        &if args.format == TableFormat::Text { words } else { output::table(&table, args.format) },
     )?)
 }

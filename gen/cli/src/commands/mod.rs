@@ -10,6 +10,7 @@ mod diff;
 mod dispatch;
 mod ids;
 mod infer;
+pub mod lint;
 mod moved;
 mod new_arch;
 mod ops;
@@ -41,6 +42,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
         Command::Infer(args) => infer::run(&args, &tables::of(folder)?, cli.color),
+        Command::Lint(args) => lint::run(&args, &tables::of(folder)?),
         Command::Ids(args) => ids::run(&args, folder),
         Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),

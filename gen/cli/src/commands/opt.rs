@@ -1,10 +1,10 @@
 //! `lanebook opt`: runs passes over a tile program and prints what they make of it.
-use crate::args::Opt;
+use crate::args::{Opt, OptFormat};
 use crate::candidates;
 use crate::declared::Declared;
 use crate::output;
 use crate::tables::{beside, counted};
-use lanebook::ir::{self, ErrorKind, Node, Program, SourcePlace};
+use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
 use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
@@ -56,6 +56,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let options = ir::Options { keep_unknown: args.loose, free_names: args.loose };
     let declared = args.figures.as_deref().map(|file| Declared::read(tables, file)).transpose()?;
     let mut out = String::new();
+    let mut told: Vec<serde_json::Value> = Vec::new();
     let mut left = args.fuel;
     let mut last = None;
     for (tables, pass) in passes {
@@ -77,7 +78,16 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
             declared.as_ref(),
             &mut left,
             &mut out,
+            &mut told,
         )?);
+    }
+    if args.format == OptFormat::Json {
+        let program = match last {
+            Some(text) => text,
+            None => normal(tables, &source, options)?,
+        };
+        let value = serde_json::json!({ "program": program, "passes": told });
+        return Ok(output::write(args.output.as_deref(), &format!("{value:#}\n"))?);
     }
     if !args.print_after_all {
         match last {
@@ -125,6 +135,7 @@ fn one(
     declared: Option<&Declared>,
     left: &mut u32,
     out: &mut String,
+    told: &mut Vec<serde_json::Value>,
 ) -> Result<String, Problems> {
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, options)
@@ -162,7 +173,20 @@ fn one(
                 place,
             )
         })?;
-        for (text, at) in findings {
+        let findings: Vec<(&str, Op)> = findings;
+        let found: Vec<_> = findings
+            .iter()
+            .map(|(text, at)| {
+                let place = program.place(*at);
+                serde_json::json!({
+                    "line": place.line, "column": place.column, "op": program.op_name(*at), "what": text,
+                })
+            })
+            .collect();
+        told.push(serde_json::json!({
+            "pass": pass, "changes": stats.applied, "trace": lines, "findings": found,
+        }));
+        for (text, at) in findings.into_iter().filter(|_| args.format == OptFormat::Text) {
             eprintln!(
                 "warning: {}: {pass}: {}: {text}",
                 position(source, program.place(at)),

@@ -1,10 +1,11 @@
 //! `lanebook rules`: the rules, and what is tried on an operation in which order.
-use crate::args::Rules;
+use crate::args::{Rules, TableFormat};
 use crate::output;
 use crate::tables::beside;
 use lanebook_report::problem::{Problem, Problems};
+use lanebook_report::table::{Align, Table};
 use lanebook_suggest::nearest;
-use lanebook_tables::{IndexOp, Language, Rule, RuleSet, Tables};
+use lanebook_tables::{IndexOp, Language, Rule, RuleId, RuleSet, Tables};
 use std::fmt::Write;
 
 /// Runs the command.
@@ -16,8 +17,9 @@ pub fn run(args: &Rules, tables: &Tables<'_>) -> Result<(), Problems> {
     let own = set.map(|set| set.tables(tables));
     let tables = own.as_ref().unwrap_or(tables);
     let text = match &args.dispatch {
-        Some(word) => dispatch(word, tables)?,
-        None => listed(args, tables),
+        Some(word) => written(word, &dispatch(word, tables)?, tables, args.format),
+        None if args.format == TableFormat::Text => listed(args, tables),
+        None => output::table(&rows(args, tables), args.format),
     };
     Ok(output::write(None, &text)?)
 }
@@ -32,6 +34,38 @@ fn language(rule: &Rule<'_>) -> &'static str {
 
 fn phase<'t>(tables: &Tables<'t>, phase: u8) -> &'t str {
     tables.rules.phases.get(usize::from(phase)).copied().unwrap_or("?")
+}
+
+/// The rules that are asked for, as a table.
+fn rows(args: &Rules, tables: &Tables<'_>) -> Table {
+    let mut table = Table::new(&[
+        ("RULE", Align::Left),
+        ("TERMS", Align::Left),
+        ("PHASE", Align::Left),
+        ("PRIORITY", Align::Right),
+        ("CONDITIONS", Align::Left),
+        ("DOC", Align::Left),
+    ]);
+    let all = (0u16..).zip(tables.rules.rules.iter().zip(tables.rules.names));
+    for (id, (rule, name)) in all {
+        if args.filter.as_deref().is_some_and(|part| !name.contains(part)) {
+            continue;
+        }
+        table.row([
+            (*name).to_string(),
+            language(rule).into(),
+            phase(tables, rule.phase).into(),
+            rule.priority.to_string(),
+            conditions(rule),
+            tables.rules.doc(RuleId(id)).to_string(),
+        ]);
+    }
+    table
+}
+
+fn conditions(rule: &Rule<'_>) -> String {
+    let words: Vec<&str> = rule.conditions.iter().map(|condition| condition.word.name()).collect();
+    words.join(", ")
 }
 
 fn listed(args: &Rules, tables: &Tables<'_>) -> String {
@@ -60,7 +94,7 @@ fn listed(args: &Rules, tables: &Tables<'_>) -> String {
 }
 
 /// What is tried on an operation of the tile IR or on an index word, set by set, first to last.
-fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
+fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<Vec<Listing<'t>>, Problem> {
     let tile = tables.op_named(word);
     let index = IndexOp::ALL.into_iter().find(|op| op.name() == word);
     if tile.is_none() && index.is_none() {
@@ -98,19 +132,14 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
         if rules.is_empty() {
             continue;
         }
-        let mut rows = String::new();
-        for (number, (name, rule)) in rules.iter().enumerate() {
-            let conditions: Vec<&str> =
-                rule.conditions.iter().map(|condition| condition.word.name()).collect();
-            let line = format!(
-                "{:>4} {:<28} {:>8}  {}",
-                number + 1,
+        let rows: Vec<RuleRow<'t>> = rules
+            .iter()
+            .map(|(name, rule)| RuleRow {
                 name,
-                rule.priority,
-                conditions.join(", ")
-            );
-            let _ = writeln!(rows, "{}", line.trim_end());
-        }
+                priority: i64::from(rule.priority),
+                conditions: conditions(rule),
+            })
+            .collect();
         let isa = set.isa.and_then(|isa| tables.isa(isa)).map(|isa| isa.name);
         let archs = tables.archs.iter().filter(|arch| Some(arch.isa) == set.isa);
         let archs = archs.map(|arch| arch.name);
@@ -128,8 +157,43 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
             }),
         }
     }
+    Ok(listings)
+}
+
+/// The lists of a word, in a format.
+fn written(
+    word: &str,
+    listings: &[Listing<'_>],
+    tables: &Tables<'_>,
+    format: TableFormat,
+) -> String {
+    if format != TableFormat::Text {
+        let mut table = Table::new(&[
+            ("PHASE", Align::Left),
+            ("ISA", Align::Left),
+            ("ARCHS", Align::Left),
+            ("NUMBER", Align::Right),
+            ("RULE", Align::Left),
+            ("PRIORITY", Align::Right),
+            ("CONDITIONS", Align::Left),
+        ]);
+        for one in listings {
+            for (number, row) in one.rows.iter().enumerate() {
+                table.row([
+                    phase(tables, one.phase).to_string(),
+                    one.isa.unwrap_or("").into(),
+                    one.archs.join(" "),
+                    (number + 1).to_string(),
+                    row.name.into(),
+                    row.priority.to_string(),
+                    row.conditions.clone(),
+                ]);
+            }
+        }
+        return output::table(&table, format);
+    }
     let mut out = String::new();
-    for one in &listings {
+    for one in listings {
         let how = if one.language == Language::Target {
             "the cheapest is taken"
         } else {
@@ -141,13 +205,17 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
             Some(isa) if listings.iter().filter(alike).count() == 1 => format!(", {isa}"),
             Some(isa) => format!(", {isa} ({})", one.archs.join(", ")),
         };
-        let _ =
-            writeln!(out, "phase {}{of}: {how}\n{}", phase(tables, one.phase), one.rows.trim_end());
+        let _ = writeln!(out, "phase {}{of}: {how}", phase(tables, one.phase));
+        for (number, row) in one.rows.iter().enumerate() {
+            let RuleRow { name, priority, conditions } = row;
+            let line = format!("{:>4} {name:<28} {priority:>8}  {conditions}", number + 1);
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
     }
     if out.is_empty() {
         let _ = writeln!(out, "no rule begins with `{word}`");
     }
-    Ok(out)
+    out
 }
 
 /// The rules of a set that begin with a word, and the architectures that have this list.
@@ -156,5 +224,13 @@ struct Listing<'t> {
     language: Language,
     isa: Option<&'t str>,
     archs: Vec<&'t str>,
-    rows: String,
+    rows: Vec<RuleRow<'t>>,
+}
+
+/// A rule of a list.
+#[derive(PartialEq, Eq)]
+struct RuleRow<'t> {
+    name: &'t str,
+    priority: i64,
+    conditions: String,
 }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// What is said first.
 const WELCOME: &str = "\
 A layout, an instruction's operand, or a function of them; `let A = ...;` gives names, `:help` lists functions,
-`:arch NAME` chooses the architecture, `:json` and `:text` the format, `:quit` or Ctrl-D ends.
+`:arch NAME` chooses the architecture, `:json`, `:csv` and `:text` the format, `:quit` or Ctrl-D ends.
 ";
 
 /// Names that are completed.
@@ -56,7 +56,8 @@ impl Validator for Names {}
 fn names(tables: &Tables<'_>) -> Names {
     let mut out: Vec<String> = FUNCTIONS.iter().map(|form| format!("{}(", form.name)).collect();
     out.extend(
-        [":help", ":arch", ":json", ":text", ":quit", "let", "where", "at"].map(String::from),
+        [":help", ":arch", ":json", ":csv", ":text", ":quit", "let", "where", "at"]
+            .map(String::from),
     );
     out.extend(tables.archs.iter().map(|arch| arch.name.to_string()));
     out.extend(tables.atoms.iter().map(|atom| atom.name().to_string()));
@@ -81,6 +82,10 @@ impl Session<'_> {
             (":help" | ":h", _) => functions(),
             (":json", _) => {
                 self.format = AskFormat::Json;
+                String::new()
+            }
+            (":csv", _) => {
+                self.format = AskFormat::Csv;
                 String::new()
             }
             (":text", _) => {

@@ -49,5 +49,5 @@ pub fn run(args: &Size, tables: &Tables<'static>) -> Result<(), Problems> {
             names,
         ]);
     }
-    Ok(output::write(None, &table.render(0))?)
+    Ok(output::write(None, &output::table(&table, args.format))?)
 }

@@ -29,6 +29,24 @@ fn access<'t>(
     (ty.is_kept() && !ty.is_memory() && ty.shape.elements().is_some()).then_some((found, pointers))
 }
 
+/// An access through a tile of pointers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PointerTile {
+    /// The pointers: their type has the tile's extents and its layout.
+    pub pointers: Value,
+    /// Bits of what each of them points to.
+    pub bits: u32,
+}
+
+impl PointerTile {
+    /// What an operation accesses; `None` if it goes through no tile of pointers.
+    #[must_use]
+    pub fn of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Self> {
+        let (_, pointers) = access(program, tables, op)?;
+        Some(Self { pointers, bits: element_bits(program, &program.type_of(pointers)) })
+    }
+}
+
 /// Elements that one lane takes: as many as lie next to each other, aligned, up to the widest
 /// access.
 fn share(

@@ -41,9 +41,10 @@ pub use crate::layout_seeding::blocked::Workers;
 pub use crate::layout_seeding::book::{
     BitLayout, Core, MemoryTile, NewLayout, SeededLayout, SeededLayouts,
 };
-pub use crate::layout_seeding::coalesce::Class;
+pub use crate::layout_seeding::coalesce::{Class, PointerTile};
 pub use crate::layout_seeding::group::GroupNode;
 pub use crate::layout_seeding::legal::bucket_of;
+pub use crate::layout_seeding::runs::KnownAxes;
 pub use crate::layout_seeding::score::{
     CostTerms, SeedingCandidate, TransactionParts, Verdict, pick,
 };

@@ -61,12 +61,16 @@ pub(super) fn element_bits(program: &Program<'_, '_>, ty: &Type) -> u32 {
 }
 
 /// The program's facts, one entry a value.
-pub(super) struct KnownAxes<'a> {
+#[derive(Debug)]
+pub struct KnownAxes<'a> {
     facts: &'a mut VecView<AxisInfo>,
 }
 
 impl<'a> KnownAxes<'a> {
-    /// Looks at the whole program.
+    /// Looks at the whole program. `facts` has room for an entry for each value (and operation).
+    ///
+    /// # Errors
+    /// [`ChoiceError::Full`] where it has not; [`ChoiceError::Sweeps`] where loops do not come to rest.
     pub fn find(
         program: &Program<'_, '_>,
         tables: &Tables<'_>,
@@ -91,6 +95,7 @@ impl<'a> KnownAxes<'a> {
     }
 
     /// What is known of a value.
+    #[must_use]
     pub fn of(&self, program: &Program<'_, '_>, value: Value) -> AxisInfo {
         let ty = program.type_of(value);
         match program.def(value) {
@@ -377,12 +382,12 @@ impl<'a> KnownAxes<'a> {
     }
 
     /// The first class of an operation's links.
-    pub fn class(&mut self, op: Op) -> u16 {
+    pub(super) fn class(&mut self, op: Op) -> u16 {
         let root = self.root(op.index());
         self.facts.get(root).map_or(u16::MAX, |facts| facts.class)
     }
     /// Sets it.
-    pub fn set_class(&mut self, op: Op, class: u16) {
+    pub(super) fn set_class(&mut self, op: Op, class: u16) {
         let root = self.root(op.index());
         if let Some(facts) = self.facts.get_mut(root) {
             facts.class = class;

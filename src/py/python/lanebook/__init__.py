@@ -30,6 +30,7 @@ __all__ = [
     "Kernel",
     "LanebookError",
     "Layout",
+    "Linted",
     "Snippet",
     "architectures",
     "ask",
@@ -40,6 +41,7 @@ __all__ = [
     "convert",
     "infer",
     "layout",
+    "lint",
 ]
 
 
@@ -405,6 +407,43 @@ class Inferred(dict):
 def infer(program: str, arch: str) -> Inferred:
     """Infers the layouts of a program's parallel loops and fragments, as `lanebook infer` does."""
     return Inferred(program, arch)
+
+
+class Linted(dict):
+    """What is costly or wrong in a program, as `lanebook lint --format json` has it; `str()` is the text for people."""
+
+    def __init__(self, program: str, arch: str | None, name: str) -> None:
+        self._text, found = _lanebook.lint(program, arch, name)
+        super().__init__(_json.loads(found))
+
+    def __str__(self) -> str:
+        return self._text
+
+    @property
+    def findings(self) -> list[dict]:
+        """By line: `line`, `column`, `severity` ("wrong", "costly", "note"), `check`, `op`, `what`, `remedy`, `query` (what
+        shows it again, for `lanebook.ask`) and `figures` (the numbers by name)."""
+        return self["findings"]
+
+
+def lint(ttgir: str, arch: str | None = None, name: str = "program") -> Linted:
+    """What is costly or wrong in a program whose tiles have layouts, line by line: Triton's TTGIR as it is printed
+    (`str(compiled.asm["ttgir"])`).
+
+    `arch` is the architecture; without it the one that the module names. `name` stands before the lines of the text.
+    Raises `LanebookError` where the text is no program.
+
+    >>> found = lint('''
+    ... #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+    ... #columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>
+    ... tt.func @f(%x: tensor<64x64xf32, #rows>) {
+    ...   %y = ttg.convert_layout %x : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #columns>
+    ...   tt.return
+    ... }''', "sm_90")
+    >>> [(one["line"], one["check"], one["figures"]["other_warp"]) for one in found.findings]
+    [(5, 'conversion', 3072)]
+    """
+    return Linted(ttgir, arch, name)
 
 
 from . import bridges  # noqa: E402  (it stands on what is above)

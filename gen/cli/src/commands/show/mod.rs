@@ -1,7 +1,8 @@
 //! `lanebook show`: a layout or an atom's operands as a grid in the terminal, or as a picture.
+mod marks;
 mod tensor;
 
-use crate::args::{Colour, Show, View};
+use crate::args::{AskFormat, Colour, Show, View};
 use crate::output;
 use crate::tables;
 use lanebook::query::{QueryStorage, ask};
@@ -11,8 +12,8 @@ use lanebook_draw::instance::{concrete, filled};
 use lanebook_draw::layout::Order;
 use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
 use lanebook_layout::{AxisId, Layout};
-use lanebook_report::notation;
 use lanebook_report::problem::{Excerpt, Problem, Problems};
+use lanebook_report::{answer, notation};
 use lanebook_suggest::nearest;
 use lanebook_tables::Tables;
 
@@ -23,34 +24,46 @@ const MOST: usize = 64;
 pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Problems> {
     let picture = match &args.other {
         Some(other) => of_two(args, other, tables)?,
-        None if is_layout(&args.what) => of_layout(args, tables)?,
+        None if is_layout(&args.what) || is_part(args, tables) => of_layout(args, tables)?,
         None => of_atom(args, tables)?,
     };
     let picture = match &args.only {
         Some(part) => picture.only(part).map_err(drawn)?,
         None => picture,
     };
-    let picture = if args.full { picture } else { picture.folded() };
-    match &args.output {
-        Some(path) => {
-            if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
-                return Err(Problem::usage(
-                    format!("pictures are SVG, and {} is not named so", path.display()),
-                    "end the name in .svg, or leave out -o for the terminal",
-                )
-                .into());
-            }
-            Ok(output::write(Some(path), &svg::render(&picture))?)
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(path)) if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) => {
+            AskFormat::Svg
         }
-        None => {
+        (None, Some(path)) => {
+            return Err(Problem::usage(
+                format!("pictures are SVG, and {} is not named so", path.display()),
+                "end the name in .svg, or say --format for something else",
+            )
+            .into());
+        }
+        (None, None) => AskFormat::Text,
+    };
+    let marked = marks::wanted(args);
+    let picture = if marked { marks::mark(args, picture, tables, MOST)? } else { picture };
+    let whole = args.full || marked || matches!(format, AskFormat::Json | AskFormat::Csv);
+    let picture = if whole { picture } else { picture.folded() };
+    let out = match format {
+        AskFormat::Svg => svg::render(&picture),
+        AskFormat::Json => format!("{:#}\n", answer::picture_json(&picture)),
+        AskFormat::Csv => answer::picture_csv(&picture),
+        AskFormat::Text => {
+            let terminal = args.output.is_none();
             let options = text::Options {
-                colour: colour.on_stdout(),
+                colour: terminal && colour.on_stdout(),
                 most: if args.full { usize::MAX } else { MOST },
-                width: output::terminal_width(),
+                width: if terminal { output::terminal_width() } else { 0 },
             };
-            Ok(output::write(None, &text::render(&picture, options))?)
+            text::render(&picture, options)
         }
-    }
+    };
+    Ok(output::write(args.output.as_deref(), &out)?)
 }
 
 /// Whether a text is meant to be a layout and not a name: it has a bracket, or begins like a
@@ -58,6 +71,13 @@ pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Probl
 fn is_layout(text: &str) -> bool {
     text.contains(['(', '[', '<', ')', ']'])
         || text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a name is that of an instruction's operand, which is a layout.
+fn is_part(args: &Show, tables: &Tables<'_>) -> bool {
+    let arch = args.arch.as_deref().and_then(|name| tables.arch_named(name));
+    let mut storage = Box::new(QueryStorage::new());
+    ask(tables, arch, &args.what, &mut storage).is_ok_and(|answer| answer.layout().is_some())
 }
 
 fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
@@ -180,6 +200,8 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     };
     let banks = match (args.unit, &args.arch) {
         (None, None) => None,
+        // A layout of the query language may be the architecture's.
+        (None, Some(_)) if notation::parse(&args.what).is_err() => None,
         (None, Some(_)) => {
             return Err(Problem::usage(
                 "--arch beside a layout says which banks to show, and that needs --unit",
