@@ -85,7 +85,7 @@ fn notations_of_peers_as_they_print_them() {
     assert_eq!(value(&format!("{shared} of f16 at (3, 0)")), "m 216 (byte 432)"); // 3 * 64 + 3 * 8
     assert_eq!(
         value("#ttg.padded_shared<[512:+16] {order = [1, 0], shape = [64, 64]}> @ 64x64"),
-        "padded(S[(64,64):(64,1)], 512, 16)"
+        "padded(S[(64,64):(64,1)], 512, 16) @ 64x64"
     );
 }
 
@@ -99,7 +99,7 @@ fn fragments_of_tilelang() {
                    forward_index: [_i // 8 * 2 + _j % 2])";
     let keys = "{thread = v0 % 8 * 4 + (v1 >> 1), index = v0 / 8 * 2 + v1 % 2} @ 16x8";
     for text in [written, printed, keys] {
-        assert_eq!(value(text), "S[(2,8,4,2):(2,4@tx,1@tx,1)]", "{text}");
+        assert_eq!(value(text), "S[(2,8,4,2):(2,4@tx,1@tx,1)] @ 16x8", "{text}");
         assert_eq!(value(&format!("{text} at (11, 5)")), "m 3, tx 14", "{text}");
         assert_eq!(value(&format!("{text} where thread 14 register 3")), "(11, 5)", "{text}");
         let feeds = |on: &str| value(&format!("feeds({text} of f32, mma.m16n8k16.f32.f16.D){on}"));
@@ -258,8 +258,8 @@ fn errors_say_where_what_and_what_to_do() {
             "line 1, column 1",
             "ask about a part",
         ),
-        // What shows while it is answered stands where the question does.
-        ("let A = 8:1; conflicts(A, 8:1, f16) on sm_90", "line 1, column 14", "no such part"),
+        // What shows while it is answered stands where the argument does.
+        ("let A = 8:1; conflicts(A, 8:1, f16) on sm_90", "line 1, column 27", "no such part"),
         ("tmem_datapath_layout(\"DX\", 128, 256)", "line 1, column 1", "none of the choices"),
     ] {
         let text = answer(query);
@@ -516,4 +516,95 @@ fn what_is_no_query_is_refused_at_its_place() {
         }
     }
     assert!(answered > 200 && refused > 2000, "{answered} answered, {refused} refused");
+}
+
+/// Texts as peers print them and people type them, and what they are.
+#[test]
+fn spellings_of_peers_and_people() {
+    let blocked = "ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let whole = format!("#{blocked} @ 64x128");
+    let expected = value(&whole);
+    assert!(expected.ends_with(" @ 64x128"), "{expected}");
+    for same in [
+        format!("#{blocked} @ (64, 128)"),
+        format!("#{} @ 64x128", blocked.replacen("ttg", "triton_gpu", 1)),
+        format!("tensor<64x128xf16, #{blocked}>"),
+        format!("tensor<64x128x!tt.ptr<f16>, #{blocked}>"),
+        format!("#blocked = #{blocked}\n#other = #{blocked}\ntensor<64x128xf32, #other>"),
+        format!("let E = #{blocked}; #E @ 64x128"),
+    ] {
+        assert_eq!(value(&same), expected, "{same}");
+    }
+    for (written, read) in [
+        // CuTe's C++ prints static numbers with `_`, and a swizzled pointer in one word.
+        ("((_2,_2),_4):((_1,_2),_4)", "((2,2),4):((1,2),4)"),
+        ("(_8,M):(M,_1)", "(8,M):(M,1)"),
+        ("Sw<3,4,3>_smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "S<3,3,3> o 0 o (8,64):(64,1)"),
+        ("Swizzle<3,3,3> o (8,64):(64,1)", "S<3,3,3> o 0 o (8,64):(64,1)"),
+        // As document 000 calls it.
+        (r#"tcgen05_atom_layout("32x32b", (128, 64), "float32")"#, "S[(128,64):(1@tid_in_wg,1)]"),
+        // Names stand for numbers in every notation.
+        ("let M = 8; let N = 4; (M,N):(N,1)", "(8,4):(4,1)"),
+        ("let M = 8; make_layout((M,4))", "(8,4):(1,8)"),
+        ("let M = 8; S[(M,4):(4@laneid,1)]", "S[(8,4):(4@laneid,1)]"),
+        ("let M = 8; (M*2,MM):(1,M)", "(16,MM):(1,8)"),
+        ("<(128,64),(1,128),elem=fp8_e4m3>", "(128,64):(1,128)"),
+    ] {
+        assert_eq!(value(written), read, "{written}");
+        assert_eq!(value(read), read, "what is printed is read as it is");
+    }
+    let memory = "!ttg.memdesc<64x64xf16, #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>, #smem, mutable>";
+    let free = told("sm_90", &format!("conflicts({memory}, ldmatrix)"), false);
+    assert!(free.ends_with("no conflicts\n"), "{free}");
+    // An instruction as PTX has it means the one with these numbers: column 33 of 64 is register 2 * (33 / 8) * 2 + 33 % 2 + 2 * 0 at
+    // row 17 of warp 1.
+    let ptx = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.D at (17, 33)";
+    assert_eq!(
+        told("sm_90a", ptx, false),
+        told("sm_90a", "wgmma.m64n64k16.f32.f16.D at (17, 33)", false)
+    );
+    assert!(told("sm_90a", ptx, false).contains("(register 17)"));
+    assert!(told("sm_90a", "wgmma.m64n64k16", false).contains("  wgmma.m64n{N}k16.f32.f16\n"));
+    assert!(told("sm_90a", "wgmma.m64n63k16", false).contains("nothing is called"));
+    assert!(told("sm_90", "figures", false).starts_with("sm_90: wave of 32"));
+    // Products of whatever depth; names are those of the types that are asked for.
+    assert!(
+        told("gfx942", "products(f16, f16, f32)", false)
+            .contains("v_mfma_f32_32x32x8_f16  32x32x8\n")
+    );
+    assert!(
+        told("sm_80", "products(u8, i8, i32)", false).contains("mma.m16n8k32.s32.u8.s8  16x8x32\n")
+    );
+    // Registers that are written are served as an architecture serves writes.
+    let store = "conflicts((64,64):(64,1) of f16, #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [1, 1], order = [1, 0]}> @ 64x64, f16, write)";
+    assert!(
+        told("gfx942", store, false).contains("`write128`"),
+        "{}",
+        told("gfx942", store, false)
+    );
+    assert!(told("gfx942", &store.replace("write", "read"), false).contains("`read128`"));
+}
+
+/// What a question refuses is said at the argument.
+#[test]
+fn errors_of_questions_name_the_argument() {
+    for (query, part) in [
+        ("conflicts((64,64):(64,1), ldmatrx, f16) on sm_90", "ldmatrx"),
+        ("conflicts((64,64):(64,1), ldmatrix, f17) on sm_90", "f17"),
+        ("conflicts(f16, ldmatrix, f16) on sm_90", "f16, ldmatrix"),
+        ("conflicts((64,64):(64,1), ldmatrix, f16, sideways) on sm_90", "sideways"),
+        ("conflicts((64,64):(64,1), mma.m16n8k16.f32.f16, f16) on sm_90", "mma."),
+        ("feeds(mma.m16n8k16.f32.f16.A, (8,4):(4,1)) on sm_90", "(8,4)"),
+        ("swizzle(77B, f16) on sm_90", "77B"),
+        ("swizzle(128B, f15) on sm_90", "f15"),
+        ("products(fp9, f16) on sm_90", "fp9"),
+        ("mma.m16n8k16.f32.f16.E at (1,1)", "mma."),
+        ("conflicts on sm_90", "conflicts"),
+        ("#nope @ 64x64", "nope"),
+        ("tensor<64x64xf19, #ttg.shared_memory>", "f19"),
+    ] {
+        let column = query.find(part).expect("a part of the query") + 1;
+        let text = answer(query);
+        assert!(text.contains(&format!("column {column}:")), "{query}: {text}");
+    }
 }

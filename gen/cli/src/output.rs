@@ -1,7 +1,5 @@
 //! Where results go: standard output, or a file that is there whole or not at all.
-use crate::args::TableFormat;
 use lanebook_report::problem::Problem;
-use lanebook_report::table::Table;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
@@ -15,15 +13,6 @@ pub fn write(path: Option<&Path>, text: &str) -> Result<(), Problem> {
         None => stdout(text),
         Some(path) if path == Path::new("-") => stdout(text),
         Some(path) => file(path, text).map_err(|error| refused(path, &error)),
-    }
-}
-
-/// A table in a format.
-pub fn table(table: &Table, format: TableFormat) -> String {
-    match format {
-        TableFormat::Text => table.render(0),
-        TableFormat::Json => format!("{:#}\n", table.json()),
-        TableFormat::Csv => table.csv(),
     }
 }
 

@@ -71,7 +71,47 @@ impl<'q> QueryAnswer<'q> {
     /// What shows while the answer is written, at the expression's place.
     #[must_use]
     pub fn error(&self, why: Why) -> QueryError {
-        QueryError::at(self.text, self.start, why)
+        QueryError::at(self.text, self.blamed(why), why)
+    }
+
+    /// Where what a question refuses is written: the argument, if one can be named, else the question.
+    fn blamed(&self, why: Why) -> u32 {
+        if !matches!(self.topic, QueryTopic::Question(_)) {
+            return self.start;
+        }
+        let tables = self.asked.tables;
+        let word = |value: &QueryValue| match value {
+            QueryValue::Word(span) => Some(crate::algebra::unquoted(*span, self.text)),
+            _ => None,
+        };
+        let unknown_type = |value: &QueryValue| {
+            word(value).is_some_and(|name| tables.element_type(name).is_none())
+        };
+        let instruction = |name: &str| tables.family(self.asked.arch, name).next().is_some();
+        let all = self.arguments();
+        let found = match why {
+            // Types stand behind the others.
+            Why::UnknownType => all.iter().rposition(unknown_type),
+            Why::UnknownInstruction => {
+                all.iter().position(|value| word(value).is_some_and(|name| !instruction(name)))
+            }
+            Why::WrongInstruction => all.iter().position(|value| {
+                matches!(value, QueryValue::Instruction(_)) || word(value).is_some_and(instruction)
+            }),
+            Why::BadWord => all.iter().rposition(|value| {
+                unknown_type(value) && word(value).is_some_and(|name| !instruction(name))
+            }),
+            Why::Kind { found, .. } => all.iter().position(|value| value.kind() == found),
+            Why::NeedsShape => {
+                all.iter().position(|value| matches!(value, QueryValue::Encoding(_)))
+            }
+            Why::NoRegisters | Why::NoOperand => all.iter().rposition(|value| {
+                value.placed().is_ok_and(|placed| crate::exchange::is_in_memory(placed))
+            }),
+            _ => None,
+        };
+        let place = found.and_then(|at| self.storage.starts.get(at)).copied();
+        place.unwrap_or(self.start)
     }
 
     /// The layout, if the answer is about one.

@@ -3,6 +3,7 @@
 use crate::answer::{self, MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
 use crate::error::{Needed, QueryError, Why};
 use crate::eval;
+use crate::functions::QueryFunction;
 use crate::literal::Fault;
 use crate::text::{self, Scanner, TextSpan};
 use crate::value::{Asked, Placed, QueryStorage, QueryValue};
@@ -44,7 +45,7 @@ fn topic<'q>(
     let (body, arch) = on_arch(tables, arch, text)?;
     let asked = Asked { tables, arch };
     let mut scan = Scanner::new(body);
-    while scan.sees("let") {
+    while scan.sees("let") || scan.sees_alias() {
         name(asked, &mut scan, storage)?;
     }
     if scan.peek().is_none() {
@@ -56,6 +57,15 @@ fn topic<'q>(
         answer::prepare(question, storage).map_err(|why| (start, why))?;
         return Ok((asked, start, QueryTopic::Question(question)));
     }
+    if let QueryValue::Word(span) = storage.value(0) {
+        let word = span.of(body);
+        if let Some(function) = QueryFunction::named(word) {
+            return bare(asked, function, &mut scan, start, storage);
+        }
+        if tables.family(asked.arch, word).next().is_none() {
+            return Err((start, Why::UnknownName));
+        }
+    }
     if scan.eat_word("at") {
         let topic = at(&mut scan, storage)?;
         return Ok((asked, start, topic));
@@ -65,12 +75,25 @@ fn topic<'q>(
         return Ok((asked, start, topic));
     }
     end(&mut scan)?;
-    if let QueryValue::Word(span) = storage.value(0)
-        && tables.family(asked.arch, span.of(body)).next().is_none()
-    {
-        return Err((start, Why::UnknownName));
-    }
     Ok((asked, start, QueryTopic::Value))
+}
+
+/// A function's name by itself: a question that takes nothing, or what it takes.
+fn bare<'q>(
+    asked: Asked<'q>,
+    function: QueryFunction,
+    scan: &mut Scanner<'_>,
+    start: u32,
+    storage: &mut QueryStorage,
+) -> Result<(Asked<'q>, u32, QueryTopic), Fault> {
+    let form = function.form().ok_or((start, Why::UnknownFunction))?;
+    if form.arguments.0 > 0 || !function.is_question() {
+        return Err((start, Why::Arguments { function, found: 0 }));
+    }
+    end(scan)?;
+    storage.used = 0;
+    answer::prepare(function, storage).map_err(|why| (start, why))?;
+    Ok((asked, start, QueryTopic::Question(function)))
 }
 
 fn end(scan: &mut Scanner<'_>) -> Result<(), Fault> {
@@ -95,9 +118,9 @@ pub(crate) fn on_arch<'q>(
     Ok((body, Some(found.ok_or((at, Why::UnknownArch))?)))
 }
 
-/// Takes `let NAME = expression;`.
+/// Takes `let NAME = expression;`, or `#NAME = expression` as a module of Triton's has it.
 fn name(asked: Asked<'_>, scan: &mut Scanner<'_>, storage: &mut QueryStorage) -> Result<(), Fault> {
-    scan.eat_word("let");
+    let alias = !scan.eat_word("let") && scan.eat(b'#');
     scan.peek();
     let here = TextSpan::new(scan.at, scan.at).start;
     let name = scan.name().ok_or((here, Why::Needed(Needed::Name)))?;
@@ -108,7 +131,8 @@ fn name(asked: Asked<'_>, scan: &mut Scanner<'_>, storage: &mut QueryStorage) ->
         return Err((here, Why::Nested { function }));
     }
     storage.name(name, 0).map_err(|why| (here, why))?;
-    if !scan.eat(b';') && scan.peek().is_some() {
+    // Aliases stand on lines of their own.
+    if !scan.eat(b';') && scan.peek().is_some() && !(alias && scan.at_line_start()) {
         return Err((TextSpan::new(scan.at, scan.at).start, Why::Needed(Needed::Semicolon)));
     }
     Ok(())

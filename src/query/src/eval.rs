@@ -47,6 +47,10 @@ struct OpenCalls {
     frames: heapless::Vec<Frame, MAX_FRAMES>,
     used: u8,
     phase: ReadPhase,
+    /// The shape that the last value's type gives it.
+    tile: Option<literal::TileType>,
+    /// The bits of an element that it gives it.
+    bits: u16,
 }
 
 impl OpenCalls {
@@ -89,8 +93,13 @@ pub(crate) fn expression(
     scan: &mut Scanner<'_>,
     storage: &mut QueryStorage,
 ) -> Result<Option<QueryFunction>, Fault> {
-    let mut reading =
-        OpenCalls { frames: heapless::Vec::new(), used: 0, phase: ReadPhase::Operand };
+    let mut reading = OpenCalls {
+        frames: heapless::Vec::new(),
+        used: 0,
+        phase: ReadPhase::Operand,
+        tile: None,
+        bits: 0,
+    };
     loop {
         match step(asked, scan, storage, &mut reading)? {
             NextStep::Read => {}
@@ -121,6 +130,14 @@ fn step(
     scan.peek();
     let at = TextSpan::new(scan.at, scan.at).start;
     match reading.phase {
+        ReadPhase::Operand if scan.eats_type() => {
+            let tile = literal::tile_type(asked.tables, scan, storage, usize::from(reading.used))?;
+            reading.tile = Some(tile);
+            storage.begins(usize::from(reading.used), at);
+            reading.used = reading.used.saturating_add(1);
+            reading.phase = ReadPhase::Value;
+            Ok(NextStep::Read)
+        }
         ReadPhase::Operand => {
             match operand(asked, scan, storage, usize::from(reading.used))? {
                 ReadOperand::Opened(open) => {
@@ -131,6 +148,7 @@ fn step(
                     }
                 }
                 ReadOperand::Value => {
+                    storage.begins(usize::from(reading.used), at);
                     reading.used = reading.used.saturating_add(1);
                     reading.phase = ReadPhase::Value;
                 }
@@ -139,6 +157,15 @@ fn step(
         }
         ReadPhase::Value => {
             let last = reading.last();
+            if let Some(tile) = reading.tile.take() {
+                reading.bits = tile.bits;
+                return Ok(NextStep::Shape { extents: tile.extents, at });
+            }
+            if let QueryValue::Layout(placed) = storage.slot(last)
+                && reading.bits > 0
+            {
+                placed.elements.bits = core::mem::take(&mut reading.bits);
+            }
             let alone = matches!(storage.value(last), QueryValue::Encoding(_));
             if let Some(extents) = scan.shape(alone) {
                 return Ok(NextStep::Shape { extents, at });
@@ -168,7 +195,7 @@ fn behind(
     reading: &mut OpenCalls,
     at: u32,
 ) -> Result<NextStep, Fault> {
-    if scan.eat_word("o") {
+    if scan.eat_word("o") || scan.eat_joint() {
         reading.open(Open::After, at)?;
         reading.phase = ReadPhase::Operand;
         return Ok(NextStep::Read);
@@ -203,6 +230,7 @@ fn behind(
         return Ok(NextStep::Done(Some(function)));
     }
     reading.used = base.saturating_add(1);
+    storage.begins(usize::from(base), frame.at);
     Ok(NextStep::Call { function, base, used, at: frame.at })
 }
 
@@ -215,6 +243,11 @@ fn call(
     base: usize,
     used: usize,
 ) -> Result<(), Why> {
+    if function == QueryFunction::RegisterTile && used.saturating_sub(base) == 3 {
+        units::spread(asked, storage, base, text)?;
+        let args = storage.values.get_mut(base..used.saturating_add(1)).ok_or(Why::TooDeep)?;
+        return algebra::apply(function, args, text);
+    }
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
     if function == QueryFunction::OperandTile {
         return units::operand_tile(asked, args, text);
@@ -261,7 +294,7 @@ fn operand(
         storage.set(at, value).map(|()| ReadOperand::Value).map_err(|why| (here, why))
     };
     match first {
-        b'#' => literal::encoding(scan, storage.slot(at)).map(|()| ReadOperand::Value),
+        b'#' => literal::encoding(scan, storage, at).map(|()| ReadOperand::Value),
         b'<' => {
             literal::descriptor(scan, asked.tables, storage.slot(at)).map(|()| ReadOperand::Value)
         }
@@ -327,7 +360,7 @@ fn named(
     let name = ahead.name().unwrap_or_default();
     let next = ahead.peek();
     match (name, next) {
-        ("S" | "Sw", Some(b'<')) => {
+        ("S" | "Sw" | "Swizzle", Some(b'<')) => {
             return literal::swizzle(scan, storage.slot(at)).map(|()| ReadOperand::Value);
         }
         ("smem_ptr" | "gmem_ptr" | "ptr", Some(b'[')) => {

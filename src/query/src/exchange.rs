@@ -95,6 +95,14 @@ impl<'v> SideOf<'v> {
     }
 }
 
+/// Whether a layout has neither lanes nor threads.
+pub(crate) fn is_in_memory(placed: &Placed) -> bool {
+    let axes = placed.layout.view().axes();
+    axes.is_ok_and(|axes| {
+        ![AxisId::LANE, AxisId::TX, AxisId::TID_IN_WG].iter().any(|axis| axes.contains(axis))
+    })
+}
+
 /// The lanes of the architecture's wave.
 fn wave(asked: Asked<'_>) -> Result<i64, Why> {
     let arch = asked.arch.ok_or(Why::NeedsArch)?;

@@ -73,7 +73,7 @@ functions! {
     Padded "padded" (3, 3) "A, INTERVAL, PAD" "A with PAD positions left out after each INTERVAL.";
     WgLocal "wg_local_layout" (1, 2) "COLUMNS [, ROWS]" "TIRx: one row a thread of a warpgroup.";
     Datapath "tmem_datapath_layout" (3, 4) "LETTER, ROWS, COLUMNS [, SLAB]" "TIRx: a tile in tensor memory.";
-    RegisterTile "tcgen05_atom_layout" (4, 4) "NAME, ROWS, COLUMNS, BITS" "TIRx: registers of a load from tensor memory.";
+    RegisterTile "tcgen05_atom_layout" (3, 4) "NAME, (ROWS, COLUMNS), TYPE or NAME, ROWS, COLUMNS, BITS" "TIRx: registers of a load from tensor memory.";
     FullBank "make_full_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 8 vectors, swizzled.";
     HalfBank "make_half_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 4 vectors, swizzled.";
     QuarterBank "make_quarter_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 2 vectors, swizzled.";
@@ -83,7 +83,7 @@ functions! {
     Depth "depth" (1, 1) "A" "How deep A's tree is.";
     Injective "injective" (1, 1) "A" "Whether no two elements meet.";
     Surjective "surjective" (1, 1) "A" "Whether every position below the cosize is reached.";
-    Runs "runs" (1, 2) "A [, AXIS]" "How many elements lie side by side from the first on.";
+    Runs "runs" (1, 2) "A [, AXIS]" "How many elements of the first mode lie side by side, aligned, wherever one begins: the width of a vector.";
     Equal "equal" (2, 2) "A, B" "Whether both are the same map, and else where they differ.";
     Conflicts "conflicts" (2, 4) "TILE, INSTRUCTION or REGISTERS [, TYPE [, rows or along or read or write or WRITER]]" "Bank conflicts of an access, which slots meet, and what would be free.";
     OperandTile "operand_tile" (4, 4) "(OUTER, DEPTH), k_major or mn_major, MODE, TYPE" "A matrix unit's tile in shared memory, dense.";

@@ -113,12 +113,20 @@ pub(crate) fn pick(asked: Asked<'_>, name: &str, part: Option<&str>) -> Result<P
     }
     let mut all = asked.tables.family(asked.arch, name);
     let (first, atom) = all.next().ok_or(Why::UnknownInstruction)?;
-    let picked = Picked { atom: first, instance: usual(atom) };
+    let picked = Picked { atom: first, instance: meant(atom, name) };
     let Some(part) = part else {
         return if all.next().is_none() { Ok(picked) } else { Err(Why::Family) };
     };
     let own = raw(atom, part);
     if all.any(|(_, other)| raw(other, part) != own) { Err(Why::Family) } else { Ok(picked) }
+}
+
+/// The number of the instance whose parameters are as they were typed, else usual.
+fn meant(atom: &Atom<'_>, name: &str) -> u32 {
+    let Some(wanted) = atom.meant(name) else { return usual(atom) };
+    (0..atom.instances())
+        .find(|number| atom.instance(*number).is_some_and(|one| same(&one, &wanted)))
+        .unwrap_or(0)
 }
 
 /// The number of an atom's usual instance.
@@ -284,11 +292,7 @@ fn part_text<W: Write>(
     let layout = layout_of(found, part).ok_or(Why::NoOperand)?;
     let placed = Placed { layout, elements };
     show::layout(&placed, &lanebook_layout::SymTable::new(), out)?;
-    for (k, extent) in elements.extents().iter().enumerate() {
-        out.text(if k > 0 { "x" } else { " @ " })?;
-        out.unsigned(u64::from(*extent))?;
-    }
-    Ok(())
+    Ok(show::shape(elements.extents(), out)?)
 }
 
 /// The same as JSON.

@@ -17,7 +17,7 @@ pub(crate) struct ElementTypes<'t>(pub(crate) &'t Tables<'t>);
 
 impl tileas::ElementNames for ElementTypes<'_> {
     fn element(&self, name: &str) -> Option<tileas::ElementId> {
-        self.0.dtype_named(name).map(|id| tileas::ElementId(id.0))
+        self.0.element_type(name).map(|id| tileas::ElementId(id.0))
     }
 
     fn name(&self, id: tileas::ElementId) -> Option<&str> {
@@ -36,9 +36,75 @@ fn moved(span: TextSpan, query: &str, error: ParseError) -> Fault {
     (at, Why::Notation(error.expected))
 }
 
-/// Reads an encoding of Triton, `#ttg.blocked<{...}>`.
+/// Reads an encoding of Triton, `#ttg.blocked<{...}>`, or the name of one, `#blocked`.
+pub(crate) fn encoding(
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Fault> {
+    let mut ahead = *scan;
+    ahead.at = ahead.at.saturating_add(1);
+    let here = TextSpan::new(ahead.at, ahead.at).start;
+    if let Some(name) = ahead.name()
+        && ahead.peek() != Some(b'.')
+        && ahead.peek() != Some(b'<')
+    {
+        if !storage.recall(name, at) {
+            return Err((here, Why::UnknownName));
+        }
+        *scan = ahead;
+        return Ok(());
+    }
+    attribute(scan, storage.slot(at))
+}
+
+/// Reads a tile's type as MLIR writes it, `tensor<64x128xf16, #ttg.blocked<{...}>>` or `!ttg.memdesc<64x64xf16, #shared, #smem>`, from
+/// behind its word: the encoding, and what shape and type it has.
+pub(crate) fn tile_type(
+    asked: &Tables<'_>,
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<TileType, Fault> {
+    let here = TextSpan::new(scan.at, scan.at).start;
+    let mut ahead = *scan;
+    let span = ahead.bracket().ok_or((here, Why::Needed(Needed::CloseBracket)))?;
+    scan.eat(b'<');
+    let mut out = TileType::default();
+    while let Some(extent) = scan.extent() {
+        out.extents.push(extent).map_err(|_| (here, Why::TooDeep))?;
+    }
+    if scan.peek() == Some(b'!') {
+        // Pointers are what they point to.
+        scan.at = scan.at.saturating_add(1);
+        scan.word();
+        scan.eat(b'<');
+        let word = scan.word();
+        out.bits = element_bits(asked, word.of(scan.text)).map_err(|why| (word.start, why))?;
+        scan.eat(b'>');
+    } else {
+        let word = scan.word();
+        out.bits = element_bits(asked, word.of(scan.text)).map_err(|why| (word.start, why))?;
+    }
+    let place = TextSpan::new(scan.at, scan.at).start;
+    if !scan.eat(b',') || scan.peek() != Some(b'#') {
+        return Err((place, Why::Needed(Needed::Operand)));
+    }
+    encoding(scan, storage, at)?;
+    // The space, and whether it may be written, say nothing of places.
+    scan.at = span.end as usize;
+    Ok(out)
+}
+
+/// The shape and element of a tile's type.
+#[derive(Default)]
+pub(crate) struct TileType {
+    pub(crate) extents: heapless::Vec<u32, 5>,
+    pub(crate) bits: u16,
+}
+
 #[inline(never)]
-pub(crate) fn encoding(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> {
+fn attribute(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> {
     let start = scan.at;
     scan.at = scan.at.saturating_add(1);
     scan.word();
@@ -194,7 +260,35 @@ pub(crate) fn sum(
     let elements = ElementOrder { row_major: true, ..ElementOrder::default() };
     storage
         .set(at, QueryValue::Layout(Placed { layout: read, elements }))
+        .and_then(|()| numbered(span.of(query), storage, at))
         .map_err(|why| (span.start, why))
+}
+
+/// Puts numbers that have a name into a layout or tree that mentions them.
+#[inline(never)]
+fn numbered(written: &str, storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
+    for number in 0..storage.named {
+        let Some((name, value)) = storage.numbers().nth(usize::from(number)) else { break };
+        if !text::mentions(written, name) {
+            continue;
+        }
+        let mut owned: heapless::String<24> = heapless::String::new();
+        owned.push_str(name).map_err(|_| Why::TooManyNames)?;
+        let Some(symbol) = storage.symbols.sym(&owned) else { continue };
+        match storage.values.get_mut(at) {
+            Some(QueryValue::Layout(placed)) => known(placed, symbol, value)?,
+            Some(QueryValue::Tuple(tuple)) => tuple.substitute(symbol, value)?,
+            Some(QueryValue::Number(number)) => *number = number.substitute(symbol, value)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn known(placed: &mut Placed, symbol: lanebook_layout::SymId, value: i64) -> Result<(), Why> {
+    placed.layout = placed.layout.substitute(symbol, value)?;
+    Ok(())
 }
 
 /// Reads a layout in CuTe's notation, a basis, a tuple or a number.
@@ -212,7 +306,10 @@ pub(crate) fn tree(
         let layout = cute::parse(written, &WellKnown, &mut storage.symbols)
             .map_err(|error| moved(span, query, error))?;
         let placed = Placed { layout, elements: ElementOrder::default() };
-        return storage.set(at, QueryValue::Layout(placed)).map_err(|why| (span.start, why));
+        return storage
+            .set(at, QueryValue::Layout(placed))
+            .and_then(|()| numbered(written, storage, at))
+            .map_err(|why| (span.start, why));
     }
     if written.as_bytes().contains(&b'@') {
         return basis_over(span, query, storage, at);
@@ -223,7 +320,10 @@ pub(crate) fn tree(
         Some(number) => QueryValue::Number(number),
         None => QueryValue::Tuple(read),
     };
-    storage.set(at, value).map_err(|why| (span.start, why))
+    storage
+        .set(at, value)
+        .and_then(|()| numbered(written, storage, at))
+        .map_err(|why| (span.start, why))
 }
 
 /// A basis is a layout's strides; without a shape each vector is one step of a coordinate that has no bound, which no

@@ -5,9 +5,10 @@ use crate::error::Why;
 use crate::instruction;
 use crate::show::AnswerWritten;
 use crate::units::word;
+use crate::value::Picked;
 use crate::write::Out;
 use core::fmt::Write;
-use lanebook_tables::{Arch, Atom, AtomId, Capability, DtypeId, Factor};
+use lanebook_tables::{Atom, Capability, DtypeId};
 
 impl<'q> QueryAnswer<'q> {
     pub(crate) fn figures_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
@@ -76,7 +77,7 @@ impl<'q> QueryAnswer<'q> {
     /// The element types that `products` names, and the atoms that answer.
     fn products(
         &self,
-        mut visit: impl FnMut(AtomId, &'q Atom<'q>) -> core::fmt::Result,
+        mut visit: impl FnMut(Picked, &'q Atom<'q>) -> AnswerWritten,
     ) -> AnswerWritten {
         let arch = instruction::arch(self.asked)?;
         let mut types: [Option<DtypeId>; 4] = [None; 4];
@@ -84,17 +85,25 @@ impl<'q> QueryAnswer<'q> {
             let name = word(self.arguments(), number, self.text)?;
             *slot = Some(self.asked.tables.element_type(name).ok_or(Why::UnknownType)?);
         }
-        let bits = types[0].and_then(|id| self.asked.tables.dtype(id)).map_or(0, |d| d.bits);
-        for id in asked_of(arch, bits) {
-            let Some(atom) = self.asked.tables.atom(*id) else { continue };
-            let Some(matrix) = atom.matrix else { continue };
-            let operands = [matrix.a, matrix.b, matrix.c, matrix.d];
-            let all = operands
-                .iter()
-                .zip(types)
-                .all(|(operand, wanted)| wanted.is_none_or(|dtype| atom.takes(*operand, dtype)));
-            if all {
-                visit(*id, atom)?;
+        let [Some(a), Some(b), third, fourth] = types else { return Err(Why::UnknownType.into()) };
+        let all = || (0u16..).map(DtypeId).take(self.asked.tables.dtypes.len());
+        let open =
+            |wanted: Option<DtypeId>| all().filter(move |id| wanted.is_none_or(|own| own == *id));
+        for c in open(third) {
+            for d in open(fourth) {
+                for id in arch.dispatch(Capability::Product { a, b, c, d }) {
+                    let Some(atom) = self.asked.tables.atom(*id) else { continue };
+                    let Some(matrix) = atom.matrix else { continue };
+                    // Of a family the member that has these types, otherwise usual.
+                    let fits = |number: &u32| {
+                        atom.instance(*number).is_some_and(|one| {
+                            (one.dtype(matrix.a), one.dtype(matrix.b)) == (Some(a), Some(b))
+                        })
+                    };
+                    let usual = instruction::usual(atom);
+                    let instance = core::iter::once(usual).chain(0..atom.instances()).find(fits);
+                    visit(Picked { atom: *id, instance: instance.unwrap_or(usual) }, atom)?;
+                }
             }
         }
         Ok(())
@@ -102,16 +111,16 @@ impl<'q> QueryAnswer<'q> {
 
     pub(crate) fn products_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
         let mut any = false;
-        self.products(|_, atom| {
+        self.products(|picked, atom| {
             any = true;
-            out.text(atom.name())?;
+            instruction::name(self.asked, picked, out)?;
             if let Some(matrix) = atom.matrix {
                 for (before, extent) in [("  ", matrix.m), ("x", matrix.n), ("x", matrix.k)] {
                     out.text(before)?;
                     out.unsigned(u64::from(extent))?;
                 }
             }
-            out.text("\n")
+            Ok(out.text("\n")?)
         })?;
         Ok(out.text(if any { "" } else { "no matrix instruction has these types\n" })?)
     }
@@ -121,20 +130,18 @@ impl<'q> QueryAnswer<'q> {
         out.key(false, "products")?;
         out.text("[")?;
         let mut first = true;
-        self.products(|_, atom| {
+        self.products(|picked, atom| {
             out.text(if core::mem::take(&mut first) { "{" } else { ", {" })?;
-            out.key_text(true, "name", atom.name())?;
+            out.key(true, "name")?;
+            out.text("\"")?;
+            instruction::name(self.asked, picked, out)?;
+            out.text("\"")?;
             if let Some(matrix) = atom.matrix {
                 let shape = [matrix.m, matrix.n, matrix.k].map(i64::from);
                 crate::show::list_json("shape", shape.into_iter(), out)?;
             }
-            out.text("}")
+            Ok(out.text("}")?)
         })?;
         Ok(out.text("]")?)
     }
-}
-
-/// Dense products whose A has elements of so many bits.
-fn asked_of<'a>(arch: &Arch<'a>, bits: u16) -> &'a [AtomId] {
-    arch.dispatch(Capability::ProductOf { operand: Factor::A, bits })
 }

@@ -187,6 +187,54 @@ impl<'q> Scanner<'q> {
             && self.byte(end.saturating_add(1)).is_some_and(|b| b.is_ascii_digit())
     }
 
+    /// Whether `#NAME =` is next; nothing is taken.
+    pub(crate) fn sees_alias(&self) -> bool {
+        let mut ahead = *self;
+        ahead.eat(b'#') && ahead.name().is_some() && ahead.eat(b'=')
+    }
+
+    /// Whether nothing but blanks stands between the line's begin and here.
+    pub(crate) fn at_line_start(&self) -> bool {
+        let before = self.text.as_bytes().get(..self.at).unwrap_or(&[]);
+        let last = before.iter().rev().find(|b| **b == b'\n' || !b.is_ascii_whitespace());
+        last == Some(&b'\n')
+    }
+
+    /// Takes the word of a tile's type, up to its bracket.
+    pub(crate) fn eats_type(&mut self) -> bool {
+        self.peek();
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        for word in ["tensor<", "!ttg.memdesc<", "!tt.memdesc<", "!triton_gpu.memdesc<"] {
+            if rest.starts_with(word) {
+                self.at = self.at.saturating_add(word.len().saturating_sub(1));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes an extent of a type with the `x` behind it, `64x`.
+    pub(crate) fn extent(&mut self) -> Option<u32> {
+        self.peek();
+        let end = self.while_at(self.at, |b| b.is_ascii_digit());
+        let extent = self.text.get(self.at..end)?.parse().ok().filter(|e| *e > 0)?;
+        if self.byte(end) != Some(b'x') {
+            return None;
+        }
+        self.at = end.saturating_add(1);
+        Some(extent)
+    }
+
+    /// Takes the `_` between a swizzle and its pointer, as CuTe's C++ prints them: `Sw<3,4,3>_smem_ptr[16b](unset)`.
+    pub(crate) fn eat_joint(&mut self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let found = rest.starts_with("_smem_ptr[") || rest.starts_with("_gmem_ptr[");
+        if found {
+            self.at = self.at.saturating_add(1);
+        }
+        found
+    }
+
     /// Takes `@ 16x8`, or `@ 128` behind what has no axes of its own: the extents.
     pub(crate) fn shape(&mut self, alone: bool) -> Option<heapless::Vec<u32, 5>> {
         if self.peek() != Some(b'@') || !(alone || self.shape_follows(self.at)) {
@@ -194,6 +242,22 @@ impl<'q> Scanner<'q> {
         }
         let mut at = self.at.saturating_add(1);
         let mut out = heapless::Vec::new();
+        let mut ahead = Self { at, ..*self };
+        if ahead.eat(b'(') {
+            // As a tuple, `@ (64, 128)`.
+            while ahead.peek().is_some_and(|b| b.is_ascii_digit()) {
+                let end = ahead.while_at(ahead.at, |b| b.is_ascii_digit());
+                let extent = ahead.text.get(ahead.at..end)?.parse().ok().filter(|e| *e > 0)?;
+                out.push(extent).ok()?;
+                ahead.at = end;
+                ahead.eat(b',');
+            }
+            if out.is_empty() || !ahead.eat(b')') {
+                return None;
+            }
+            self.at = ahead.at;
+            return Some(out);
+        }
         loop {
             at = self.while_at(at, |b| b.is_ascii_whitespace());
             let end = self.while_at(at, |b| b.is_ascii_digit());
@@ -221,6 +285,23 @@ pub(crate) fn split_first(text: &str, byte: u8) -> Option<(&str, &str)> {
 pub(crate) fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
     let at = text.bytes().rposition(|b| b == byte)?;
     Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
+}
+
+/// Whether a text has a name in it, and not as a part of another.
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
+    let (text, name) = (text.as_bytes(), name.as_bytes());
+    let inside = |byte: Option<&u8>| byte.is_some_and(|b| is_name(*b, false));
+    let mut before: Option<&u8> = None;
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        let next = rest.get(name.len()..).unwrap_or(&[]).first();
+        if rest.starts_with(name) && !inside(before) && !inside(next) {
+            return true;
+        }
+        before = Some(first);
+        rest = behind;
+    }
+    false
 }
 
 /// Line and column, in characters, of a byte; both from 1.

@@ -6,11 +6,11 @@ use crate::error::{KindOfValue, Why};
 use crate::instruction;
 use crate::literal::{element_bits, on_elements};
 use crate::show::AnswerWritten;
-use crate::value::{Asked, ElementOrder, Placed, QueryValue};
+use crate::value::{Asked, ElementOrder, Placed, QueryStorage, QueryValue};
 use crate::write::Out;
 use core::fmt::Write;
 use lanebook_layout::notation::cute;
-use lanebook_layout::{Layout, PostMap, Unit};
+use lanebook_layout::{Int, Layout, PostMap, Unit};
 use lanebook_tables::{Amount, Arch, Descriptor, FieldRole, Major, OperandTile, SwizzleMode};
 use lanebook_tile::unit::operand::{self, DescribedTile};
 use lanebook_tile::unit::{UnitError, descriptor::DescriptorWord, has, map, swizzle};
@@ -22,6 +22,26 @@ pub(crate) fn word<'q>(args: &[QueryValue], number: usize, text: &'q str) -> Res
         Some(other) => Err(Why::Kind { wanted: KindOfValue::Word, found: other.kind() }),
         None => Err(Why::NeedsBits),
     }
+}
+
+/// `NAME, (ROWS, COLUMNS), TYPE` as `NAME, ROWS, COLUMNS, BITS`.
+#[inline(never)]
+pub(crate) fn spread(
+    asked: Asked<'_>,
+    storage: &mut QueryStorage,
+    base: usize,
+    text: &str,
+) -> Result<(), Why> {
+    let args = storage.values.get(base..).ok_or(Why::TooDeep)?;
+    let shape = args.get(1).ok_or(Why::TooDeep)?.tuple()?;
+    let [rows, columns] = *shape.view().leaves() else {
+        return Err(Why::Coordinate { rank: 2 });
+    };
+    let bits = element_bits(asked.tables, word(args, 2, text)?)?;
+    for (place, number) in [(1usize, rows), (2, columns), (3, Int::known(i64::from(bits)))] {
+        storage.set(base.saturating_add(place), QueryValue::Number(number))?;
+    }
+    Ok(())
 }
 
 /// A mode by its name, `128B`, or by its bytes, `128`.

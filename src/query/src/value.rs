@@ -303,6 +303,8 @@ pub struct QueryStorage {
     pub(crate) values: [QueryValue; MAX_VALUES],
     pub(crate) names: [NamedValue; MAX_NAMES],
     pub(crate) symbols: SymTable,
+    /// Where each value is written.
+    pub(crate) starts: [u32; MAX_VALUES],
     /// How many names there are.
     pub(crate) named: u8,
     /// How many values a question has.
@@ -322,6 +324,7 @@ impl QueryStorage {
             names: [const { NamedValue { name: heapless::String::new(), value: QueryValue::Nothing } };
                 MAX_NAMES],
             symbols: SymTable::new(),
+            starts: [0; MAX_VALUES],
             named: 0,
             used: 0,
             room: EncodingRoom {
@@ -352,6 +355,22 @@ impl QueryStorage {
     pub(crate) fn set(&mut self, at: usize, value: QueryValue) -> Result<(), Why> {
         *self.values.get_mut(at).ok_or(Why::TooDeep)? = value;
         Ok(())
+    }
+
+    /// Says where value `at` is written.
+    pub(crate) fn begins(&mut self, at: usize, start: u32) {
+        if let Some(slot) = self.starts.get_mut(at) {
+            *slot = start;
+        }
+    }
+
+    /// The numbers that names stand for, one by one.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&str, i64)> {
+        let used = self.names.get(..usize::from(self.named)).unwrap_or(&[]);
+        used.iter().filter_map(|named| match &named.value {
+            QueryValue::Number(number) => Some((named.name.as_str(), number.as_known()?)),
+            _ => None,
+        })
     }
 
     /// Puts the value of a name into value `at`; whether there is such a name.

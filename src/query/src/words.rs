@@ -5,6 +5,7 @@ use crate::text;
 use crate::write::Out;
 use core::fmt::{Display, Formatter, Result, Write};
 use lanebook_layout::notation::{Expected, write_axes};
+use lanebook_tile::unit::UnitError;
 
 impl QueryError {
     /// Writes `line L, column C: what is wrong; what to do about it`. `text` is the query.
@@ -111,7 +112,10 @@ impl Why {
             Self::Layout(error) => error.write_text(out.sink()),
             Self::Encoding(error) => error.write_text(out.sink()),
             Self::Fragment(fault) => fault.write_text(out.sink()),
-            Self::Unit(error) => error.write_text(out.sink()),
+            Self::Unit(error) => {
+                error.write_text(out.sink())?;
+                out.text(unit_remedy(error))
+            }
             other => {
                 let (what, remedy) = other.plain();
                 out.texts(&[what, "; ", remedy])
@@ -193,6 +197,19 @@ impl Why {
             | Self::Fragment(_)
             | Self::Unit(_) => ("this has no answer", "ask in another way"),
         }
+    }
+}
+
+/// What to do about what a matrix unit or a tiled copy refuses, where the sentence does not say it.
+fn unit_remedy(error: UnitError) -> &'static str {
+    match error {
+        UnitError::Stride { .. } | UnitError::NoMode { b: 0, .. } => {
+            "; `operand_tile((OUTER, DEPTH), ORDER, MODE, TYPE)` is a tile that a unit reads"
+        }
+        UnitError::Width { .. } => "; choose the other order, or elements of another width",
+        UnitError::Map(_) => "; copy a part of the tile, or let it lie as the rule asks",
+        UnitError::Order { .. } => "; choose the other order, or other columns",
+        _ => "",
     }
 }
 

@@ -78,6 +78,14 @@ impl<'a> Atom<'a> {
         }
         (rest == 0).then_some(Instance { atom: self, picks })
     }
+    /// The instance with these words and values, the usual one where there is none.
+    pub(crate) fn picked(&'a self, picks: [Option<u16>; MAX_PARAMS]) -> Instance<'a> {
+        let mut out = [0; MAX_PARAMS];
+        for ((place, pick), (_, vary)) in out.iter_mut().zip(picks).zip(self.params()) {
+            *place = pick.unwrap_or_else(|| vary.usual());
+        }
+        Instance { atom: self, picks: out }
+    }
     /// The instance of a matrix instruction with so many columns, otherwise usual.
     #[must_use]
     pub fn with_columns(&'a self, n: u16) -> Option<Instance<'a>> {
@@ -131,7 +139,7 @@ impl Vary<'_> {
         if self.words.is_empty() { self.count().saturating_sub(1) } else { 0 }
     }
     /// Length in bytes of the longest word or value that `text` begins with, and which it is.
-    fn prefix_of(&self, text: &str) -> Option<(usize, u16)> {
+    pub(crate) fn prefix_of(&self, text: &str) -> Option<(usize, u16)> {
         let mut best: Option<(usize, u16)> = None;
         for (k, word) in (0u16..).zip(self.words) {
             if text.starts_with(word.text) && best.is_none_or(|(len, _)| word.text.len() > len) {
@@ -182,11 +190,7 @@ fn named<'a>(atom: &'a Atom<'a>, name: &str) -> Option<Instance<'a>> {
     if rest != pattern {
         return None;
     }
-    let mut out = [0; MAX_PARAMS];
-    for ((place, pick), (_, vary)) in out.iter_mut().zip(picks).zip(atom.params()) {
-        *place = pick.unwrap_or_else(|| vary.usual());
-    }
-    Some(Instance { atom, picks: out })
+    Some(atom.picked(picks))
 }
 
 impl<'a> Instance<'a> {

@@ -1,7 +1,7 @@
 //! Arguments of `lint`.
 use super::TableFormat;
-use crate::commands::lint::check_name;
 use clap::Args;
+use lanebook_report::lint::LINT_CHECKS;
 use std::path::PathBuf;
 
 const LINT: &str = "\
@@ -43,4 +43,13 @@ pub struct Lint {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Names of checks, for the command line.
+fn check_name(name: &str) -> Result<String, String> {
+    let known: Vec<&str> = LINT_CHECKS.iter().map(|(_, name, _)| *name).collect();
+    match known.contains(&name) {
+        true => Ok(name.to_string()),
+        false => Err(format!("known: {}", known.join(", "))),
+    }
 }

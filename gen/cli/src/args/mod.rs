@@ -8,6 +8,7 @@ pub use lint::Lint;
 pub use snippet::{Convert, ConvertFormat, MovementArgs, SnippetArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lanebook_report::table::Table;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -446,6 +447,17 @@ pub enum TableFormat {
     Json,
     /// Comma-separated values, a head first
     Csv,
+}
+
+impl TableFormat {
+    /// A table in this form.
+    pub fn of(self, table: &Table) -> String {
+        match self {
+            Self::Text => table.render(0),
+            Self::Json => format!("{:#}\n", table.json()),
+            Self::Csv => table.csv(),
+        }
+    }
 }
 
 /// Kinds of atoms.

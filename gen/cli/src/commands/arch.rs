@@ -18,7 +18,7 @@ pub(super) fn flushed(tables: &Tables<'_>, arch: &Arch<'_>) -> String {
 /// Runs the command.
 pub fn run(args: &ArchArgs, tables: &Tables<'_>) -> Result<(), Problems> {
     let out = match &args.arch {
-        None => output::table(&list(tables), args.format),
+        None => args.format.of(&list(tables)),
         Some(name) => {
             let (_, arch, isa) = arch(tables, name)?;
             let found = figures(tables, arch, isa);

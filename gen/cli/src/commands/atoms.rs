@@ -105,7 +105,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
             ]);
         }
         if args.format != TableFormat::Text {
-            return Ok(output::write(None, &output::table(&table, args.format))?);
+            return Ok(output::write(None, &args.format.of(&table))?);
         }
         out = table.render(0);
     }

@@ -46,6 +46,6 @@ fn said(args: &Ids, path: &Path, changed: usize, words: String) -> Result<(), Pr
     table.row([path.display().to_string(), changed.to_string()]);
     Ok(output::write(
         None,
-        &if args.format == TableFormat::Text { words } else { output::table(&table, args.format) },
+        &if args.format == TableFormat::Text { words } else { args.format.of(&table) },
     )?)
 }

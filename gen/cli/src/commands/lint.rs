@@ -14,7 +14,7 @@ pub fn run(args: &Lint, tables: &Tables<'_>) -> Result<(), Problems> {
         for (_, name, about) in LINT_CHECKS {
             table.row([name.to_string(), about.to_string()]);
         }
-        return Ok(output::write(args.output.as_deref(), &output::table(&table, args.format))?);
+        return Ok(output::write(args.output.as_deref(), &args.format.of(&table))?);
     }
     if args.files.is_empty() {
         return Err(Problem::usage(
@@ -78,13 +78,4 @@ fn rows(all: &[Linted]) -> String {
         }
     }
     out
-}
-
-/// Names of checks, for the command line.
-pub fn check_name(name: &str) -> Result<String, String> {
-    let known: Vec<&str> = LINT_CHECKS.iter().map(|(_, name, _)| *name).collect();
-    match known.contains(&name) {
-        true => Ok(name.to_string()),
-        false => Err(format!("known: {}", known.join(", "))),
-    }
 }

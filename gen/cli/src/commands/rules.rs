@@ -19,7 +19,7 @@ pub fn run(args: &Rules, tables: &Tables<'_>) -> Result<(), Problems> {
     let text = match &args.dispatch {
         Some(word) => written(word, &dispatch(word, tables)?, tables, args.format),
         None if args.format == TableFormat::Text => listed(args, tables),
-        None => output::table(&rows(args, tables), args.format),
+        None => args.format.of(&rows(args, tables)),
     };
     Ok(output::write(None, &text)?)
 }
@@ -190,7 +190,7 @@ fn written(
                 ]);
             }
         }
-        return output::table(&table, format);
+        return format.of(&table);
     }
     let mut out = String::new();
     for one in listings {

@@ -49,5 +49,5 @@ pub fn run(args: &Size, tables: &Tables<'static>) -> Result<(), Problems> {
             names,
         ]);
     }
-    Ok(output::write(None, &output::table(&table, args.format))?)
+    Ok(output::write(None, &args.format.of(&table))?)
 }

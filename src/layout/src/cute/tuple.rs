@@ -62,6 +62,17 @@ impl IntTuple {
         TupleRef { tokens: self.tokens.as_slice(), leaves: self.leaves.as_slice() }
     }
 
+    /// Puts a number in the place of a symbol.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`](crate::Error::Overflow) where a product is too large.
+    pub fn substitute(&mut self, sym: crate::num::SymId, value: i64) -> Result<()> {
+        for leaf in &mut self.leaves {
+            *leaf = leaf.substitute(sym, value)?;
+        }
+        Ok(())
+    }
+
     /// Appends a number.
     pub fn push_leaf(&mut self, value: Int) -> Result<()> {
         self.push_token(LEAF)?;

@@ -177,6 +177,16 @@ impl<'t> Cursor<'t> {
             return Ok(Int::known(v));
         }
         let at = self.mark();
+        // CuTe's static numbers, as its C++ prints them: `_8`.
+        if self.cute
+            && self.byte(at) == Some(b'_')
+            && self.byte(at.wrapping_add(1)).is_some_and(|b| b.is_ascii_digit())
+        {
+            self.at = at.wrapping_add(1);
+            if let Some(v) = self.digits(negative)? {
+                return Ok(Int::known(v));
+            }
+        }
         if self.cute && self.eat(b'?') {
             return self.unknown(at, negative, syms);
         }

@@ -23,6 +23,8 @@ use Key as K;
 const SLICE: usize = 15;
 const DOT: usize = 16;
 const PARTITION: usize = 17;
+/// What dialects were called before Triton 3.3, and are called since.
+const OLD_DIALECTS: [(&str, &str); 2] = [("triton_gpu", "ttg"), ("triton_nvidia_gpu", "ttng")];
 /// Most wrappers around an encoding.
 const MAX_OPEN: usize = crate::triton::MAX_SLICES + 2;
 
@@ -71,6 +73,10 @@ impl EncodingReader<'_, '_> {
         let at = self.text.mark();
         let unknown = self.text.error_at(at, Expected::Attribute);
         let dialect = self.text.name().ok_or(unknown)?;
+        let dialect = OLD_DIALECTS
+            .iter()
+            .find(|(old, _)| *old == dialect)
+            .map_or(dialect, |(_, dialect)| *dialect);
         self.text.need(b'.', Expected::Attribute)?;
         let name = self.text.name().ok_or(unknown)?;
         let found = ATTRIBUTES.iter().position(|a| a.dialect == dialect && a.name == name);

@@ -101,6 +101,11 @@ class Layout:
         return self._facts["size"]
 
     @property
+    def element_bits(self) -> int:
+        """Bits of an element; 0 where they are not known."""
+        return self._facts.get("element_bits", 0)
+
+    @property
     def axes(self) -> tuple[str, ...]:
         """Names of the axes of positions."""
         return tuple(axis["axis"] for axis in self._facts["axes"])

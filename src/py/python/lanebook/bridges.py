@@ -38,9 +38,14 @@ def from_pycute(layout: Any) -> Layout:
     return from_cute(layout.shape, layout.stride)
 
 
+def _unshaped(layout: Layout) -> str:
+    """The layout's text without the shape behind it, which says how coordinates are counted."""
+    return _re.sub(r" @ \d+(x\d+)*$", "", str(layout))
+
+
 def to_cute(layout: Layout) -> tuple[Any, Any]:
     """Shape and strides, as tuples. Raises where they do not say all: a swizzle, axes of lanes or registers, symbols."""
-    text = str(layout)
+    text = _unshaped(layout)
     shape, colon, stride = text.partition(":")
     try:
         if not colon:
@@ -157,7 +162,7 @@ def _iters(layout: Layout) -> tuple[list[_Iter], list[_Iter], list[tuple[int, st
     parts: dict[str, list[_Iter]] = {"S": [], "R": []}
     offsets = []
     try:
-        for part in _apart(str(layout), "+"):
+        for part in _apart(_unshaped(layout), "+"):
             if not part.endswith("]"):
                 offsets.append(_step(part))
                 continue

@@ -112,6 +112,15 @@ fn plain<W: Write>(
     printed(tirx::print(&flat, &WellKnown, symbols, out.sink()))
 }
 
+/// ` @ 64x128`, where there is a shape.
+pub(crate) fn shape<W: Write>(extents: &[u32], out: &mut Out<'_, W>) -> fmt::Result {
+    for (k, extent) in extents.iter().enumerate() {
+        out.text(if k > 0 { "x" } else { " @ " })?;
+        out.unsigned(u64::from(*extent))?;
+    }
+    Ok(())
+}
+
 fn printed(result: Result<(), lanebook_layout::notation::PrintError>) -> AnswerWritten {
     use lanebook_layout::notation::PrintError;
     result.map_err(|error| match error {
@@ -195,7 +204,11 @@ impl QueryAnswer<'_> {
                 printed(cute::print_tuple(tuple.view(), symbols, out.sink()))
             }
             QueryValue::Basis(read) => printed(basis::print(read, symbols, out.sink())),
-            QueryValue::Layout(placed) => layout(placed, symbols, out),
+            QueryValue::Layout(placed) => {
+                layout(placed, symbols, out)?;
+                // Coordinates are counted by the shape.
+                Ok(shape(placed.elements.extents(), out)?)
+            }
             QueryValue::Swizzle(loose) => printed(cute::print_swizzle(loose.swizzle, out.sink())),
             QueryValue::Pointer(bits) => {
                 out.text("smem_ptr[")?;
