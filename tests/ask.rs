@@ -553,6 +553,8 @@ fn spellings_of_peers_and_people() {
         assert_eq!(value(written), read, "{written}");
         assert_eq!(value(read), read, "what is printed is read as it is");
     }
+    let sliced = format!("#ttg.slice<{{dim = 1, parent = #{blocked}}}> @ 64");
+    assert_eq!(value(&value(&sliced)), value(&sliced));
     let memory = "!ttg.memdesc<64x64xf16, #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>, #smem, mutable>";
     let free = told("sm_90", &format!("conflicts({memory}, ldmatrix)"), false);
     assert!(free.ends_with("no conflicts\n"), "{free}");

@@ -106,6 +106,20 @@ impl Picture {
     }
 }
 
+impl Repeat {
+    /// What repeats, of so many rows or columns in all.
+    ///
+    /// ```
+    /// let repeat = lanebook_draw::Repeat { period: 8, times: 32, step: "+4 registers".into() };
+    /// assert_eq!(repeat.words("columns", 256), "columns 0 to 7 of 256, x32, each time +4 registers");
+    /// ```
+    #[must_use]
+    pub fn words(&self, what: &str, all: usize) -> String {
+        let Self { period, times, step } = self;
+        format!("{what} 0 to {} of {all}, x{times}, each time {step}", period.saturating_sub(1))
+    }
+}
+
 impl Panel {
     /// Keeps the parts that repeat, and says so.
     fn fold(&mut self) -> Vec<String> {
@@ -122,12 +136,6 @@ impl Panel {
         self.row_labels.truncate(kept.0);
         self.column_labels.truncate(kept.1);
         let of = [("rows", rows, down), ("columns", columns, right)];
-        of.into_iter()
-            .filter_map(|(what, all, repeat)| {
-                let Repeat { period, times, step } = repeat?;
-                let last = period - 1;
-                Some(format!("{what} 0 to {last} of {all}, x{times}, each time {step}"))
-            })
-            .collect()
+        of.into_iter().filter_map(|(what, all, repeat)| Some(repeat?.words(what, all))).collect()
     }
 }

@@ -3,6 +3,8 @@
 use crate::request::refusal;
 use lanebook::TABLES;
 use lanebook::query::{Placed, QueryAnswer, QueryError, QueryStorage, QueryTopic, WriteError, ask};
+use lanebook_draw::Repeat;
+use lanebook_draw::cell::Style;
 use lanebook_draw::layout::{self, Order};
 use lanebook_tables::{ArchId, BankModel};
 use serde_json::{Map, Value, json};
@@ -12,7 +14,7 @@ use std::collections::BTreeMap;
 const MOST_CELLS: u64 = 1 << 14;
 
 /// The answer to a query.
-pub(crate) fn query(text: &str, arch: &str) -> Value {
+pub(crate) fn query(text: &str, arch: &str, full: bool) -> Value {
     let id = match (arch, TABLES.arch_named(arch)) {
         ("", _) => None,
         (_, Some(id)) => Some(id),
@@ -25,7 +27,7 @@ pub(crate) fn query(text: &str, arch: &str) -> Value {
     };
     let mut storage = Box::new(QueryStorage::new());
     match ask(&TABLES, id, text, &mut storage) {
-        Ok(answer) => answered(&answer, text, id).unwrap_or_else(|refused| refused),
+        Ok(answer) => answered(&answer, text, id, full).unwrap_or_else(|refused| refused),
         Err(error) => refused(text, &error),
     }
 }
@@ -37,7 +39,12 @@ fn refused(text: &str, error: &QueryError) -> Value {
     json!({ "error": { "what": what, "remedy": remedy, "line": error.line, "column": error.column } })
 }
 
-fn answered(answer: &QueryAnswer<'_>, text: &str, arch: Option<ArchId>) -> Result<Value, Value> {
+fn answered(
+    answer: &QueryAnswer<'_>,
+    text: &str,
+    arch: Option<ArchId>,
+    full: bool,
+) -> Result<Value, Value> {
     let fault = |why: WriteError| match why {
         WriteError::Refused(why) => refused(text, &answer.error(why)),
         WriteError::Sink => refusal("the answer cannot be written", "report this"),
@@ -48,7 +55,7 @@ fn answered(answer: &QueryAnswer<'_>, text: &str, arch: Option<ArchId>) -> Resul
     out.insert("text".into(), words.into());
     out.insert("answer".into(), object(answer).map_err(fault)?);
     if let (QueryTopic::Value, Some(placed)) = (&answer.topic, answer.layout()) {
-        let grid = match grid(answer, placed, arch) {
+        let grid = match grid(answer, placed, arch, full) {
             Ok(grid) => grid,
             Err(why) => refusal(&why.0, &why.1),
         };
@@ -71,25 +78,48 @@ type NoGrid = (String, String);
 
 /// The positions of all elements, row by row: of each element its places, one after the other, of each place the
 /// position on each axis. An element whose address is known in bytes has a bank as well.
-fn grid(answer: &QueryAnswer<'_>, placed: &Placed, arch: Option<ArchId>) -> Result<Value, NoGrid> {
+fn grid(
+    answer: &QueryAnswer<'_>,
+    placed: &Placed,
+    arch: Option<ArchId>,
+    full: bool,
+) -> Result<Value, NoGrid> {
     let drawn = |error: lanebook_draw::DrawError| (error.message, error.remedy);
     let view = placed.layout.view();
     let elements = &placed.elements;
     let (order, (rows, columns)) =
         layout::grid(&view, elements.row_major, elements.extents()).map_err(drawn)?;
     let size = layout::size(&view).map_err(drawn)?;
-    if rows.checked_mul(columns) != Some(size) || size > MOST_CELLS {
-        return Err((
-            format!("{size} elements are too many for a picture; the most is {MOST_CELLS}"),
-            "ask for a tile of it".into(),
-        ));
+    let many = |cells: u64, most: u64| {
+        (
+            format!("{cells} elements are too many for a picture; the most is {most}"),
+            "ask for a tile of it".to_string(),
+        )
+    };
+    if rows.checked_mul(columns) != Some(size) || size > layout::MOST_CELLS {
+        return Err(many(size, layout::MOST_CELLS));
+    }
+    // Of what repeats the part that is drawn once, as `lanebook show` has it.
+    let (down, right) = match full {
+        true => (None, None),
+        false => {
+            let style = Style::of(&[view], None);
+            layout::panel(&view, order, (rows, columns), &style).map_err(drawn)?.repeats
+        }
+    };
+    let part = |all: u64, repeat: &Option<Repeat>| {
+        repeat.as_ref().map_or(all, |repeat| (repeat.period as u64).min(all))
+    };
+    let shown = (part(rows, &down), part(columns, &right));
+    if shown.0 * shown.1 > MOST_CELLS {
+        return Err(many(shown.0 * shown.1, MOST_CELLS));
     }
     let bank = arch.and_then(|id| TABLES.arch(id)).and_then(|arch| arch.banks.first());
     let mut axes: Vec<String> = Vec::new();
     let mut cells: Vec<Vec<BTreeMap<usize, i64>>> = Vec::new();
     let mut one = answer.clone();
-    for row in 0..rows {
-        for column in 0..columns {
+    for row in 0..shown.0 {
+        for column in 0..shown.1 {
             one.topic = QueryTopic::Element(match order {
                 Order::ColumnMajor => row + column * rows,
                 Order::RowMajor => row * columns + column,
@@ -115,8 +145,12 @@ fn grid(answer: &QueryAnswer<'_>, placed: &Placed, arch: Option<ArchId>) -> Resu
                 .collect()
         })
         .collect();
+    let folded: Vec<String> = [("rows", rows, &down), ("columns", columns, &right)]
+        .into_iter()
+        .filter_map(|(what, all, repeat)| Some(repeat.as_ref()?.words(what, all as usize)))
+        .collect();
     Ok(json!({
-        "rows": rows, "columns": columns, "axes": axes, "cells": cells,
+        "rows": shown.0, "columns": shown.1, "axes": axes, "cells": cells, "folded": folded,
         "banks": bank.map(|model| model.banks),
     }))
 }

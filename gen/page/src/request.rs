@@ -12,8 +12,13 @@ enum Request {
     Start {},
     /// The instructions of an architecture.
     Instructions { arch: String },
-    /// A query of the language.
-    Query { query: String, arch: String },
+    /// A query of the language; unless `full` the part of a large grid that repeats is given once.
+    Query {
+        query: String,
+        arch: String,
+        #[serde(default)]
+        full: bool,
+    },
     /// A tile program, compiled.
     Compile { program: String, arch: String, explain: bool },
     /// A program of parallel loops, inferred.
@@ -37,7 +42,7 @@ pub fn answer(text: &str) -> Value {
     match request {
         Request::Start {} => machines::start(),
         Request::Instructions { arch } => machines::instructions(&arch),
-        Request::Query { query, arch } => layouts::query(&query, &arch),
+        Request::Query { query, arch, full } => layouts::query(&query, &arch, full),
         Request::Compile { program, arch, explain } => programs::compile(&program, &arch, explain),
         Request::Infer { program, arch, explain } => programs::infer(&program, &arch, explain),
     }

@@ -257,3 +257,31 @@ def test_loops_are_inferred(page):
     assert said == command("infer", "gen/cli/examples/loops/plan_then_buffer.tile", "--arch", "sm_90a", "--explain")
     assert find(page, "fragments").find_elements(By.TAG_NAME, "svg")
     page.save_screenshot(str(PAGE.parent / "loops.png"))
+
+
+def test_a_large_operand_is_folded(page):
+    ask(page, "wgmma.m64n256k16.f32.f16.D", "sm_90a")
+    said = find(page, "folded").text
+    assert said == "rows 0 to 15 of 64, x4, each time +1 warp; columns 0 to 7 of 256, x32, each time +4 registers"
+    shown = command("show", "wgmma.m64n256k16.f32.f16", "--arch", "sm_90a", "--only", "D")
+    assert all(part in shown for part in said.split("; "))
+    grid = call(page, ask="query", query="wgmma.m64n256k16.f32.f16.D", arch="sm_90a")["grid"]
+    assert (grid["rows"], grid["columns"], len(grid["cells"])) == (16, 8, 128)
+    whole = call(page, ask="query", query="wgmma.m64n256k16.f32.f16.D", arch="sm_90a", full=True)["grid"]
+    assert (whole["rows"], whole["columns"], whole["folded"]) == (64, 256, [])
+    # What is folded is the first part of the whole.
+    part = [whole["cells"][row * 256 + column] for row in range(16) for column in range(8)]
+    assert part == grid["cells"] and whole["axes"] == grid["axes"]
+    width = find(page, "grid").size["width"]
+    page.save_screenshot(str(PAGE.parent / "folded.png"))
+    find(page, "full").click()
+    assert find(page, "folded").text == "" and find(page, "grid").size["width"] > width
+    assert "full=1" in find(page, "link").get_attribute("href")
+    page.save_screenshot(str(PAGE.parent / "whole.png"))
+
+
+def test_the_first_picture_is_there_within_a_second(browser):
+    browser.get("about:blank")
+    opened(browser, "")
+    first = browser.execute_script("return Number(document.documentElement.dataset.first)")
+    assert 0 < first < 1000, first

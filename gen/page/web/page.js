@@ -17,14 +17,14 @@
   ];
   const START = {
     tab: "layout", q: PRESETS[0][1], arch: PRESETS[0][2], colour: "", b: "0", m: "3", s: "3", pad: "0", interval: "64",
-    access: "", type: "", at: "", phase: "0", program: "gemm", loops: "plan_then_buffer",
+    access: "", type: "", at: "", phase: "0", full: "", program: "gemm", loops: "plan_then_buffer",
   };
   let state = { ...START };
   let known = null;
   let machine = { arch: "", instructions: [], modes: [] };
   let shown = { grid: null, drawn: null, phases: [] };
 
-  const ask = (query) => Engine.call({ ask: "query", query, arch: state.arch });
+  const ask = (query) => Engine.call({ ask: "query", query, arch: state.arch, full: state.full !== "" });
   const option = (value, text = value) => Object.assign(document.createElement("option"), { value, textContent: text });
 
   // The link.
@@ -104,6 +104,10 @@
     const answer = ask(query.text);
     $("problem").textContent = answer.error ? problem(answer.error) : answer.grid?.error ? problem(answer.grid.error) : "";
     $("words").textContent = answer.text ?? "";
+    const folded = answer.grid?.folded ?? [];
+    $("folded").textContent = folded.join("; ");
+    $("full").checked = state.full !== "";
+    $("full").parentElement.hidden = folded.length === 0 && state.full === "";
     shown = { grid: answer.grid && !answer.grid.error ? answer.grid : null, drawn: null, phases: [] };
     const axes = shown.grid?.axes ?? [];
     $("colour").replaceChildren(...axes.map((axis) => option(axis)));
@@ -335,6 +339,7 @@
     const step = (by) => change({ phase: String(Math.min(Math.max(0, Number(state.phase) + by), shown.phases.length - 1)) });
     on("step-back", "click", () => step(-1));
     on("step-on", "click", () => step(1));
+    on("full", "change", () => change({ full: $("full").checked ? "1" : "", at: "" }));
     on("colour", "change", () => change({ colour: $("colour").value }));
     const over = (event) => {
       if (!shown.drawn) return -1;
@@ -392,6 +397,8 @@
     read();
     $("loading").hidden = true;
     show();
+    // Milliseconds from the begin of loading to the first picture.
+    document.documentElement.dataset.first = String(Math.round(performance.now()));
     document.documentElement.dataset.ready = "yes";
   }
 

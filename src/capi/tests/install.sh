@@ -30,6 +30,21 @@ gcc "${flags[@]}" -DALONE src/capi/tests/c/second.c $(package --cflags) "$prefix
 [ "$("$out/static")" = $expected ]
 [ "$(package --modversion)" = "$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)" ]
 
+# What cargo-c is told is what is installed here.
+python3 - "$prefix" <<'END'
+import os, re, sys, tomllib
+
+told = tomllib.load(open("src/capi/Cargo.toml", "rb"))["package"]["metadata"]["capi"]
+prefix = sys.argv[1]
+config = open(f"{prefix}/lib/pkgconfig/{told['pkg_config']['filename']}.pc").read()
+assert re.search(r"^Name: (.*)$", config, re.M)[1] == told["pkg_config"]["name"]
+assert re.search(r"^Description: (.*)$", config, re.M)[1] == told["pkg_config"]["description"]
+for kind in ("a", "so"):
+    assert os.path.exists(f"{prefix}/lib/lib{told['library']['name']}.{kind}")
+for asset in told["install"]["include"]["asset"]:
+    assert os.path.exists(f"{prefix}/include/{asset['to']}{asset['from']}") and os.path.exists(f"src/capi/{asset['from']}")
+END
+
 # Beside a Rust library with std, in both orders.
 rustc --edition 2024 --crate-type staticlib -O src/capi/tests/c/second.rs -o "$out/libsecond.a"
 gcc "${flags[@]}" -Isrc/capi -c src/capi/tests/c/second.c -o "$out/second.o"

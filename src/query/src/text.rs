@@ -178,10 +178,13 @@ impl<'q> Scanner<'q> {
         at
     }
 
-    /// Whether the `@` at `at` gives a shape: `16x8`, and not an axis.
+    /// Whether the `@` at `at` gives a shape: `16x8` or `(16, 8)`, and not an axis.
     fn shape_follows(&self, at: usize) -> bool {
         let start = self.while_at(at.saturating_add(1), |b| b.is_ascii_whitespace());
         let end = self.while_at(start, |b| b.is_ascii_digit());
+        if self.byte(start) == Some(b'(') {
+            return true;
+        }
         end > start
             && self.byte(end) == Some(b'x')
             && self.byte(end.saturating_add(1)).is_some_and(|b| b.is_ascii_digit())

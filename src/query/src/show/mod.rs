@@ -114,6 +114,12 @@ fn plain<W: Write>(
 
 /// ` @ 64x128`, where there is a shape.
 pub(crate) fn shape<W: Write>(extents: &[u32], out: &mut Out<'_, W>) -> fmt::Result {
+    // One extent alone would be an axis.
+    if let [only] = extents {
+        out.text(" @ (")?;
+        out.unsigned(u64::from(*only))?;
+        return out.text(")");
+    }
     for (k, extent) in extents.iter().enumerate() {
         out.text(if k > 0 { "x" } else { " @ " })?;
         out.unsigned(u64::from(*extent))?;
