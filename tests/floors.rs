@@ -168,10 +168,10 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         &[],
         &[
             &["memory", "notation", "problem", "reasons", "table"],
-            &["archs", "program"],
+            &["answer", "archs", "program"],
             &["plan"],
             &["refused"],
-            &["inferred"],
+            &["inferred", "lint"],
             &["infer"],
             &["compile"],
             &["convert"],

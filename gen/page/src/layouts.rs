@@ -151,6 +151,7 @@ fn grid(
         .collect();
     Ok(json!({
         "rows": shown.0, "columns": shown.1, "axes": axes, "cells": cells, "folded": folded,
+        "of": [rows, columns],
         "banks": bank.map(|model| model.banks),
     }))
 }

@@ -126,7 +126,10 @@ def test_the_keyboard_alone(page):
     canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
     said = find(page, "element").text
     assert said.startswith("element (1, 1): ")
-    assert {"laneid 4", "warpid 0", "m 1"} <= set(said.split(": ")[1].split(", "))
+    # Document 000: flat = 16 i + j, split over (8, 2, 4, 2), each digit times its stride on its axis.
+    places, how = said.splitlines()
+    assert {"laneid 4", "warpid 0", "m 1"} <= set(places.split(": ")[1].split(", "))
+    assert how == "flat 17 = (1, 0, 0, 1) over (8, 2, 4, 2); laneid = 1*4 + 0*1, warpid = 0*1, m = 1*1"
     find(page, "tab-layout").send_keys(Keys.ARROW_RIGHT)
     assert find(page, "tab-instructions").get_attribute("aria-selected") == "true"
     assert page.switch_to.active_element.get_attribute("id") == "tab-instructions"

@@ -108,7 +108,7 @@
     $("folded").textContent = folded.join("; ");
     $("full").checked = state.full !== "";
     $("full").parentElement.hidden = folded.length === 0 && state.full === "";
-    shown = { grid: answer.grid && !answer.grid.error ? answer.grid : null, drawn: null, phases: [] };
+    shown = { grid: answer.grid && !answer.grid.error ? answer.grid : null, columns: answer.grid?.of?.[1] ?? 0, drawn: null, phases: [] };
     const axes = shown.grid?.axes ?? [];
     $("colour").replaceChildren(...axes.map((axis) => option(axis)));
     const usual = ["laneid", "TLane", "bank", "warpid"].find((axis) => axes.includes(axis)) ?? axes[0] ?? "";
@@ -189,6 +189,30 @@
     describe(selected);
   }
 
+  // How a layout in TIRx's notation comes to an element's places: its flat number, split over the iters, each times its stride.
+  // Empty where the parts are no plain numbers.
+  function steps(row, column) {
+    const [, shard = "", replica = "", offset = ""] = PARTS.exec(effective().text) ?? [];
+    const list = (text) => text.replace(/[()\s]/g, "").split(",").filter(Boolean);
+    const [extents, strides] = shard.split(":").map(list);
+    if (!strides || extents.length !== strides.length || !extents.every((one) => /^\d+$/.test(one))) return "";
+    const flat = row * shown.columns + column;
+    let rest = flat;
+    const digits = extents.map(Number).reduceRight((out, extent) => {
+      out.unshift(rest % extent);
+      rest = Math.floor(rest / extent);
+      return out;
+    }, []);
+    const sums = new Map();
+    digits.forEach((digit, k) => {
+      const [stride, axis = "m"] = strides[k].split("@");
+      sums.set(axis, [...(sums.get(axis) ?? []), `${digit}*${stride}`]);
+    });
+    const sum = [...sums].map(([axis, terms]) => `${axis} = ${terms.join(" + ")}`).join(", ");
+    const more = [replica && `a copy for each of R[${replica}]`, offset && `plus ${offset.trim()}`].filter(Boolean);
+    return `flat ${flat} = (${digits.join(", ")}) over (${extents.join(", ")}); ${[sum, ...more].join("; ")}`;
+  }
+
   function describe(cell) {
     if (!shown.grid || cell < 0 || cell >= shown.grid.cells.length) {
       $("element").textContent = "Point at an element, or move with the arrow keys.";
@@ -197,7 +221,8 @@
     const [row, column] = [Math.floor(cell / shown.grid.columns), cell % shown.grid.columns];
     const places = Grid.places(shown.grid, cell).map((place) =>
       Object.entries(place).map(([axis, position]) => `${axis} ${position}`).join(", "));
-    $("element").textContent = `element (${row}, ${column}): ${places.join("\n  and ")}`;
+    const how = steps(row, column);
+    $("element").textContent = `element (${row}, ${column}): ${places.join("\n  and ")}${how && `\n${how}`}`;
   }
 
   // The other views.
