@@ -23,6 +23,15 @@
 //! | the independent checkers | [`check`] |
 //! | questions as text: layouts in every notation, instructions, conflicts | [`query`] |
 //! | parallel loops: how they are told to layout inference, and the inference itself | [`loops`], [`infer`] |
+//!
+//! # Builds
+//!
+//! `LANEBOOK_ARCHS=sm_80,gfx950 cargo build` holds the tables of these architectures alone, without it those of all; cargo builds
+//! anew when it changes, and an unknown name is an error that lists the known ones. `LANEBOOK_TABLES=DIR` adds a folder of tables.
+//! What each choice weighs: `lanebook size sm_80,gfx950`. More for who embeds: [`guide::embedding`].
+#![doc = concat!("The least Rust is ", env!("CARGO_PKG_RUST_VERSION"), "; what stays between versions: [`guide::versions`].")]
+//!
+//! Feature `defmt`: errors and passes speak to a device's log. Nothing else is a choice.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -50,6 +50,18 @@ fn functions_of_layouts() {
     assert_eq!(value("coalesce((2,(1,6)):(1,(6,2)))"), "12:1");
     assert_eq!(value("recast((8,64):(64,1), 32, 16)"), "(8,32):(32,1)");
     assert_eq!(value("size((M,8):(8,1))"), "8*M");
+    // Blocks of 8 x 64 side by side, down first: element (i, j) is in block (i / 8, j / 64), each of 512.
+    let tiled = "tile_to_shape((8,64):(64,1), (16,128))";
+    assert_eq!(value(tiled), "((8,2),(64,2)):((64,512),(1,1024))");
+    assert_eq!(value(&format!("{tiled} at (9, 70)")), format!("m {}", 512 + 1024 + 64 + 6));
+    assert_eq!(
+        value("tile_to_shape((8,64):(64,1), (16,128), (1,0))"),
+        "((8,2),(64,2)):((64,1024),(1,512))"
+    );
+    assert_eq!(
+        value("tile_to_shape(S<3,3,3> o (8,64):(64,1), (16,64))"),
+        "S<3,3,3> o 0 o ((8,2),(64,1)):((64,512),(1,0))"
+    );
     assert_eq!(value("cosize(padded((64,64):(64,1), 64, 8))"), "4600"); // 63 * 72 + 64
     assert_eq!(value("injective((4,4):(1,2))"), "no"); // 2 * 1 = 1 * 2
     assert_eq!(value("runs((8,4):(1,16))"), "8");

@@ -70,6 +70,7 @@ pub(crate) fn apply(
         | F::ZippedProduct
         | F::TiledProduct
         | F::FlatProduct => tiled(function, args, elements),
+        F::TileToShape => tile_to_shape(args, elements),
         F::Slice | F::Dice | F::MakeOrdered | F::Identity => by_tuple(function, args, elements),
         F::MakeLayout => made(args, elements),
         F::Padded => padded(args),
@@ -117,6 +118,7 @@ fn trees(function: QueryFunction, args: &mut [QueryValue]) -> Result<(), Why> {
     let places: &[usize] = match function {
         F::Identity | F::Slice | F::Dice => &[0],
         F::MakeLayout | F::MakeOrdered => &[0, 1],
+        F::TileToShape => &[1, 2],
         F::Coalesce
         | F::LogicalDivide
         | F::ZippedDivide
@@ -230,6 +232,48 @@ fn by_tuple(
         _ => cute::make_identity_layout(at(args, 0)?.tuple()?.view()),
     };
     put(args, &made, elements)
+}
+
+/// A block repeated over a shape: the layout of the blocks first, then the block beside it. What is done to positions behind
+/// the block is done behind all of them.
+#[inline(never)]
+fn tile_to_shape(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
+    tiles(args)?;
+    let post = match args.first_mut() {
+        Some(QueryValue::Layout(placed)) => {
+            if !placed.layout.view().offset.is_empty() {
+                return Err(lanebook_layout::Error::HasOffset { axis: AxisId::M }.into());
+            }
+            let post = placed.layout.view().post;
+            placed.layout.set_post(PostMap::None)?;
+            post
+        }
+        _ => return Err(Why::TooDeep),
+    };
+    of_two(QueryFunction::BlockedProduct, args, elements)?;
+    match args.first_mut() {
+        Some(QueryValue::Layout(placed)) => Ok(placed.layout.set_post(post)?),
+        _ => Err(Why::TooDeep),
+    }
+}
+
+/// The layout of the blocks in the place of the shape.
+#[inline(never)]
+fn tiles(args: &mut [QueryValue]) -> Result<(), Why> {
+    let block = at(args, 0)?.layout()?;
+    let shape = at(args, 1)?.tuple()?;
+    let made = match args.get(2) {
+        Some(order) => cute::tiles_of(&block, shape.view(), order.tuple()?.view()),
+        None => {
+            let order = [0, 1, 2, 3, 4, 5, 6, 7];
+            let order = order.get(..shape.view().rank().min(order.len())).unwrap_or(&[]);
+            cute::tiles_of(&block, shape.view(), IntTuple::flat(order)?.view())
+        }
+    };
+    let layout = made?;
+    let value = QueryValue::Layout(Placed { layout, elements: ElementOrder::default() });
+    *args.get_mut(1).ok_or(Why::TooDeep)? = value;
+    Ok(())
 }
 
 /// `make_layout`: compact, or with strides.

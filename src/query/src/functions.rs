@@ -58,6 +58,7 @@ functions! {
     TiledProduct "tiled_product" (2, 2) "A, TILER" "The same: A first, then each repetition.";
     FlatProduct "flat_product" (2, 2) "A, TILER" "The same without a tree.";
     BlockedProduct "blocked_product" (2, 2) "A, B" "A repeated as blocks.";
+    TileToShape "tile_to_shape" (2, 3) "BLOCK, SHAPE [, ORDER]" "A block repeated until it covers a shape, the first mode first unless ORDER says another.";
     RakedProduct "raked_product" (2, 2) "A, B" "A repeated, interleaved.";
     Divide "divide" (2, 2) "A, ATOM" "The quotient Q with A = ATOM tiled by Q.";
     Recast "recast" (3, 3) "A, NEW_BITS, OLD_BITS" "The same bytes as elements of another width.";

@@ -201,9 +201,12 @@ pub fn tile_to_shape(
     Ok(out)
 }
 
-/// How many blocks cover the shape in each mode, in the given order.
+/// How many blocks cover the shape in each mode, in the given order: [`tile_to_shape`] is `block` as blocks of this.
+///
+/// # Errors
+/// [`Error::NotCongruent`] if `block` has more modes than `shape`.
 #[inline(never)]
-fn tiles_of(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
+pub fn tiles_of(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
     let tiles = counts(block, shape)?;
     let mut modes = IntTuple::new();
     match order.as_leaf() {

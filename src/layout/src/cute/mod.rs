@@ -37,7 +37,7 @@ pub use coords::{congruent, crd2crd, crd2idx, evaluate, idx2crd, weakly_congruen
 pub use intern::{Arena, LayoutId};
 pub use make::{
     ThreadValue, make_identity_layout, make_layout, make_layout_like, make_layout_tv,
-    make_ordered_layout, tile_to_shape,
+    make_ordered_layout, tile_to_shape, tiles_of,
 };
 pub use modes::{
     coalesce_by_profile, dice, filter, filter_zeros, group_modes, select, slice, slice_and_offset,
