@@ -25,6 +25,16 @@ pub struct Affine<From, To> {
 /// The linear form of `l`: input dimension [`AxisId::dim`]`(k)` for each top-level mode `k`, one
 /// output dimension an axis, in the order of first mention.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, convert, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Rows on lanes, columns in registers: bit 0 of the element is bit 2 of the lane.
+/// let linear = convert::to_linear(&of("(8,4):(4@laneid,1@register)").view()).unwrap();
+/// assert_eq!(linear.outs().bits_of(AxisId::LANE), 5);
+/// // No powers of two, no linear form.
+/// assert!(convert::to_linear(&of("24:1").view()).is_err());
+/// ```
+///
 /// # Errors
 /// [`Error::NotLinear`] with the offending iter, also for a nonzero offset and for replicas.
 pub fn to_linear(l: &LayoutRef<'_>) -> Result<Linear<Logical, Hw>> {

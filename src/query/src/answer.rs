@@ -105,9 +105,9 @@ impl<'q> QueryAnswer<'q> {
             Why::NeedsShape => {
                 all.iter().position(|value| matches!(value, QueryValue::Encoding(_)))
             }
-            Why::NoRegisters | Why::NoOperand => all.iter().rposition(|value| {
-                value.placed().is_ok_and(|placed| crate::exchange::is_in_memory(placed))
-            }),
+            Why::NoRegisters | Why::NoOperand => all
+                .iter()
+                .rposition(|value| value.placed().is_ok_and(crate::exchange::is_in_memory)),
             _ => None,
         };
         let place = found.and_then(|at| self.storage.starts.get(at)).copied();

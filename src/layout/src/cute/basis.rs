@@ -109,6 +109,15 @@ fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
 /// The position of flat index `x` as a coordinate: the tree of the axes, 0 where nothing moves. The
 /// last iter is unbounded.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // The third element of two rows: row 0, column 1.
+/// let made = cute::coordinate(&of("(2,3):(1@0,1@1)").view(), 2).unwrap();
+/// assert_eq!(made, tree("(0,1)"));
+/// ```
+///
 /// # Errors
 /// [`Error::WrongAxis`] if a named axis is used, [`Error::NestedAxes`] if the positions are no
 /// coordinates; those of [`LayoutRef::apply_extended`].
@@ -130,6 +139,12 @@ pub fn coordinate(l: &LayoutRef<'_>, x: u64) -> Result<IntTuple> {
 
 /// The number of positions in the smallest box at 0 that holds the image: the product of the
 /// cosizes of all axes. For a layout on axis `m` alone this is its cosize.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::cosize(&of("(8,4):(40,1)").view()).unwrap(), 284);
+/// ```
 ///
 /// # Errors
 /// [`Error::NestedAxes`] if one numbered axis is the prefix of another; those of
@@ -180,6 +195,12 @@ fn by_axis(l: &LayoutRef<'_>, inverse: fn(&LayoutRef<'_>) -> Result<Layout>) -> 
 /// indices; on axis `m`
 /// [`ops::right_inverse`].
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::right_inverse(&of("(4,8,2):(2,16,1)").view()).unwrap(), of("(2,4):(32,1)"));
+/// ```
+///
 /// # Errors
 /// Those of [`ops::right_inverse`]; [`Error::NestedAxes`].
 pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
@@ -191,6 +212,12 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
 
 /// The left inverse of a basis layout: from its coordinates back to indices; on axis `m`
 /// [`ops::left_inverse`].
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::left_inverse(&of("(4,8):(10,1)").view()).unwrap(), of("(10,4):(4,1)"));
+/// ```
 ///
 /// # Errors
 /// Those of [`ops::left_inverse`]; [`Error::NestedAxes`].
@@ -256,6 +283,12 @@ fn at_path<'a>(a: &LayoutRef<'a>, axis: AxisId) -> Result<LayoutRef<'a>> {
 /// CuTe's `nullspace`: the indices that add nothing, from the iters of stride 0: `(4,3):(1,0)`
 /// gives `3:4`, none `1:0`. Aliasing between iters that do move is not part of it
 /// ([`LayoutRef::is_injective`] sees that).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::nullspace(&of("(4,8):(0,1)").view()).unwrap(), of("4:1"));
+/// ```
 pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut still = ops::Iters::new();
     let mut before = Int::ONE;
@@ -271,6 +304,12 @@ pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
 /// CuTe's `max_common_layout`: the longest run of indices whose positions both layouts count 0, 1,
 /// 2, ... alike. With run-time numbers: one that both count alike whatever the values are; a value
 /// may make longer ones possible.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::max_common_layout(&of("(4,8):(1,4)").view(), &of("(4,8):(1,4)").view()).unwrap(), of("32:1"));
+/// ```
 ///
 /// # Errors
 /// Those of [`ops::right_inverse`] of `b`, and of [`compose`] of `a` with the part of it that
@@ -315,6 +354,13 @@ pub fn max_common_layout(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout>
 }
 
 /// The size of [`max_common_layout`]: how many elements one copy between the two can move at once.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let both = cute::max_common_vector(&of("(4,8):(1,4)").view(), &of("(4,8):(1,8)").view());
+/// assert_eq!(both.unwrap().value(), Ok(4));
+/// ```
 ///
 /// # Errors
 /// As [`max_common_layout`].

@@ -12,6 +12,12 @@ use crate::post::PostMap;
 /// no post-map that does nothing, offsets by axis. Size and domain stay, so an iter of stride 0 is
 /// kept (CuTe's `filter` drops it).
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::canonical(&of("((2,2),4):((1,2),4)").view()).unwrap(), of("16:1"));
+/// ```
+///
 /// # Errors
 /// [`Error::Capacity`], [`Error::Overflow`].
 pub fn canonical(l: &LayoutRef<'_>) -> Result<Layout> {
@@ -62,6 +68,13 @@ fn does_nothing(l: &LayoutRef<'_>) -> bool {
 
 /// Whether two layouts are the same function of a flat index, axis for axis. Replicas must be
 /// spelled alike.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let same = cute::equivalent(&of("((2,2),4):((1,2),4)").view(), &of("16:1").view());
+/// assert_eq!(same, Ok(true));
+/// ```
 ///
 /// # Errors
 /// [`Error::NeedsValue`] where a symbol decides; [`Error::Undecided`] for two different post-maps

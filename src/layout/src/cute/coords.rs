@@ -19,6 +19,14 @@ use crate::num::Int;
 /// Numbers may hold symbols where their values are not needed: a leaf coordinate times a symbolic
 /// stride, or the other way round.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let at = cute::crd2idx(tree("(2,3)").view(), &of("(4,8):(8,1)").view()).unwrap();
+/// assert_eq!(at.value(), Ok(19));
+/// ```
+///
 /// # Errors
 /// [`Error::NotCongruent`] if `coord` does not fit the tree, [`Error::BadCoord`] for a negative
 /// coordinate or a `_`, [`Error::WrongAxis`], [`Error::NeedsValue`], [`Error::Overflow`],
@@ -121,6 +129,13 @@ fn split(
 /// The coordinate of index `idx` in `shape`: leftmost leaf fastest, the last one unbounded (13 in
 /// `(2,4)` is `(1,6)`).
 ///
+/// ```
+/// # use lanebook_layout::{Int, NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let at = cute::idx2crd(Int::known(6), tree("(4,8)").view()).unwrap();
+/// assert_eq!(at, tree("(2,1)"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadCoord`] for a negative index or an empty shape, [`Error::NeedsValue`].
 pub fn idx2crd(idx: Int, shape: TupleRef<'_>) -> Result<IntTuple> {
@@ -208,12 +223,25 @@ fn inside(idx: Int, shape: TupleRef<'_>, leaf: usize) -> Result<()> {
 }
 
 /// Whether two trees have the same structure; the numbers do not count.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// assert!(cute::congruent(tree("(4,(2,2))").view(), tree("(1,(3,4))").view()));
+/// assert!(!cute::congruent(tree("(4,4)").view(), tree("(1,(3,4))").view()));
+/// ```
 #[must_use]
 pub fn congruent(a: TupleRef<'_>, b: TupleRef<'_>) -> bool {
     a.tokens() == b.tokens()
 }
 
 /// Whether `b` refines `a`: some leaves of `a` may be tuples in `b`.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// assert!(cute::weakly_congruent(tree("(4,4)").view(), tree("(1,(3,4))").view()));
+/// ```
 #[must_use]
 pub fn weakly_congruent(a: TupleRef<'_>, b: TupleRef<'_>) -> bool {
     let mut walk = TreeWalk::exact(a.tokens(), b.tokens());

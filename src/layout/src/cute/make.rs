@@ -39,6 +39,13 @@ fn with_strides(shape: TupleRef<'_>, strides: &[(Int, AxisId)]) -> Result<Layout
 type Strides = heapless::Vec<(Int, AxisId), MAX_ITERS>;
 
 /// CuTe's `make_layout(shape)`: contiguous, leftmost leaf fastest; extents of 1 get stride 0.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// assert_eq!(cute::make_layout(tree("(4,8)").view()).unwrap(), of("(4,8):(1,4)"));
+/// ```
 pub fn make_layout(shape: TupleRef<'_>) -> Result<Layout> {
     let mut strides = Strides::new();
     let mut stride = Int::ONE;
@@ -67,6 +74,14 @@ pub(crate) fn compact(shape: TupleRef<'_>) -> Result<Layout> {
 ///
 /// `order` has an integer for each leaf of `shape`, or for a sub-tree, whose leaves are then
 /// contiguous.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let made = cute::make_ordered_layout(tree("(4,8,2)").view(), tree("(1,0,2)").view());
+/// assert_eq!(made.unwrap(), of("(4,8,2):(8,1,32)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`], [`Error::NeedsValue`] for symbolic orders.
@@ -119,6 +134,12 @@ fn by_keys(
 /// CuTe's `make_layout_like`: the same tree, contiguous, leaves in the order of the strides of `l`;
 /// strides of 0 stay.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::make_layout_like(&of("(4,8):(16,2)").view()).unwrap(), of("(4,8):(8,1)"));
+/// ```
+///
 /// # Errors
 /// [`Error::NeedsValue`] where symbols leave the order of two strides open.
 pub fn make_layout_like(l: &LayoutRef<'_>) -> Result<Layout> {
@@ -140,6 +161,14 @@ pub fn make_layout_like(l: &LayoutRef<'_>) -> Result<Layout> {
 
 /// CuTe's `make_identity_layout`: each coordinate to itself, as positions on numbered axes
 /// (`((1@0@0,1@1@0),1@1)`).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let made = cute::make_identity_layout(tree("(4,8)").view()).unwrap();
+/// assert_eq!(made, of("(4,8):(1@0,1@1)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::Capacity`] for a tree deeper than 3 or a mode beyond 15.
@@ -185,6 +214,16 @@ fn step(path: &mut heapless::Vec<u8, 4>) -> Result<()> {
 ///
 /// Modes stay `((block, tiles), ...)`. The post-map and offset of `block` are kept.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // Blocks of 8 x 64, down first.
+/// let block = of("(8,64):(64,1)");
+/// let made = cute::tile_to_shape(&block.view(), tree("(16,128)").view(), tree("(0,1)").view());
+/// assert_eq!(made.unwrap(), of("((8,2),(64,2)):((64,512),(1,1024))"));
+/// ```
+///
 /// # Errors
 /// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of
 /// [`super::blocked_product`].
@@ -202,6 +241,15 @@ pub fn tile_to_shape(
 }
 
 /// How many blocks cover the shape in each mode, in the given order: [`tile_to_shape`] is `block` as blocks of this.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let block = of("(8,64):(64,1)");
+/// let made = cute::tiles_of(&block.view(), tree("(16,256)").view(), tree("(1,0)").view());
+/// assert_eq!(made.unwrap(), of("(2,4):(4,1)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if `block` has more modes than `shape`.
@@ -252,6 +300,16 @@ pub struct ThreadValue {
 
 /// CuTe's `make_layout_tv`: threads and values raked over a tile, and the layout from (thread,
 /// value) to its elements.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // Four threads side by side, two values of each: 8 elements of a row.
+/// let made = cute::make_layout_tv(&of("4:1").view(), &of("2:1").view()).unwrap();
+/// assert_eq!(made.tiler, tree("(8)"));
+/// assert_eq!(made.layout, of("(4,2):(2,1)"));
+/// ```
 ///
 /// # Errors
 /// Those of [`raked_product`](super::raked_product), [`right_inverse`] and [`crate::ops::compose`].

@@ -13,6 +13,13 @@ use crate::profile::{CLOSE, LEAF, OPEN};
 /// The modes with these numbers, in this order, repeated if they occur twice. Offset and post-map
 /// are kept.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = cute::select(&of("(4,8,16):(1,4,32)").view(), &[0, 2]).unwrap();
+/// assert_eq!(made, of("(4,16):(1,32)"));
+/// ```
+///
 /// # Errors
 /// [`Error::NoMode`], [`Error::Capacity`].
 pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
@@ -33,6 +40,13 @@ pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
 
 /// The modes `begin..end` as one. Negative numbers count from the end: -1 is the last mode (as
 /// `end` excluded).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = cute::group_modes(&of("(4,8,16):(1,4,32)").view(), 0, 2).unwrap();
+/// assert_eq!(made, of("((4,8),16):((1,4),32)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NoMode`] for an empty range and for one outside the modes.
@@ -72,6 +86,15 @@ pub fn group_modes(l: &LayoutRef<'_>, begin: i16, end: i16) -> Result<Layout> {
 /// The open nodes become the modes of one tuple; `_` alone gives the layout itself. The post-map
 /// stays, so a swizzled layout is sliced exactly.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // Column 3 begins at 3.
+/// let column = cute::slice(tree("(_,3)").view(), &of("(4,8):(8,1)").view()).unwrap();
+/// assert_eq!(column.view().offset_on(1, AxisId::M), Ok(11));
+/// ```
+///
 /// # Errors
 /// [`Error::NotCongruent`], [`Error::BadCoord`] for negative coordinates, [`Error::Overflow`];
 /// [`Error::NeedsValue`] where symbols do not add up.
@@ -90,6 +113,14 @@ pub fn slice(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Layout> {
 ///
 /// Under a post-map the position of a slice is no sum, so the offset stays inside and 0 is handed
 /// out.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let (row, offset) = cute::slice_and_offset(tree("(2,_)").view(), &of("(4,8):(8,1)").view()).unwrap();
+/// assert_eq!((row, offset.value()), (of("(8):(1)"), Ok(16)));
+/// ```
 ///
 /// # Errors
 /// As [`slice()`]; [`Error::HasOffset`] for a fixed coordinate off axis `m`.
@@ -113,6 +144,14 @@ pub fn slice_and_offset(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<(Layou
 
 /// CuTe's `dice`: the modes that `coord` fixes, without those it leaves open; offset and post-map
 /// are dropped.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let kept = cute::dice(tree("(_,3)").view(), &of("(4,8):(8,1)").view()).unwrap();
+/// assert_eq!(kept, of("(8):(1)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`].
@@ -189,6 +228,12 @@ fn place(x: Int, node: &LayoutRef<'_>, fixed: &mut Fixed) -> Result<()> {
 /// `((1,3),4):((0,1),3)`.
 ///
 /// The domain changes, so this is no normal form of the layout as a function.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::filter_zeros(&of("(4,8):(0,1)").view()).unwrap(), of("(1,8):(0,1)"));
+/// ```
 pub fn filter_zeros(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     let mut iters = l.shard.iter();
@@ -208,12 +253,26 @@ pub fn filter_zeros(l: &LayoutRef<'_>) -> Result<Layout> {
 }
 
 /// [`filter_zeros`], then [`coalesce`]: the distinct positions (`(4,3):(1,0)` gives `4:1`).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::filter(&of("(4,1,8):(0,5,1)").view()).unwrap(), of("8:1"));
+/// ```
 pub fn filter(l: &LayoutRef<'_>) -> Result<Layout> {
     coalesce(&filter_zeros(l)?.view())
 }
 
 /// [`coalesce`] of each sub-tree for which `profile` has a leaf; modes that the profile does not
 /// mention are kept.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let made = cute::coalesce_by_profile(&of("((2,2),(4,2)):((1,2),(4,16))").view(), tree("(1,1)").view());
+/// assert_eq!(made.unwrap(), of("(4,8):(1,4)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if the profile has a tuple where the layout has none, or more modes.

@@ -178,6 +178,14 @@ impl Ratio {
 /// `l`, whose positions count elements of `old_bits`, as positions of elements of `new_bits`.
 /// Swizzle and offset follow.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Rows of 64 halves are rows of 32 words.
+/// let words = cute::recast(&of("(8,64):(64,1)").view(), 32, 16).unwrap();
+/// assert_eq!(words, of("(8,32):(32,1)"));
+/// ```
+///
 /// # Errors
 /// [`Error::Recast`] if a stride, the offset or the swizzle has no whole equivalent (swizzles need
 /// a ratio that is a power of two); [`Error::BadSwizzle`] if its field would start below bit 0;

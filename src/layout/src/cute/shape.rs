@@ -26,6 +26,13 @@ pub enum Rounding {
 ///
 /// At each leaf one of extent and divisor must divide the other; a divisor is at least 1.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let made = cute::shape_div(tree("(4,8)").view(), tree("(2,4)").view()).unwrap();
+/// assert_eq!(made, tree("(2,2)"));
+/// ```
+///
 /// # Errors
 /// [`Error::ShapeDivisibility`], [`Error::NotCongruent`], [`Error::NeedsValue`].
 pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
@@ -89,6 +96,13 @@ fn carry(extent: Int, by: Int, leaf: usize) -> Result<(Int, Int)> {
 /// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; a tuple
 /// divides an extent by its product; modes of `a` that the tiler does not mention are kept
 /// (`((32,2),4) / ((8,1))` is `((4,2),4)`).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let made = cute::ceil_div(tree("(100,64)").view(), tree("(16,64)").view()).unwrap();
+/// assert_eq!(made, tree("(7,1)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if the tiler has more modes; [`Error::ShapeDivisibility`] for a divisor

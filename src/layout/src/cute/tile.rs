@@ -122,6 +122,16 @@ fn by_mode(
 ///
 /// A single layout on numbered axes (`(12,4):(1@0,1@1)`) selects modes of `a` by their path.
 ///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let tile = tree("(2,2)");
+/// let made = cute::composition(&of("(8,8):(8,1)").view(), &Tiler::Shape(tile.view())).unwrap();
+/// assert_eq!(made, of("(2,2):(8,1)"));
+/// ```
+///
 /// # Errors
 /// Those of [`compose`]; [`Error::Rank`] or [`Error::NotCongruent`] for a tiler with more modes
 /// than `a`;
@@ -179,6 +189,16 @@ fn push_modes(l: &LayoutRef<'_>, spread: bool, out: &mut Layout) -> Result<()> {
 
 /// CuTe's `logical_divide`: `a o (t, complement(t, size(a)))` for the whole or for each mode.
 ///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let tile = tree("(2,2)");
+/// let made = cute::logical_divide(&of("(8,8):(8,1)").view(), &Tiler::Shape(tile.view())).unwrap();
+/// assert_eq!(made, of("((2,4),(2,4)):((8,16),(1,2))"));
+/// ```
+///
 /// # Errors
 /// Those of [`crate::ops::complement`] (of a tile) and [`compose`]; as [`composition`] for the
 /// tiler's form.
@@ -191,6 +211,16 @@ pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_divide`] as (tiles, rests). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let tile = tree("(4,8)");
+/// let made = cute::zipped_divide(&of("(16,32):(32,1)").view(), &Tiler::Shape(tile.view())).unwrap();
+/// assert_eq!(made, of("((4,8),(4,4)):((32,1),(128,8))"));
+/// ```
 pub fn zipped_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     divided(&mut both, a, tiler)?;
@@ -198,6 +228,16 @@ pub fn zipped_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_divide`] as (tiles, rest, rest, ...). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let tile = tree("(4,8)");
+/// let made = cute::tiled_divide(&of("(16,32):(32,1)").view(), &Tiler::Shape(tile.view())).unwrap();
+/// assert_eq!(made, of("((4,8),4,4):((32,1),128,8)"));
+/// ```
 pub fn tiled_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     divided(&mut both, a, tiler)?;
@@ -205,6 +245,16 @@ pub fn tiled_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_divide`] as (tile, tile, ..., rest, rest, ...). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let tile = tree("(4,8)");
+/// let made = cute::flat_divide(&of("(16,32):(32,1)").view(), &Tiler::Shape(tile.view())).unwrap();
+/// assert_eq!(made, of("(4,8,4,4):(32,1,128,8)"));
+/// ```
 pub fn flat_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     divided(&mut both, a, tiler)?;
@@ -274,6 +324,15 @@ fn multiplied(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<
 
 /// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for
 /// each mode: `a` repeated at the tiles that `b` counts.
+///
+/// ```
+/// # use lanebook_layout::cute::Tiler;
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let repeated = of("6:1");
+/// let made = cute::logical_product(&of("(2,2):(4,1)").view(), &Tiler::Layout(repeated.view())).unwrap();
+/// assert_eq!(made, of("((2,2),(2,3)):((4,1),(2,8))"));
+/// ```
 ///
 /// # Errors
 /// Those of [`crate::ops::complement`] (of `a`) and [`compose`]; as [`composition`] for the tiler's
@@ -366,6 +425,12 @@ fn paired_product(
 /// `k`. A block that is a leaf has the whole of a `b` of one mode beside it: `4:1` by `(8):(1)` is
 /// `((4,(8))):((1,(4)))`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::blocked_product(&of("(2,5):(5,1)").view(), &of("(3,4):(1,3)").view()).unwrap(), of("((2,3),(5,4)):((5,10),(1,30))"));
+/// ```
+///
 /// # Errors
 /// Those of [`logical_product`].
 pub fn blocked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
@@ -390,6 +455,12 @@ pub(super) fn push_blocked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_
 }
 
 /// CuTe's `raked_product`: blocks interleaved; mode `k` is `(repetition, block)`, coalesced.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(cute::raked_product(&of("(2,5):(5,1)").view(), &of("(3,4):(1,3)").view()).unwrap(), of("((3,2),(4,5)):((10,5),(30,1))"));
+/// ```
 ///
 /// # Errors
 /// Those of [`logical_product`].

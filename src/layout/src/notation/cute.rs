@@ -28,6 +28,15 @@ use core::fmt::Write;
 
 /// The layout that `text` spells.
 ///
+/// ```
+/// use lanebook_layout::{AxisId, NoSyms, WellKnown, notation::cute};
+///
+/// let tile = cute::parse("S<3,3,3> o 0 o (8,64):(64,1)", &WellKnown, &mut NoSyms).unwrap();
+/// // Row 1, column 0: 64, whose chunk of 8 is exchanged with the next.
+/// assert_eq!(tile.view().offset_on(1, AxisId::M), Ok(72));
+/// assert!(cute::parse("(8,64):(64;1)", &WellKnown, &mut NoSyms).is_err());
+/// ```
+///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
 pub fn parse(
@@ -92,6 +101,13 @@ fn triple(c: &mut Cursor<'_>) -> Parsed<Swizzle> {
 
 /// The swizzle that `S<B,M,S>` spells, in codomain units.
 ///
+/// ```
+/// use lanebook_layout::notation::cute;
+///
+/// let swizzle = cute::parse_swizzle("S<3,4,3>").unwrap();
+/// assert_eq!((swizzle.b, swizzle.m, swizzle.s), (3, 4, 3));
+/// ```
+///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
 pub fn parse_swizzle(text: &str) -> Result<Swizzle, ParseError> {
@@ -131,6 +147,15 @@ fn swizzle(c: &mut Cursor<'_>, syms: &mut impl SymNames, out: &mut Layout) -> Pa
 /// Writes `l` so that [`parse`] gives it back.
 ///
 /// A flat profile is written as a tuple of leaves.
+///
+/// ```
+/// use lanebook_layout::{NoSyms, WellKnown, notation::cute};
+///
+/// let tile = cute::parse("((2, 2), 4) : ((1, 2), 4)", &WellKnown, &mut NoSyms).unwrap();
+/// let mut text = String::new();
+/// cute::print(&tile.view(), &WellKnown, &NoSyms, &mut text).unwrap();
+/// assert_eq!(text, "((2,2),4):((1,2),4)");
+/// ```
 ///
 /// # Errors
 /// [`PrintError::NotExpressible`] for replicas, offsets outside a swizzle or off axis `m`, padding,
@@ -180,6 +205,13 @@ pub fn print(
 
 /// A tree of numbers: a shape, a profile, an order, or a coordinate, in which `_` leaves a mode
 /// open.
+///
+/// ```
+/// use lanebook_layout::{NoSyms, notation::cute};
+///
+/// let shape = cute::parse_tuple("(4,(2,_8))", &mut NoSyms).unwrap();
+/// assert_eq!(shape.view().product().unwrap().value(), Ok(64));
+/// ```
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.

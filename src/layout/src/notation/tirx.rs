@@ -43,6 +43,16 @@ type Spec = heapless::Vec<Iter, MAX_ITERS>;
 
 /// The layout that `text` spells; its profile is flat.
 ///
+/// ```
+/// use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation::tirx};
+///
+/// let text = "S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + 5@warpid";
+/// let tile = tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let mut at = Coord::new();
+/// tile.view().apply_flat(16 * 3 + 9, &mut at).unwrap();
+/// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::WARP), at.get(AxisId::M)), (12, 6, 1));
+/// ```
+///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
 #[inline(never)]
@@ -256,6 +266,15 @@ fn quoted(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<Option<AxisId>> {
 ///
 /// A swizzle that counts in [`Unit::Element`] over a tile on axis `m` is written as
 /// `ComposeLayout(...)`.
+///
+/// ```
+/// use lanebook_layout::{NoSyms, WellKnown, notation::tirx};
+///
+/// let tile = tirx::parse("S[(8, 4) : (4@laneid, 1)]", &WellKnown, &mut NoSyms).unwrap();
+/// let mut text = String::new();
+/// tirx::print(&tile.view(), &WellKnown, &NoSyms, &mut text).unwrap();
+/// assert_eq!(text, "S[(8,4):(4@laneid,1)]");
+/// ```
 ///
 /// # Errors
 /// [`PrintError::NotExpressible`] for any other post-map and for a tree that is not flat;

@@ -44,6 +44,14 @@ struct OpenWrapper {
 
 /// Parses one attribute.
 ///
+/// ```
+/// use lanebook_layout::notation::ttg;
+/// use lanebook_layout::triton::Base;
+///
+/// let text = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+/// assert!(matches!(ttg::parse(text).unwrap().base, Base::Swizzled(tile) if tile.vec == 8));
+/// ```
+///
 /// # Errors
 /// [`ParseError`] at the first character that does not fit; [`Expected::Encoding`] at the attribute
 /// whose parameters are not those of an encoding.

@@ -13,6 +13,15 @@ use core::fmt::Write;
 
 /// Prints one attribute. Parameters that have their default are left out, as Triton does.
 ///
+/// ```
+/// use lanebook_layout::notation::{ttg, ttg_print};
+///
+/// let text = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+/// let mut out = String::new();
+/// ttg_print::print(&mut out, &ttg::parse(text).unwrap()).unwrap();
+/// assert_eq!(ttg::parse(&out), ttg::parse(text));
+/// ```
+///
 /// # Errors
 /// [`PrintError::Sink`].
 pub fn print(out: &mut impl Write, encoding: &Encoding) -> Result<(), PrintError> {

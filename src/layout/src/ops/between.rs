@@ -11,6 +11,14 @@ use crate::layout::LayoutRef;
 /// of `from`. Replicas of `to` become iters of stride 0, replicas, offset and post-map of `from`
 /// are kept.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // From rows to columns.
+/// let moved = ops::between(&of("(4,8):(8,1)").view(), &of("(4,8):(1,4)").view()).unwrap();
+/// assert_eq!(moved.layout.view().offset_on(1, AxisId::M), Ok(8));
+/// ```
+///
 /// # Errors
 /// Those of [`inverse`] for `to`, which must fill a box of positions, and those of [`compose`]:
 /// iters of `to` that do not meet those of `from` at common boundaries.

@@ -19,6 +19,13 @@ use crate::num::Int;
 /// All iters of `a` that move must lie on one axis; the result lies there too. Extents of 1 and
 /// strides of 0 do not count.
 ///
+/// ```
+/// # use lanebook_layout::{Int, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let rest = ops::complement(&of("(2,2):(1,6)").view(), Int::known(24)).unwrap();
+/// assert_eq!(rest, of("(3,2):(2,12)"));
+/// ```
+///
 /// # Errors
 /// [`Error::NotInjective`] if two coordinates of `a` meet, [`Error::Interleaved`] if else a stride
 /// (by increasing stride) is below the extent times stride before it; [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and

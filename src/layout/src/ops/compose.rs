@@ -34,6 +34,12 @@ const STILL: Reach = Reach { sum: Int::ZERO, leaves: 0, overflow: false };
 /// `b`'s iters must lie on axis `m`; `a`'s may lie on any, and its replicas, offset and post-map
 /// are kept.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::compose(&of("(6,2):(8,2)").view(), &of("(4,3):(3,1)").view()).unwrap(), of("((2,2),3):((24,2),8)"));
+/// ```
+///
 /// # Errors
 /// [`Error::StrideDivisibility`], [`Error::ExtentDivisibility`], [`Error::Carry`],
 /// [`Error::NegativeStride`], [`Error::NeedsValue`], [`Error::WrongAxis`]; what `b` must not have:

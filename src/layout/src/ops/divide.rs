@@ -11,6 +11,12 @@ use core::cmp::Ordering;
 
 /// CuTe's logical divide, `a o (t, complement(t, size(a)))`: mode 0 is the tile, mode 1 the tiles.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::logical_divide(&of("16:3").view(), &of("4:2").view()).unwrap(), of("(4,(2,2)):(6,(3,24))"));
+/// ```
+///
 /// # Errors
 /// Those of [`super::complement`] (for `t`) and [`compose`].
 pub fn logical_divide(a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<Layout> {
@@ -64,6 +70,12 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
 ///
 /// If `b` stays at 0, no complement is needed, and none need exist. Where padding makes `a` longer
 /// than its size, so that the cotarget is too small, repetitions still begin after whole blocks.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::logical_product(&of("(2,2):(4,1)").view(), &of("6:1").view()).unwrap(), of("((2,2),(2,3)):((4,1),(2,8))"));
+/// ```
 ///
 /// # Errors
 /// Those of [`super::complement`] (for `a`) and [`compose`].
@@ -138,6 +150,12 @@ fn push_still(out: &mut Layout, b: &LayoutRef<'_>) -> Result<()> {
 /// Strides of the quotient stay in the units of `l`. Replicas, offset and post-map of `l` are kept
 /// in the quotient; the atom must not have any. The quotient's size is the number of atoms that
 /// make up `l`.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::divide(&of("(64,64):(64,1)").view(), &of("(8,8):(64,1)").view()).unwrap(), of("(8,8):(512,8)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotDivisible`] with the mode and the atom's iter (coalesced, in that mode) that `l`

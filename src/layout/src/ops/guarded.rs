@@ -67,6 +67,18 @@ pub struct Element {
 /// The inverse of `l`. Copies that coincide (stride 0) are told apart no more: they come back as
 /// copy 0 of them.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let back = ops::guarded_inverse(&of("(4,8):(16,1)").view()).unwrap();
+/// let mut at = Coord::new();
+/// at.add(AxisId::M, 35).unwrap();
+/// // Position 35 is row 2, column 3; of 12 on there is nothing.
+/// assert_eq!(back.at(&at).unwrap().map(|found| found.flat), Some(2 + 4 * 3));
+/// at.add(AxisId::M, 9).unwrap();
+/// assert_eq!(back.at(&at), Ok(None));
+/// ```
+///
 /// # Errors
 /// With the iter whose stride is 0 or does not exceed what the smaller ones reach (`unit` is the
 /// least that would do) [`Error::NotInjective`] where elements meet, else [`Error::Interleaved`]; [`Error::NeedsValue`], [`Error::Capacity`],

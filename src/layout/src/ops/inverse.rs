@@ -25,6 +25,13 @@ pub struct Inverse {
 ///
 /// A replica becomes an iter of stride 0: all copies lead back to the same coordinate.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let back = ops::inverse(&of("(8,4):(4,1)").view()).unwrap();
+/// assert_eq!(back.layout, of("((4,8)):((8,1))"));
+/// ```
+///
 /// # Errors
 /// [`Error::NotSurjective`] where positions are left out, [`Error::NotInjective`] where two
 /// coordinates meet, [`Error::Interleaved`] where steps fall between steps, [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear
@@ -90,6 +97,12 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
 /// CuTe's right inverse: `l(r(i)) = i` for all `i` below its size, which is the contiguous run of
 /// positions from 0. Iters of negative stride do not take part.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::right_inverse(&of("(8,4):(4,1)").view()).unwrap(), of("(4,8):(8,1)"));
+/// ```
+///
 /// # Errors
 /// [`Error::WrongAxis`], [`Error::NeedsValue`], and what `l` must not have.
 pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
@@ -120,6 +133,12 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
 ///
 /// By increasing stride, each stride must be a multiple of the one before, by at least that one's
 /// extent: then the digits of a position are the digits of the index.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::left_inverse(&of("(4,8):(10,1)").view()).unwrap(), of("(10,4):(4,1)"));
+/// ```
 ///
 /// # Errors
 /// If strides do not divide so, [`Error::NotInjective`] where two coordinates meet, else

@@ -13,6 +13,13 @@ use core::cmp::Ordering;
 /// Decided by structure: by increasing stride, a step must not be longer than what is covered
 /// without a hole so far. Symbols are carried as far as they compare.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::is_surjective(&of("(4,8):(1,4)").view()), Ok(true));
+/// assert_eq!(ops::is_surjective(&of("(4,8):(2,8)").view()), Ok(false));
+/// ```
+///
 /// # Errors
 /// [`Error::HasPostMap`]; [`Error::NeedsValue`] where a symbol decides; [`Error::Capacity`].
 pub fn is_surjective(l: &LayoutRef<'_>) -> Result<bool> {
@@ -74,6 +81,13 @@ pub fn free_iters(l: &LayoutRef<'_>) -> Result<u32> {
 /// least 1; need not be a power of two.
 ///
 /// Offset, replicas, swizzle and padding are accounted for.
+///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Runs of 64, but each second one begins at an odd multiple of 16.
+/// assert_eq!(ops::consecutive(&of("(64,8):(1,80)").view(), AxisId::M), Ok(16));
+/// ```
 ///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Overflow`].

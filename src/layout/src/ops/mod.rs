@@ -61,6 +61,12 @@ pub(crate) fn push(iters: &mut Iters, it: Iter) -> Result<()> {
 /// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped,
 /// contiguous neighbours merged (`stride[i+1] = extent[i] * stride[i]`, same axis). Nothing left
 /// gives `1:0`, one iter a leaf.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(ops::coalesce(&of("(2,(1,6)):(1,(6,2))").view()).unwrap(), of("12:1"));
+/// ```
 pub fn coalesce(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     push_coalesced(&mut out, l.shard)?;
@@ -76,6 +82,13 @@ pub(crate) fn push_coalesced(out: &mut Layout, iters: &[Iter]) -> Result<()> {
 }
 
 /// The same iters without grouping: a tuple of leaves (a single leaf stays one).
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let flat = ops::flatten(&of("((2,2),4):((1,2),4)").view()).unwrap();
+/// assert_eq!(flat.view().modes().count(), 3);
+/// ```
 pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
     let profile = if l.profile.is_scalar() { Profile::SCALAR } else { Profile::FLAT };
     Layout::from_ref(LayoutRef { profile, ..*l })
@@ -83,6 +96,13 @@ pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
 
 /// The layout whose modes are these, in order (CuTe's `make_layout` of layouts). Only shards are
 /// taken.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = ops::tuple(&[of("4:1").view(), of("8:4").view()]).unwrap();
+/// assert_eq!(made, of("(4,8):(1,4)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::Capacity`]; [`Error::HasReplica`], [`Error::HasOffset`], [`Error::HasPostMap`].

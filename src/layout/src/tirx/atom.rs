@@ -129,6 +129,12 @@ pub fn atom_layout(
 /// A tile with one row a thread of the warpgroup and its columns in the thread's registers; TIRx:
 /// `wg_local_layout`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::wg_local_layout(128, 64).unwrap(), of("S[(128,64):(1@tid_in_wg,1)]"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadExtent`] for a dimension of extent 0.
 pub fn wg_local_layout(rows: u32, cols: u32) -> Result<Layout> {

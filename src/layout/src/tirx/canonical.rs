@@ -14,6 +14,12 @@ use crate::order::sort_by;
 /// If nothing is left of a shard, one iter `1:1` on its first axis stays. Replicas of extent 1 are
 /// dropped, the others put in order (by axis, stride, extent) but not joined, so that a factor's
 /// replicas can be found again.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::canonicalize(&of("S[(2,4,8):(32,8,1)]").view()).unwrap(), of("S[64:1]"));
+/// ```
 pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
     canonical_into(&mut out, l)?;

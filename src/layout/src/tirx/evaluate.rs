@@ -11,6 +11,14 @@ use crate::layout::{LayoutRef, position};
 
 /// The position of the coordinate with one number a shard iter, replicas at their first copy.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let mut at = Coord::new();
+/// tirx::apply_iters(&of("S[(8,4):(4@laneid,1@laneid)]").view(), &[3, 2], &mut at).unwrap();
+/// assert_eq!(at.get(AxisId::LANE), 14);
+/// ```
+///
 /// # Errors
 /// [`Error::Rank`], [`Error::OutOfRange`], and those of [`LayoutRef::apply_flat`].
 pub fn apply_iters(l: &LayoutRef<'_>, coord: &[u64], out: &mut Coord) -> Result<()> {

@@ -12,6 +12,13 @@ use crate::post::PostMap;
 /// The layout whose iter `k`, as written, is iter `perm[k]` of `l`: the dimensions in another
 /// order.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let turned = tirx::permute_dims(&of("S[(4,8):(8@laneid,1@laneid)]").view(), &[1, 0]).unwrap();
+/// assert_eq!(turned, of("S[(8,4):(1@laneid,8@laneid)]"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadPermutation`], [`Error::Rank`].
 pub fn permute_dims(l: &LayoutRef<'_>, perm: &[u8]) -> Result<Layout> {
