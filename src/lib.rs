@@ -31,7 +31,8 @@
 //! What each choice weighs: `lanebook size sm_80,gfx950`. More for who embeds: [`guide::embedding`].
 #![doc = concat!("The least Rust is ", env!("CARGO_PKG_RUST_VERSION"), "; what stays between versions: [`guide::versions`].")]
 //!
-//! Feature `defmt`: errors and passes speak to a device's log. Nothing else is a choice.
+//! Features: `generate` (on unless it is turned off) builds the tables from their source, without it those of the package are taken and these
+//! variables are refused; `defmt`: errors and passes speak to a device's log.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
