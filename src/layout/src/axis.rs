@@ -10,6 +10,15 @@
 ///
 /// Bit 15 set: a numbered axis, a path of 1 to 3 mode numbers 0..=15 (CuTe's basis `@p0@p1@p2`).
 /// Otherwise a name.
+///
+/// ```
+/// use lanebook_layout::{AxisId, AxisNames, WellKnown};
+///
+/// assert_eq!(WellKnown.axis("laneid"), Some(AxisId::LANE));
+/// // CuTe's basis vector `1@0@2` walks on a numbered axis.
+/// let axis = AxisId::path(&[0, 2]).unwrap();
+/// assert!(axis.is_basis() && axis.basis_path().eq([0, 2]));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct AxisId(pub u16);

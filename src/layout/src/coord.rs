@@ -10,6 +10,15 @@ use crate::error::{Error, Limit, Result};
 pub const MAX_AXES: usize = 16;
 
 /// Positions along axes, in order of first mention.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Coord};
+///
+/// let mut at = Coord::new();
+/// at.add(AxisId::LANE, 3).unwrap();
+/// at.add(AxisId::LANE, 4).unwrap();
+/// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::WARP)), (7, 0));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coord {
     entries: heapless::Vec<(AxisId, i64), MAX_AXES>,

@@ -6,6 +6,14 @@ use crate::num::{Int, SymId, Syms};
 use core::num::NonZeroU32;
 
 /// A strided walk along one axis: `extent` steps of `stride`.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Iter};
+///
+/// let lanes = Iter::new(8, 4, AxisId::LANE);
+/// assert_eq!((lanes.extent_value(), lanes.stride_value(), lanes.axis()), (Ok(8), Ok(4), AxisId::LANE));
+/// assert!(Iter::new(1, 4, AxisId::LANE).is_unit());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Iter {
     stride: i64,

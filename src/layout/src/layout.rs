@@ -25,6 +25,17 @@ pub const MAX_OFFSETS: usize = 8;
 pub const MAX_PROFILE: usize = 96;
 
 /// A borrowed layout; all fields are plain slices, so a `static` can hold one.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Iter, LayoutRef};
+///
+/// // 8 rows of 64, one after the other; the first iter runs fastest.
+/// static TILE: [Iter; 2] = [Iter::new(64, 1, AxisId::M), Iter::new(8, 64, AxisId::M)];
+/// let tile = LayoutRef::new(&TILE);
+/// assert_eq!(tile.size_value(), Ok(512));
+/// assert_eq!(tile.offset_on(65, AxisId::M), Ok(65));
+/// assert_eq!((tile.cosize(AxisId::M), tile.is_injective()), (Ok(512), Ok(true)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LayoutRef<'a> {
     /// The iters that split the logical coordinate, fastest first.
@@ -89,6 +100,17 @@ impl<'a> LayoutRef<'a> {
 }
 
 /// An owned layout of bounded size (about 1.1 KiB).
+///
+/// ```
+/// use lanebook_layout::{AxisId, Int, Iter, Layout, PostMap, Swizzle, Unit};
+///
+/// let mut tile = Layout::from_iters(&[Iter::new(64, 1, AxisId::M), Iter::new(8, 64, AxisId::M)]).unwrap();
+/// tile.set_post(PostMap::Swizzle(Swizzle::new(3, 3, 3, Unit::Codomain).unwrap())).unwrap();
+/// // Row 1: its chunks of 8 are exchanged in pairs.
+/// assert_eq!(tile.view().offset_on(64, AxisId::M), Ok(72));
+/// tile.add_offset(Int::known(5), AxisId::WARP).unwrap();
+/// assert_eq!(tile.view().offset_on(64, AxisId::WARP), Ok(5));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layout {
     iters: heapless::Vec<Iter, MAX_ITERS, u8>,

@@ -84,6 +84,17 @@ impl Syms {
 }
 
 /// A number: an integer, or a reduced fraction, times at most three run-time symbols.
+///
+/// ```
+/// use lanebook_layout::{Int, SymNames, SymTable};
+///
+/// let mut names = SymTable::new();
+/// let m = names.sym("M").unwrap();
+/// let product = Int::known(8).checked_mul(Int::sym(m)).unwrap();
+/// assert_eq!((product.coeff(), product.as_known()), (8, None));
+/// assert_eq!(product.substitute(m, 4).unwrap().value(), Ok(32));
+/// assert_eq!(Int::ratio(6, 4).unwrap().den().get(), 2);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
     coeff: i64,

@@ -22,6 +22,15 @@ pub enum Unit {
 
 /// `Swizzle<B, M, S>`: an involution on non-negative positions. Build it with [`Swizzle::new`], or
 /// as a literal and then [`Swizzle::check`].
+///
+/// ```
+/// use lanebook_layout::{Swizzle, Unit};
+///
+/// // Bits 6 to 8 are exclusive-ored into bits 3 to 5.
+/// let swizzle = Swizzle::new(3, 3, 3, Unit::Codomain).unwrap();
+/// assert_eq!(swizzle.apply(0b010_000_000), 0b010_010_000);
+/// assert_eq!(swizzle.apply(swizzle.apply(123)), 123);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swizzle {
@@ -102,6 +111,15 @@ pub const MAX_PADS: usize = 4;
 
 /// Up to [`MAX_PADS`] interval paddings: `x + sum over pairs of (x div interval) * pad`, all from
 /// the same `x`.
+///
+/// ```
+/// use lanebook_layout::{Pad, Padding, Unit};
+///
+/// let padding = Padding::new(&[Pad { interval: 64, pad: 8 }], Unit::Codomain).unwrap();
+/// assert_eq!((padding.apply(130), padding.undo(146)), (Ok(146), Some(130)));
+/// // Positions 64 to 71 hold nothing.
+/// assert_eq!(padding.undo(70), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Padding {
@@ -190,6 +208,15 @@ impl Padding {
 }
 
 /// What happens to the position on the memory axis after everything has been added.
+///
+/// ```
+/// use lanebook_layout::{Pad, Padding, PostMap, Swizzle, Unit};
+///
+/// let swizzle = PostMap::Swizzle(Swizzle::new(3, 3, 3, Unit::Codomain).unwrap());
+/// assert_eq!((swizzle.apply(64), swizzle.undo(72)), (Ok(72), Ok(Some(64))));
+/// let padding = Padding::new(&[Pad { interval: 64, pad: 8 }], Unit::Codomain).unwrap();
+/// assert_eq!(PostMap::Padding(padding).apply(64), Ok(72));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

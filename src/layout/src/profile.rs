@@ -16,6 +16,14 @@ pub const OPEN: u8 = 1;
 pub const CLOSE: u8 = 2;
 
 /// The tree over the shard iters of a layout.
+///
+/// ```
+/// use lanebook_layout::{NoSyms, WellKnown, notation};
+///
+/// let tile = notation::cute::parse("((2,2),4):((1,2),4)", &WellKnown, &mut NoSyms).unwrap();
+/// let profile = tile.view().profile;
+/// assert_eq!((profile.depth(), profile.is_flat(), profile.check(3)), (2, false, Ok(())));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile<'a>(&'a [u8]);
 

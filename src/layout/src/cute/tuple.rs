@@ -15,6 +15,18 @@ pub const KEEP: u8 = 3;
 pub(crate) type Tokens = heapless::Vec<u8, MAX_PROFILE, u8>;
 
 /// A tree of numbers that owns them, of at most [`MAX_ITERS`] leaves.
+///
+/// ```
+/// use lanebook_layout::cute::IntTuple;
+/// use lanebook_layout::{NoSyms, notation};
+///
+/// let mut shape = IntTuple::new();
+/// shape.open().unwrap();
+/// shape.push_leaf(8.into()).unwrap();
+/// shape.push_node(IntTuple::flat(&[2, 4]).unwrap().view()).unwrap();
+/// shape.close().unwrap();
+/// assert_eq!(shape, notation::cute::parse_tuple("(8,(2,4))", &mut NoSyms).unwrap());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntTuple {
     tokens: Tokens,
@@ -117,6 +129,14 @@ impl IntTuple {
 }
 
 /// A borrowed tree of numbers.
+///
+/// ```
+/// use lanebook_layout::{NoSyms, notation};
+///
+/// let shape = notation::cute::parse_tuple("(8,(2,4))", &mut NoSyms).unwrap();
+/// let shape = shape.view();
+/// assert_eq!((shape.rank(), shape.depth(), shape.product().unwrap().value()), (2, 2, Ok(64)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TupleRef<'a> {
     tokens: &'a [u8],

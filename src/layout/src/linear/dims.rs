@@ -12,6 +12,16 @@ pub const MAX_DIMS: usize = 16;
 
 /// Dimensions with their numbers of bits; the first has the lowest bits. Labels are distinct, at
 /// most 64 bits in all.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Dims};
+///
+/// let dims = Dims::from_slice(&[(AxisId::REGISTER, 2), (AxisId::LANE, 5)]).unwrap();
+/// assert_eq!((dims.bits(), dims.bits_of(AxisId::LANE)), (7, 5));
+/// // Lane 3 of register 1, in one number: the register's bits are the low ones.
+/// let packed = dims.insert(1, AxisId::REGISTER).unwrap() | dims.insert(3, AxisId::LANE).unwrap();
+/// assert_eq!((packed, dims.extract(packed, AxisId::LANE)), (0b0001101, Some(3)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dims {
     list: heapless::Vec<(AxisId, u8), MAX_DIMS, u8>,

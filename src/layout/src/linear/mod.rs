@@ -33,6 +33,25 @@ pub enum Hw {}
 pub enum Logical {}
 
 /// A GF(2)-linear map from `From` to `To`.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Coord, Dims, Hw, Linear, Logical};
+///
+/// // Two registers side by side in a row, four lanes down the rows: bases as Triton lists them.
+/// let ins = Dims::from_slice(&[(AxisId::REGISTER, 1), (AxisId::LANE, 2)]).unwrap();
+/// let outs = Dims::from_slice(&[(AxisId::dim(0), 2), (AxisId::dim(1), 1)]).unwrap();
+/// let (row, column) = (1, 0b100);
+/// let tile: Linear<Hw, Logical> =
+///     Linear::from_columns(ins, outs, &[column, row, row << 1]).unwrap();
+/// let mut at = Coord::new();
+/// tile.apply(&[(AxisId::REGISTER, 1), (AxisId::LANE, 3)], &mut at).unwrap();
+/// assert_eq!((at.get(AxisId::dim(0)), at.get(AxisId::dim(1))), (3, 1));
+/// // Each element is held once: the inverse says by whom.
+/// assert!(tile.is_bijective());
+/// let back = tile.invert().unwrap();
+/// back.apply(&[(AxisId::dim(0), 3), (AxisId::dim(1), 1)], &mut at).unwrap();
+/// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::REGISTER)), (3, 1));
+/// ```
 pub struct Linear<From, To> {
     columns: [u64; MAX_BITS],
     ins: Dims,

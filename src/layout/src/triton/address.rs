@@ -7,6 +7,16 @@ use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical, MAX_BITS};
 
 /// Where each element of one block's shared tensor is: a map by bits, then padding.
+///
+/// ```
+/// use lanebook_layout::notation::ttg;
+/// use lanebook_layout::triton::address::Addresses;
+///
+/// let padded = ttg::parse("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>").unwrap();
+/// let tile = Addresses::new(&padded, &[64, 64], 16).unwrap();
+/// assert!(tile.is_padded());
+/// assert_eq!(tile.padded(64), 72);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Addresses {
     /// From the tensor's dimensions to the offset in elements.

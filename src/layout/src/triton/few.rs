@@ -4,6 +4,16 @@ use super::EncodingError;
 use core::fmt;
 
 /// At most `N` items, held in place and `Copy`; more is [`EncodingError::TooMany`].
+///
+/// ```
+/// use lanebook_layout::triton::Few;
+///
+/// let mut order: Few<u8, 2> = Few::new();
+/// order.push(1).unwrap();
+/// order.push(0).unwrap();
+/// assert_eq!((order.as_slice(), order.get(0)), (&[1, 0][..], Some(1)));
+/// assert!(order.push(2).is_err());
+/// ```
 #[derive(Clone, Copy)]
 pub struct Few<T, const N: usize> {
     items: [T; N],
