@@ -565,6 +565,29 @@ fn spellings_of_peers_and_people() {
         assert_eq!(value(written), read, "{written}");
         assert_eq!(value(read), read, "what is printed is read as it is");
     }
+    let mma = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+    let module = format!("#mma = {mma}\n#smem = #ttg.shared_memory\n#blocked = #{blocked}\n");
+    for (written, whole) in [
+        (
+            "tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked}>>",
+            format!("#ttg.slice<{{dim = 1, parent = #{blocked}}}> @ 128"),
+        ),
+        (
+            "tensor<64x16xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>",
+            format!("#ttg.dot_op<{{opIdx = 0, parent = {mma}, kWidth = 2}}> @ 64x16"),
+        ),
+    ] {
+        let (read, same) =
+            (told("sm_80", &format!("{module}{written}"), false), told("sm_80", &whole, false));
+        assert_eq!(read.lines().next(), same.lines().next(), "{written}");
+        assert!(same.starts_with("S["), "{same}");
+    }
+    assert!(
+        told("", "#ttg.slice<{dim = 1, parent = #blocked}> @ 64", false)
+            .starts_with("line 1, column 32: nothing is called"),
+        "{}",
+        told("", "#ttg.slice<{dim = 1, parent = #blocked}> @ 64", false)
+    );
     let sliced = format!("#ttg.slice<{{dim = 1, parent = #{blocked}}}> @ 64");
     assert_eq!(value(&value(&sliced)), value(&sliced));
     let memory = "!ttg.memdesc<64x64xf16, #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>, #smem, mutable>";

@@ -4,7 +4,7 @@ use crate::error::{Needed, Why};
 use crate::text::{self, Scanner, TextSpan};
 use crate::value::{ElementOrder, LooseSwizzle, MAX_DIMS, Placed, QueryStorage, QueryValue};
 use lanebook_infer::notation::{self, NotationError, NotationFault};
-use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg};
+use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg, ttg_print};
 use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
 use lanebook_tables::Tables;
 use lanebook_tile::unit;
@@ -55,7 +55,71 @@ pub(crate) fn encoding(
         *scan = ahead;
         return Ok(());
     }
-    attribute(scan, storage.slot(at))
+    let start = scan.at;
+    let mut behind = Scanner { at: start.saturating_add(1), ..*scan };
+    let word = behind.word();
+    if SPACES.contains(&word.of(scan.text)) && behind.peek() != Some(b'<') {
+        // A module's name for a kind of memory says nothing of places.
+        *scan = behind;
+        return storage.set(at, QueryValue::Word(word)).map_err(|why| (here, why));
+    }
+    let mut ahead = behind;
+    let Some(span) = (behind.peek() == Some(b'<')).then(|| ahead.bracket()).flatten() else {
+        return attribute(scan, storage.slot(at));
+    };
+    let whole = TextSpan { start: TextSpan::new(start, start).start, ..span };
+    match spelled(whole.of(scan.text), storage, here)? {
+        false => attribute(scan, storage.slot(at)),
+        true => {
+            scan.at = whole.end as usize;
+            respelled(storage, at, whole.start)
+        }
+    }
+}
+
+/// Reads the encoding in lent memory. What is wrong stands somewhere in the written one: its names are written out here.
+#[inline(never)]
+fn respelled(storage: &mut QueryStorage, at: usize, start: u32) -> Result<(), Fault> {
+    let QueryStorage { values, room, .. } = storage;
+    let slot = values.get_mut(at).ok_or((start, Why::TooDeep))?;
+    let read = ttg::parse(&room.text).map_err(|error| (start, Why::Notation(error.expected)))?;
+    *slot = QueryValue::Encoding(read);
+    Ok(())
+}
+
+/// Kinds of memory, as modules of Triton's call them.
+const SPACES: [&str; 2] = ["ttg.shared_memory", "ttng.tensor_memory"];
+
+/// Writes an encoding's text into lent memory with the names in it, `parent = #blocked`, as what they stand for; whether
+/// there are any.
+#[inline(never)]
+fn spelled(text: &str, storage: &mut QueryStorage, here: u32) -> Result<bool, Fault> {
+    let QueryStorage { names, named, room, .. } = storage;
+    let known = names.get(..usize::from(*named)).unwrap_or(&[]);
+    let full = (here, Why::TooDeep);
+    room.text.clear();
+    let (mut rest, mut any) = (text, false);
+    while let Some((before, after)) = text::split_first(rest, b'#') {
+        let mut scan = Scanner::new(after);
+        let name = scan.name().unwrap_or_default();
+        room.text.push_str(before).map_err(|_| full)?;
+        if scan.peek() == Some(b'.') {
+            room.text.push('#').map_err(|_| full)?;
+            rest = after;
+            continue;
+        }
+        let place = text.len().saturating_sub(after.len());
+        let there = here.saturating_add(TextSpan::new(place, place).start).saturating_sub(1);
+        let found = known.iter().rev().find(|one| one.name == name);
+        let Some(QueryValue::Encoding(encoding)) = found.map(|one| &one.value) else {
+            return Err((there, Why::UnknownName));
+        };
+        ttg_print::print(&mut room.text, encoding).map_err(|_| full)?;
+        any = true;
+        rest = after.get(name.len()..).unwrap_or_default();
+    }
+    room.text.push_str(rest).map_err(|_| full)?;
+    Ok(any)
 }
 
 /// Reads a tile's type as MLIR writes it, `tensor<64x128xf16, #ttg.blocked<{...}>>` or `!ttg.memdesc<64x64xf16, #shared, #smem>`, from

@@ -271,6 +271,8 @@ pub(crate) struct EncodingRoom {
     pub(crate) back: LentPlace<Linear<Logical, Hw>>,
     pub(crate) padding: LentPlace<Padding>,
     pub(crate) inverse: LentPlace<GuardedInverse>,
+    /// An encoding's text with the names in it written out.
+    pub(crate) text: heapless::String<1024>,
 }
 
 /// Memory for the maps of a written fragment.
@@ -332,6 +334,7 @@ impl QueryStorage {
                 back: LentPlace::Empty,
                 padding: LentPlace::Empty,
                 inverse: LentPlace::Empty,
+                text: heapless::String::new(),
             },
             fragment: FragmentRoom {
                 bases: [BaseEntry::EMPTY; 64],
