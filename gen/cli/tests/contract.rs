@@ -136,8 +136,24 @@ fn operands_and_operations_are_those_of_the_contract() {
         .replace("tensor<64xi32>", "tensor<64xf32>");
     compile(&gather).refused(
         1,
-        &["`gather` is not compiled: rows are not chosen by a tile of indices", "^^^^^^"],
+        &[
+            "operand 0 (from) of `gather` must be a tensor in global memory",
+            "a tile in shared memory",
+        ],
     );
+    let indexed = |from: &str, index: &str, axis: &str| {
+        let body = format!(
+            "func @f(%A: memref<{from}, #gmem>, %C: memref<32x32xf32, #gmem>) {{threads = 128}} {{\n  %i = iota : tensor<{index}>\n  %a = gather %A[0, 0], %i{axis} : memref<{from}, #gmem>, tensor<{index}> -> tensor<32x32xf32>\n  tiled_store %a, %C[0, 0] : tensor<32x32xf32> -> memref<32x32xf32, #gmem>\n}}\n"
+        );
+        compile(&body)
+    };
+    indexed("32x32xf32", "32x32xi32", "").fine();
+    indexed("32x32xf32", "32xi32", "").refused(
+        1,
+        &["a tile of indices has an index for each element that is moved", "broadcast {axis = 1}"],
+    );
+    indexed("32x32xf32", "32x32xi32", " {axis = 2}")
+        .refused(1, &["`axis` names a dimension of the memref"]);
     compile(&format!("{COPY}\n{}", COPY.replace("@f", "@g")))
         .refused(1, &["a program for `compile` is one function", "^^^^"]);
     with("[%m, 0], %s", "[%m, -8], %s")
@@ -289,7 +305,7 @@ fn the_contract_is_printed() {
     assert!(
         all.contains("operations are compiled")
             && all.contains("gather")
-            && all.contains("not compiled: rows are not chosen"),
+            && all.contains("not compiled: no tile is a part"),
         "{all}"
     );
     let one = run(&["ops", "tt.reduce", "--arch", "sm_80"]).fine();
@@ -321,7 +337,7 @@ fn the_contract_is_printed() {
             .iter()
             .any(|t| t == "f16 x f16 -> f32")
     );
-    assert_eq!(named("scatter")["compiled"], false);
+    assert_eq!(named("join")["compiled"], false);
     assert!(
         named("func")["arguments"][0]["attributes"]
             .as_array()

@@ -110,6 +110,8 @@ pub enum Purpose {
     Fill,
     /// Arithmetic on tile elements.
     Arithmetic,
+    /// Takes the index of an element out of an index tile.
+    Index,
     /// Orders accesses.
     Sync,
     /// A label stands here (the atom is unused).
@@ -128,6 +130,7 @@ impl Purpose {
             Self::Matrix => "matrix",
             Self::Fill => "fill",
             Self::Arithmetic => "arithmetic",
+            Self::Index => "index",
             Self::Sync => "sync",
             Self::Label => "label",
         }

@@ -66,22 +66,56 @@ impl Program<'_, '_> {
 }
 
 impl Program<'_, '_> {
+    /// The tile of whole numbers that says where the elements lie that a gather, a scatter or an
+    /// atomic operation touches.
+    #[must_use]
+    pub fn index_tile(&self, op: Op) -> Option<Value> {
+        let number = match self.role(op) {
+            OpRole::Load => 1,
+            OpRole::Store | OpRole::Atomic => 2,
+            _ => return None,
+        };
+        let value = self.operand(op, number).filter(|value| !self.is_truth(*value))?;
+        let ty = self.type_of(value);
+        (ty.is_tile() && !ty.is_memory()).then_some(value)
+    }
+
+    /// The dimension of its memref along which an index tile counts, from its subscript on.
+    #[must_use]
+    pub fn indexed_dim(&self, op: Op) -> Option<u8> {
+        let _ = self.index_tile(op)?;
+        u8::try_from(self.int_attr(op, attr_names::AXIS).unwrap_or(0)).ok()
+    }
+
+    /// Which operand of a movement its mask is, if it has one.
+    #[must_use]
+    pub fn mask_number(&self, op: Op) -> Option<u8> {
+        let number = match self.role(op) {
+            OpRole::Load => 1u8,
+            OpRole::Store | OpRole::Atomic => 2,
+            _ => return None,
+        };
+        let number = number.saturating_add(u8::from(self.index_tile(op).is_some()));
+        let mask = self.operand(op, usize::from(number));
+        mask.filter(|value| self.is_truth(*value)).map(|_| number)
+    }
+
     /// The tile of truths that says which elements a load or a store touches.
     #[must_use]
     pub fn mask(&self, op: Op) -> Option<Value> {
-        let number = match self.role(op) {
-            OpRole::Load => 1,
-            OpRole::Store => 2,
-            _ => return None,
-        };
-        self.operand(op, number).filter(|value| self.is_truth(*value))
+        self.operand(op, usize::from(self.mask_number(op)?))
     }
 
     /// What the elements of a load's result are that its mask leaves out; 0 where nothing is said.
     #[must_use]
     pub fn other(&self, op: Op) -> Option<Value> {
-        let is_load = self.role(op) == OpRole::Load;
-        self.mask(op).filter(|_| is_load).and_then(|_| self.operand(op, 2))
+        let number = self.mask_number(op).filter(|_| self.role(op) == OpRole::Load)?;
+        self.operand(op, usize::from(number).saturating_add(1))
+    }
+
+    /// The tiles that are distributed as what an operation moves: its indices, its mask.
+    pub fn beside_moved(&self, op: Op) -> impl Iterator<Item = Value> {
+        [self.index_tile(op), self.mask(op)].into_iter().flatten()
     }
 
     /// Whether a value is a tile of truths.

@@ -29,4 +29,5 @@ lanebook_ir::details! {
     19 Stale => [];
     20 Stages { op, why } at op => [why as u32];
     21 Masked(op) at op => [];
+    22 Indexed { op, why } at op => [why as u32];
 }

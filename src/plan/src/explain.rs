@@ -4,7 +4,7 @@
 //! ([`PlanError::write_named`]), and without.
 
 use crate::data::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unscaled, Unstaged, Unwritable,
+    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unindexed, Unscaled, Unstaged, Unwritable,
 };
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
@@ -248,6 +248,12 @@ impl PlanError {
             Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
             Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
+            Self::Indexed { why, .. } => sink.write_str(match why {
+                Unindexed::Shared => "a tile of indices says where elements lie in a memref: not in a tile in shared memory",
+                Unindexed::Element => "a tile of indices has whole numbers of 32 bits",
+                Unindexed::Shape => "a tile of indices has an index for each element that is moved: it has that tile's shape",
+                Unindexed::Dimension => "`axis` names a dimension of the memref",
+            }),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
             Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
@@ -281,7 +287,7 @@ shown!(PlanError);
 
 #[cfg(test)]
 mod tests {
-    use super::{Op, PlanError, PlanPool, Unscaled, Unstaged, Unwritable};
+    use super::{Op, PlanError, PlanPool, Unindexed, Unscaled, Unstaged, Unwritable};
     use lanebook_layout::every_variant_speaks;
     use lanebook_tile::tiling::Reject;
 
@@ -297,6 +303,7 @@ mod tests {
             SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
             Stages { op, why: Unstaged::NoCopy }, Masked(op),
+            Indexed { op, why: Unindexed::Shape },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

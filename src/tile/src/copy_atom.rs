@@ -81,6 +81,8 @@ pub struct CopyAtom {
     pub shared_align: u16,
     /// It is told how many bytes of a lane's share to read.
     pub is_sized: bool,
+    /// An address is a part that is the same in the whole wave, and a lane's offset of fewer bits.
+    pub is_split: bool,
     /// Each slot has two places.
     pub pair: Option<PlacePair>,
 }
@@ -250,6 +252,7 @@ impl CopyAtom {
             lanes,
             uniform,
             is_sized: movement.size.is_some(),
+            is_split: [&movement.from, &movement.to].iter().any(|side| side.base.is_some()),
             run_bytes: if uniform { 0 } else { run_bytes },
             shared_align: if movement.to.space == Space::Shared {
                 movement.to.align_bytes

@@ -34,7 +34,7 @@ const fn fault(
 }
 
 /// Known faults.
-pub const FAULTS: [Fault; 26] = [
+pub const FAULTS: [Fault; 29] = [
     fault("swapped yields", "copy", "sm_80", &["carried", "turns"]),
     fault("swapped yields", "copy", "gfx950", &["carried", "turns"]),
     fault("the temporary of a cycle left out", "temporary", "sm_80", &["carried"]),
@@ -58,6 +58,9 @@ pub const FAULTS: [Fault; 26] = [
     fault("a guard left out", "guard", "gfx942", &["copy", "gemm"]),
     fault("a guard left out", "guard", "gfx1100", &["masks"]),
     fault("the truth of another element", "truth", "sm_80", &["masks"]),
+    fault("the index of another element", "index", "sm_80", &["indices"]),
+    fault("the index of another element", "index", "gfx1100", &["indices"]),
+    fault("a guard of indices left out", "guard", "gfx942", &["indices"]),
     fault("the truth of another element", "truth", "gfx942", &["masks"]),
     fault("zeros beyond bounds left out", "zeros", "gfx1100", &["copy", "graph"]),
     fault("a turn too many or too few", "bound", "sm_80", &["turns", "carried"]),

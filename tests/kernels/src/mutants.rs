@@ -247,6 +247,19 @@ pub(crate) fn change(
             steps[k].guard = guard;
             return Some(k);
         }
+        "index" => {
+            // Where another element lies.
+            let taken: Vec<usize> =
+                places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Index).collect();
+            let k = *taken.get(numbers.below(taken.len()))?;
+            let others = |j: &usize| {
+                steps[*j].origin == steps[k].origin && steps[*j].args[1] != steps[k].args[1]
+            };
+            let all: Vec<usize> = taken.iter().copied().filter(others).collect();
+            let other = *all.get(numbers.below(all.len()))?;
+            steps[k].args[1] = steps[other].args[1];
+            return Some(k);
+        }
         "zeros" => {
             // What a guarded load leaves alone is what was there before.
             let loads: Vec<usize> = places

@@ -113,6 +113,22 @@ fn changed_steps_are_noticed() {
     }
 }
 
+/// Indices of other elements, guards of indices and of others left out.
+#[test]
+fn changed_indices_are_noticed() {
+    for (name, arch, kinds, least) in [
+        ("gathered_bounds.tile", "sm_80", &["index", "guard", "zeros", "read"][..], 10),
+        ("gathered_bounds.tile", "gfx942", &["index", "guard", "zeros", "read"], 10),
+        ("gathered_masked.tile", "gfx1100", &["index", "truth", "guard"], 6),
+        ("gathered_elements.tile", "sm_90a", &["index", "read", "immediate", "exchanged"], 8),
+        ("gathered_elements.tile", "gfx950", &["index", "read"], 6),
+        ("gathered_gemm.tile", "sm_80", &["index", "guard", "left out"], 6),
+        ("gathered_rows_f32.tile", "gfx1200", &["index", "read", "written"], 6),
+    ] {
+        assert!(all_noticed(name, &program(name), arch, kinds, 4) >= least, "{name} {arch}");
+    }
+}
+
 /// Guards of masked movements: left out, or of another element; what they leave alone not filled.
 #[test]
 fn changed_guards_are_noticed() {

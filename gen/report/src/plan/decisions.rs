@@ -9,9 +9,10 @@ use lanebook_tables::{AtomId, Status};
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
-const PURPOSES: [(Purpose, &str); 8] = [
+const PURPOSES: [(Purpose, &str); 9] = [
     (Purpose::FirstAddress, "addresses, up to the first of an operation"),
     (Purpose::FurtherAddress, "addresses, further ones"),
+    (Purpose::Index, "taking indices out of tiles"),
     (Purpose::Move, "moving tiles"),
     (Purpose::Matrix, "multiplying"),
     (Purpose::Fill, "filling registers"),

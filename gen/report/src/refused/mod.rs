@@ -83,7 +83,10 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::IrError) -> 
             String::new()
         }
         ErrorKind::AttrValue => {
-            let attrs = tables.contract.ops.iter().flat_map(|op| {
+            // The operation whose line it is first: others may have an attribute of this key, too.
+            let own = named_before(tables, &source.text, place.offset as usize);
+            let own = own.and_then(|number| tables.contract.ops.get(number));
+            let attrs = own.into_iter().chain(tables.contract.ops.iter()).flat_map(|op| {
                 op.attrs.iter().chain(op.arguments.iter().flat_map(|slot| slot.attrs.slice()))
             });
             if let Some(attr) = attrs
@@ -106,6 +109,16 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::IrError) -> 
         kind => written(|out| kind.write_figures("", Some(tables), out)),
     };
     at(Problem::refused(what, remedy), source, place, label)
+}
+
+/// The number of the operation that a line names last in front of a place.
+fn named_before(tables: &Tables<'_>, text: &str, place: usize) -> Option<usize> {
+    let before = text.get(..place)?;
+    let line = before.get(before.rfind('\n').map_or(0, |end| end.saturating_add(1))..)?;
+    let number = |word: &str| {
+        tables.ops.iter().position(|op| op.name == word || op.aliases.iter().any(|a| *a == word))
+    };
+    line.split_whitespace().rev().find_map(number)
 }
 
 /// An error of planning or emission.

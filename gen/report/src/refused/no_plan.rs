@@ -7,7 +7,7 @@ use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::plan::{PlanError, PlanPool, Reject, Unstaged, Unwritable};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unindexed, Unstaged, Unwritable};
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
@@ -381,6 +381,21 @@ pub(super) fn of_plan(
             ),
             op,
             String::from("here is a mask"),
+        ),
+        PlanError::Indexed { op, why } => here(
+            Problem::refused(
+                what,
+                match why {
+                    Unindexed::Shared => "store the tile to a memref and gather from that",
+                    Unindexed::Element => "convert the indices to i32",
+                    Unindexed::Shape => {
+                        "write an index for each row as a column that `broadcast {axis = 1}` repeats: that costs nothing"
+                    }
+                    _ => "count dimensions from 0, the outermost one",
+                },
+            ),
+            op,
+            String::new(),
         ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();

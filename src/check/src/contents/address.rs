@@ -31,6 +31,34 @@ const PARAMETERS: u64 = 0x7a00;
 /// Bits of an address in global memory.
 const GLOBAL_BITS: u64 = (1 << 48) - 1;
 
+/// Where a tile begins, and how its elements lie behind that.
+#[derive(Copy, Clone)]
+pub(super) struct TileStart {
+    /// The first element's address, but for what an index says.
+    at: u64,
+    /// Bytes of the outer stride; 0 where an index says which.
+    outer: u64,
+    /// Whether bytes of a row count.
+    inner: u64,
+    /// What an index counts from, and the bytes from one to the next.
+    pub(super) index: Option<(i64, u64)>,
+    /// The bits that addresses have.
+    mask: u64,
+}
+
+impl TileStart {
+    /// Whether a position, at a coordinate along the dimension of the index, is at an address.
+    pub(super) fn meets(&self, p: Position, coordinate: u64, address: u64) -> bool {
+        let stride = self.index.map_or(0, |(_, stride)| stride);
+        let at = self
+            .at
+            .wrapping_add(u64::from(p.lead).wrapping_mul(self.outer))
+            .wrapping_add(u64::from(p.byte).wrapping_mul(self.inner))
+            .wrapping_add(coordinate.wrapping_mul(stride));
+        at & self.mask == address & self.mask
+    }
+}
+
 /// A thread that is carried out.
 pub(super) struct ThreadRun<'a, 's> {
     pub(super) look: &'a ContentsContext<'a>,
@@ -360,6 +388,9 @@ impl ThreadRun<'_, '_> {
             self.units(at, step, atom)?;
         }
         let mut value = self.value(step, atom);
+        if step.purpose == Purpose::Index {
+            value = self.invented(at);
+        }
         if Some(step.atom) == isa.make_uniform {
             value = self.first_lane(value);
         }
@@ -535,8 +566,9 @@ impl ThreadRun<'_, '_> {
         self.turns.get(number).copied()
     }
 
-    /// Where a tile of global memory begins, and the bytes of its outer stride.
-    fn tile(&self, g: &GlobalPlan) -> Option<(u64, u64)> {
+    /// Where a tile of global memory begins.
+    fn tile(&self, g: &GlobalPlan, indexed: Option<u8>) -> Option<TileStart> {
+        let own = |dim: usize| indexed.is_some_and(|own| usize::from(own) == dim);
         let bytes = u64::from(g.map.shape.bits / 8);
         let rank = self.look.program.type_of(g.memref).shape.rank();
         let stride = |dim: usize| {
@@ -544,19 +576,41 @@ impl ThreadRun<'_, '_> {
             self.look.argument(g.memref, kind)?.checked_mul(bytes)
         };
         let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
+        let mut index = None;
         for (dim, lead) in g.leads().enumerate() {
             let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
+            if own(dim) {
+                index = Some((lead.start, apart));
+                continue;
+            }
             at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
         }
         let outer = match g.outer_bytes {
             Some(bytes) => u64::from(bytes),
             None => stride(rank.checked_sub(2)?)?,
         };
-        if let Some(row) = g.start.0 {
-            at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?;
+        let (is_row, is_column) = (own(rank.wrapping_sub(2)), own(rank.saturating_sub(1)));
+        match g.start.0 {
+            Some(row) if is_row => index = Some((row, outer)),
+            Some(row) => at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?,
+            None => {}
         }
-        at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
-        Some((at, outer))
+        if is_column {
+            index = Some((g.start.1, bytes));
+        } else {
+            at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
+        }
+        let index = match index {
+            Some((from, stride)) => Some((self.index(from)?, stride)),
+            None => None,
+        };
+        Some(TileStart {
+            at,
+            outer: if is_row { 0 } else { outer },
+            inner: u64::from(!is_column),
+            index,
+            mask: GLOBAL_BITS,
+        })
     }
 
     /// Compares the addresses of a movement's step with the places of its element.
@@ -659,17 +713,20 @@ impl ThreadRun<'_, '_> {
             segment_align: plan.shared_align,
         };
         let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
-        let Some((start, outer, mask)) = self.start(end) else { return Ok(()) };
-        let place = |p: Position| {
-            start
-                .wrapping_add(u64::from(p.lead).wrapping_mul(outer))
-                .wrapping_add(u64::from(p.byte))
-                & mask
+        let indexed = match end {
+            End::Global(_) => self.look.program.indexed_dim(m.op),
+            _ => None,
         };
+        let Some(tile) = self.start(end, indexed) else { return Ok(()) };
         let share = u32::from(side.slot_bytes);
+        if tile.index.is_some() {
+            return self.indexed(at, m, end, &tile, address, instances, |i| {
+                this.address(&memory, side, (slot, second), warp, i).map(|(_, p)| p)
+            });
+        }
         let stands = |i: u32| {
             this.address(&memory, side, (slot, second), warp, i)
-                .map(|(_, p)| (place(p) == address & mask).then_some(p))
+                .map(|(_, p)| tile.meets(p, 0, address).then_some(p))
         };
         let Some(&known) = self.instances.get(usize::from(at)) else { return Ok(()) };
         if known == NONE {
@@ -692,11 +749,11 @@ impl ThreadRun<'_, '_> {
                     *known = u16::try_from(i).unwrap_or(NONE);
                 }
                 self.compared = self.compared.saturating_add(1);
-                return self.guarded(at, end, p, share);
+                return self.guarded(at, end, (p, None), share);
             }
         } else if let Some(p) = stands(u32::from(known))? {
             self.compared = self.compared.saturating_add(1);
-            return self.guarded(at, end, p, share);
+            return self.guarded(at, end, (p, None), share);
         }
         Err(Violation::Address {
             op: m.op,
@@ -716,7 +773,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Whether another step of the same movement is an instance.
-    fn is_taken(&self, at: u16, instance: u32) -> bool {
+    pub(super) fn is_taken(&self, at: u16, instance: u32) -> bool {
         let Some(own) = self.look.steps.get(usize::from(at)) else { return false };
         let same = |step: &Step| (step.origin, step.atom) == (own.origin, own.atom);
         let others = (0u16..).zip(self.look.steps).zip(self.instances.iter());
@@ -725,8 +782,8 @@ impl ThreadRun<'_, '_> {
             .any(|((number, _), _)| number != at)
     }
 
-    /// Where a tile begins, the bytes of its outer stride, and the bits that addresses have.
-    fn start(&self, end: End) -> Option<(u64, u64, u64)> {
+    /// Where a tile begins.
+    fn start(&self, end: End, indexed: Option<u8>) -> Option<TileStart> {
         match end {
             End::Shared(k) => {
                 let a = self.look.plan.allocs.get(usize::from(k))?;
@@ -735,12 +792,10 @@ impl ThreadRun<'_, '_> {
                     None => 0,
                 };
                 let start = u64::from(a.offset).checked_add(buffer)?;
-                Some((self.look.base().wrapping_add(start), 0, 0xffff_ffff))
+                let at = self.look.base().wrapping_add(start);
+                Some(TileStart { at, outer: 0, inner: 1, index: None, mask: 0xffff_ffff })
             }
-            End::Global(k) => {
-                let (at, outer) = self.tile(self.look.plan.globals.get(usize::from(k))?)?;
-                Some((at, outer, GLOBAL_BITS))
-            }
+            End::Global(k) => self.tile(self.look.plan.globals.get(usize::from(k))?, indexed),
             End::Registers(_) => None,
         }
     }

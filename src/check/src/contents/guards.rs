@@ -8,7 +8,7 @@ use crate::contents::goal::{Goal, What};
 use crate::contents::storage::ContentsScratch;
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, ContentsSummary, count};
-use crate::evaluator::{Position, place_bits};
+use crate::evaluator::Position;
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{GUARD_OPERAND, NO_GUARD, Slot, Step};
@@ -96,17 +96,10 @@ pub(super) fn masked(
         let word = u8::try_from(word).map_err(|_| wrong)?;
         content = scratch.read(look, number, word, 0).ok_or(wrong)?;
     }
-    let ((End::Registers(k), _) | (_, End::Registers(k))) = (m.from, m.to) else {
-        return Err(wrong);
-    };
-    let tile = &look.plan.fragments.get(usize::from(k)).ok_or(wrong)?.fragment;
-    let first = m.tiling.register(instance).checked_mul(32).ok_or(wrong)?;
-    let place = first.checked_div(place_bits(tile)).ok_or(wrong)?;
-    let bits = look.place_of(mask).ok_or(wrong)?;
     scratch.want(Goal {
         bits: BitRange { content, bit: 0, width: 32 },
         what: What::Tile(mask),
-        at: place.checked_mul(bits).ok_or(wrong)?,
+        at: look.beside(m, mask, instance).ok_or(wrong)?,
         sink: at,
     })
 }
@@ -118,7 +111,7 @@ impl ThreadRun<'_, '_> {
         &self,
         at: u16,
         end: End,
-        first: Position,
+        (first, coordinate): (Position, Option<u64>),
         share: u32,
     ) -> Result<(), Violation> {
         let wrong =
@@ -140,11 +133,17 @@ impl ThreadRun<'_, '_> {
             return if step.guard == NO_GUARD && !is_sized { Ok(()) } else { Err(wrong) };
         }
         // Indices of tensors with bounds are below this, also those beyond the bounds.
-        if self.last_index(tile, first).is_none_or(|last| last >= 1 << 31) {
+        let indexed = self.look.movement_of(step).and_then(|m| self.look.program.indexed_dim(m.op));
+        if self.last_index(tile, first, indexed).is_none_or(|last| last >= 1 << 31) {
             return Ok(());
         }
+        let index = match (indexed, coordinate) {
+            (None, None) => None,
+            (Some(dim), Some(at)) => Some((usize::from(dim), at)),
+            _ => return Err(wrong),
+        };
         let last = first.plus(share.saturating_sub(1)).ok_or(wrong)?;
-        let inside = self.is_inside(tile, first).ok_or(wrong)?;
+        let inside = self.is_inside(tile, first, index).ok_or(wrong)?;
         let takes_part = match self.look.atom(step).and_then(|atom| atom.movement?.size) {
             // All of a share is read, or nothing.
             Some(size) => match self.operand(step, u16::MAX, usize::from(size)) {
@@ -155,7 +154,7 @@ impl ThreadRun<'_, '_> {
             None => self.takes_part(step).ok_or(wrong)?,
         };
         // A share is all inside or all outside.
-        if inside == takes_part && self.is_inside(tile, last) == Some(inside) {
+        if inside == takes_part && self.is_inside(tile, last, index) == Some(inside) {
             Ok(())
         } else {
             Err(wrong)
@@ -163,9 +162,12 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The greatest index of a byte of a tile along a dimension of its tensor.
-    fn last_index(&self, tile: &GlobalPlan, at: Position) -> Option<u64> {
+    fn last_index(&self, tile: &GlobalPlan, at: Position, indexed: Option<u8>) -> Option<u64> {
         let mut most = 0;
-        for start in tile.starts() {
+        for (dim, start) in (0u8..).zip(tile.starts()) {
+            if Some(dim) == indexed {
+                continue;
+            }
             let further = u64::from(at.byte.max(at.lead));
             most = self.place_of(start)?.checked_add(further)?.max(most);
         }
@@ -186,7 +188,12 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Whether a byte of a tile belongs to an element inside of the bounds.
-    fn is_inside(&self, tile: &GlobalPlan, at: Position) -> Option<bool> {
+    fn is_inside(
+        &self,
+        tile: &GlobalPlan,
+        at: Position,
+        index: Option<(usize, u64)>,
+    ) -> Option<bool> {
         let element = u32::from(tile.map.shape.bits / 8);
         let bounds = self.look.program.bounds(tile.memref)?;
         let mut inside = true;
@@ -201,6 +208,11 @@ impl ThreadRun<'_, '_> {
                 MemrefBound::Number(n) => u64::from(n),
                 MemrefBound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
             };
+            if let Some((_, coordinate)) = index.filter(|(own, _)| *own == dim) {
+                // Below zero is above all bounds.
+                inside &= coordinate < bound;
+                continue;
+            }
             inside &= self.place_of(start)?.checked_add(u64::from(further))? < bound;
         }
         Some(inside)

@@ -1,21 +1,27 @@
 //! Indices of the program, worked out for the turns that run: by what the text says alone.
 //!
+//! Tiles of indices: what a step takes out of one is invented, another number in each thread and
+//! turn. The address that a movement's instance has in all of them is that of its element's place
+//! with the number of one such step, and a goal says that this step's register holds that index of
+//! the tile.
+//!
 //! Tiles whose elements are not in memory: in the threads that are carried out, the step that is
 //! said to make a register of one leaves the number there that the text says. Which register of
 //! which tile a step is said to make is what the goals have found.
 
-use crate::contents::address::ThreadRun;
+use crate::contents::address::{ThreadRun, TileStart};
 use crate::contents::arguments::Given;
-use crate::contents::goal::Prover;
-use crate::contents::storage::{ContentsScratch, NO_LOOP};
+use crate::contents::goal::{Goal, Prover, What};
+use crate::contents::storage::{ContentsScratch, NO_LOOP, NONE};
 use crate::contents::through::BitRange;
-use crate::contents::{Content, ContentsContext};
-use crate::evaluator::{held, power, row_col};
+use crate::contents::{Content, ContentsContext, ContentsSummary};
+use crate::evaluator::{Position, held, place_bits, power, row_col};
 use crate::violation::Violation;
 use heapless::Vec;
 use lanebook_emit::ParamKind;
-use lanebook_emit::step::Step;
-use lanebook_ir::{Def, Op, Value};
+use lanebook_emit::step::{Purpose, Step};
+use lanebook_ir::{Def, MemrefBound, Op, Value};
+use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::{IndexWord, OpRole};
 
 /// Most values that wait for their operands.
@@ -242,5 +248,186 @@ impl ThreadRun<'_, '_> {
         let is_row = of.dim.checked_add(2)? == program.type_of(value).shape.rank();
         let further = if is_row { row } else { col };
         Some(of.start.cast_unsigned().wrapping_add(further))
+    }
+}
+
+/// Numbers that indices are below where nothing bounds them.
+const COMMON: u32 = 1 << 16;
+/// The same, far behind a tensor's start.
+const FAR: u32 = 1 << 24;
+/// Indices below zero that are tried are above this, as numbers without signs.
+const BELOW: u32 = 64;
+
+/// Mixes numbers.
+fn mixed(numbers: impl Iterator<Item = u32>) -> u32 {
+    let mut out = 0x9e37_79b9u32;
+    for number in numbers {
+        out = (out ^ number).wrapping_mul(0x85eb_ca6b);
+        out ^= out >> 15;
+    }
+    out
+}
+
+impl ThreadRun<'_, '_> {
+    /// What a step is said to find in an index tile, in this thread and in the turns that run:
+    /// places inside of a tensor's bounds, outside, and below zero.
+    pub(super) fn invented(&self, at: u16) -> Option<u64> {
+        let step = self.look.steps.get(usize::from(at))?;
+        let own = |m: &&TransferPlan| m.op.index() == usize::from(step.origin);
+        let m = self.look.plan.transfers.iter().find(own)?;
+        let dim = usize::from(self.look.program.indexed_dim(m.op)?);
+        let ((End::Global(k), _) | (_, End::Global(k))) = (m.from, m.to) else { return None };
+        let g = self.look.plan.globals.get(usize::from(k))?;
+        let start = self.index(g.starts().nth(dim)?)?;
+        let bounds = self.look.program.bounds(g.memref);
+        let bound = match bounds.and_then(|bounds| bounds.get(dim).copied()) {
+            None | Some(MemrefBound::None) => None,
+            Some(MemrefBound::Number(n)) => Some(n),
+            Some(MemrefBound::Argument(value)) => {
+                Some(u32::try_from(self.look.argument(value, ParamKind::Scalar)?).ok()?)
+            }
+        };
+        let number = mixed([self.thread, u32::from(at)].into_iter().chain(self.turns));
+        let high = number >> 8;
+        let coordinate = match bound {
+            None if self.look.given == Given::Far => number.checked_rem(FAR)?,
+            None => number.checked_rem(COMMON)?,
+            Some(_) if number & 3 == 0 => high.checked_rem(BELOW)?.wrapping_neg(),
+            Some(n) => high.checked_rem(n.saturating_mul(2).max(1))?,
+        };
+        let index = i64::from(coordinate).checked_sub(start)?;
+        Some(u64::from(index.cast_unsigned() as u32))
+    }
+
+    /// The coordinate that a step's index makes.
+    fn coordinate(&self, at: u16, start: i64) -> Option<u64> {
+        let sum = self.invented(at)?.wrapping_add(start.cast_unsigned());
+        Some(u64::from(sum as u32))
+    }
+
+    /// Which instance stands at an address, with the index of which step; they are the same ones
+    /// wherever the step is met. `position`: of an instance.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn indexed(
+        &mut self,
+        at: u16,
+        m: &TransferPlan,
+        end: End,
+        tile: &TileStart,
+        address: u64,
+        instances: u32,
+        position: impl Fn(u32) -> Result<Position, Violation>,
+    ) -> Result<(), Violation> {
+        let missing = Violation::Missing(m.op);
+        let wrong = Violation::Address {
+            op: m.op,
+            step: at,
+            thread: u16::try_from(self.thread).unwrap_or(u16::MAX),
+            address,
+        };
+        let (start, _) = tile.index.ok_or(missing)?;
+        let (known, from) = self
+            .instances
+            .get(usize::from(at))
+            .copied()
+            .zip(self.blocks.get(usize::from(at)).map(|[from, ..]| *from))
+            .ok_or(missing)?;
+        if known != NONE {
+            let p = position(u32::from(known))?;
+            let coordinate = self.coordinate(from, start).ok_or(wrong)?;
+            if !tile.meets(p, coordinate, address) {
+                return Err(wrong);
+            }
+            return self.at_index(at, m, end, (p, coordinate));
+        }
+        // The step that took it stands before the one that moves, most often right before.
+        let is_taken = |number: &u16| {
+            self.look.steps.get(usize::from(*number)).is_some_and(|step| {
+                step.purpose == Purpose::Index && usize::from(step.origin) == m.op.index()
+            })
+        };
+        for from in (0..at).rev().filter(is_taken) {
+            let Some(coordinate) = self.coordinate(from, start) else { continue };
+            for i in 0..instances {
+                let p = position(i)?;
+                if !tile.meets(p, coordinate, address) || self.is_taken(at, i) {
+                    continue;
+                }
+                if let Some(known) = self.instances.get_mut(usize::from(at)) {
+                    *known = u16::try_from(i).unwrap_or(NONE);
+                }
+                if let Some([place, ..]) = self.blocks.get_mut(usize::from(at)) {
+                    *place = from;
+                }
+                return self.at_index(at, m, end, (p, coordinate));
+            }
+        }
+        Err(wrong)
+    }
+
+    /// An instance is where its index says: as many bytes as have one index move, in the lanes that
+    /// take part.
+    fn at_index(
+        &mut self,
+        at: u16,
+        m: &TransferPlan,
+        end: End,
+        (p, coordinate): (Position, u64),
+    ) -> Result<(), Violation> {
+        self.compared = self.compared.saturating_add(1);
+        let program = self.look.program;
+        let wrong = Violation::Missing(m.op);
+        let step = self.look.steps.get(usize::from(at)).ok_or(wrong)?;
+        let movement = self.look.atom(step).and_then(|atom| atom.movement).ok_or(wrong)?;
+        let side = if m.from == end { &movement.from } else { &movement.to };
+        let share = u32::from(side.slot_bytes);
+        let End::Global(k) = end else { return Err(wrong) };
+        let g = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
+        let tile = program.index_tile(m.op).ok_or(wrong)?;
+        let dim = program.indexed_dim(m.op).ok_or(wrong)?;
+        let is_inner = usize::from(dim).saturating_add(1) == g.starts().count();
+        let is_one = share == u32::from(g.map.shape.bits / 8);
+        if !is_one && (is_inner || !program.is_same_along_rows(tile)) {
+            return Err(wrong);
+        }
+        self.guarded(at, end, (p, Some(coordinate)), share)
+    }
+}
+
+/// What the step must hold that took a movement's index: the index of the first element that each
+/// lane moves.
+#[inline(never)]
+pub(super) fn taken(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    m: &TransferPlan,
+    out: &mut ContentsSummary,
+) -> Result<(), Violation> {
+    let Some(tile) = look.program.index_tile(m.op) else { return Ok(()) };
+    let wrong = Violation::Missing(m.op);
+    let Some(instance) = scratch.instance(at) else {
+        out.unfollowed = out.unfollowed.saturating_add(1);
+        return Ok(());
+    };
+    let [from, ..] = *scratch.blocks.get(usize::from(at)).ok_or(wrong)?;
+    scratch.want(Goal {
+        bits: BitRange { content: Content::Step(from, 0), bit: 0, width: 32 },
+        what: What::Tile(tile),
+        at: look.beside(m, tile, instance).ok_or(wrong)?,
+        sink: at,
+    })
+}
+
+impl ContentsContext<'_> {
+    /// The first bit, in a tile that is distributed as what a movement moves, of what belongs to a
+    /// lane's first element of an instance.
+    pub(super) fn beside(&self, m: &TransferPlan, tile: Value, instance: u32) -> Option<u32> {
+        let ((End::Registers(k), _) | (_, End::Registers(k))) = (m.from, m.to) else {
+            return None;
+        };
+        let moved = &self.plan.fragments.get(usize::from(k))?.fragment;
+        let first = m.tiling.register(instance).checked_mul(32)?;
+        first.checked_div(place_bits(moved))?.checked_mul(self.place_of(tile)?)
     }
 }

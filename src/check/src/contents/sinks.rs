@@ -38,6 +38,10 @@ pub(super) fn goals(
         if let Some(m) = look.movement_of(step).filter(|m| look.program.mask(m.op).is_some()) {
             crate::contents::guards::masked(look, scratch, at, &m, out)?;
         }
+        if let Some(m) = look.movement_of(step).filter(|m| look.program.index_tile(m.op).is_some())
+        {
+            crate::contents::index::taken(look, scratch, at, &m, out)?;
+        }
         if movement.from.space != Space::Register
             || !matches!(movement.to.space, Space::Shared | Space::Global)
         {

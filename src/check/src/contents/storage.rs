@@ -131,7 +131,8 @@ pub struct ContentsScratch<'s> {
     pub(super) instances: &'s mut VecView<u16>,
     /// What each step was found to be: 0 = nothing yet.
     pub(super) bound: &'s mut VecView<u32>,
-    /// The blocks of A, B and the sums that a product's step names by descriptors and columns.
+    /// The blocks of A, B and the sums that a product's step names by descriptors and columns; of a
+    /// movement with an index, the step that took it.
     pub(super) blocks: &'s mut VecView<[u16; 3]>,
     /// What stands in the registers that steps read.
     pub(super) reads: &'s mut VecView<Content>,

@@ -33,17 +33,23 @@ fn starts(g: &GlobalPlan) -> impl Iterator<Item = Value> {
     g.leading.iter().flatten().map(|lead| lead.start).chain(g.start.0).chain([g.start.1])
 }
 
+/// Where it begins and how many elements it has along each dimension; `None` where indices say
+/// which they are.
+fn spans(g: &GlobalPlan) -> impl Iterator<Item = Option<(Value, u64)>> {
+    let all = starts(g).zip(extents(g));
+    (0u8..).zip(all).map(|(dim, span)| (g.indexed != Some(dim)).then_some(span))
+}
+
 /// Whether numbers show that two tiles have no element in common.
 fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
-    let first = starts(a).zip(extents(a));
-    let second = starts(b).zip(extents(b));
-    let clear = |((from, extent), (to, other)): ((Value, u64), (Value, u64))| {
+    let clear = |(first, second): (Option<(Value, u64)>, Option<(Value, u64)>)| {
+        let Some(((from, extent), (to, other))) = first.zip(second) else { return false };
         let (Some(from), Some(to)) = (program.int(from), program.int(to)) else { return false };
         let ends = |start: i64, n: u64| i64::try_from(n).ok().and_then(|n| start.checked_add(n));
         ends(from, extent).is_some_and(|end| end <= to)
             || ends(to, other).is_some_and(|end| end <= from)
     };
-    first.zip(second).any(clear)
+    spans(a).zip(spans(b)).any(clear)
 }
 
 /// By how much a loop moves an index in each turn: 0 = not at all; `None` if that is not known.
@@ -63,12 +69,15 @@ fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> LoopEffect {
         around = program.parent(at);
         let Some(at) = program.counted_loop(at) else { continue };
         let mut moves = false;
-        for (start, extent) in starts(g).zip(extents(g)) {
+        for (start, extent) in spans(g).flatten() {
             match moved_by(program, start, &at) {
                 Some(0) => {}
                 Some(by) if by >= extent => moves = true,
                 _ => return LoopEffect::Slides,
             }
+        }
+        if !moves && g.indexed.is_some() {
+            return LoopEffect::Slides;
         }
         if !moves {
             out = LoopEffect::Again;

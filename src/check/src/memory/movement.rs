@@ -183,9 +183,17 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
         };
         sizes = sizes && found == inside;
     }
-    let one_row = g.start.0.is_some()
-        || (shape.rank() == 1 && g.outer_bytes == Some(0) && g.map.shape.row_count() == 1);
-    all && written.next().is_none() && sizes && one_row
+    let indexed = program.indexed_dim(op);
+    // Indices say where rows lie that have no dimension.
+    let has_rows = g.map.shape.row_count() != 1 && indexed.is_none();
+    let one_row =
+        g.start.0.is_some() || (shape.rank() == 1 && g.outer_bytes == Some(0) && !has_rows);
+    g.indexed == indexed
+        && indexed.is_none_or(|dim| usize::from(dim) < shape.rank())
+        && all
+        && written.next().is_none()
+        && sizes
+        && one_row
 }
 
 /// Coordinates of an atom, and bytes of one.

@@ -85,6 +85,13 @@ impl<'t, 's> Selector<'t, 's> {
         vector.or(*scalar)
     }
 
+    /// Forgets where a node is.
+    pub fn forget(&mut self, node: ExprId) {
+        if let Some(memo) = self.scratch.memo.get_mut(node.index()) {
+            *memo = [None; 2];
+        }
+    }
+
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
         let side = self.machine.side(reg.class).unwrap_or(VECTOR);

@@ -272,6 +272,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
         crate::memory::uniform_base::UniformRun,
         { crate::memory::uniform_base::MAX_RUNS },
     >,
+    /// What an instance with an index is made of.
+    pub(crate) indexed: crate::memory::indexed::IndexedPlace,
     /// Where the run stands whose start is in the special register: bytes behind its first
     /// instance's.
     pub run_at: Option<u32>,
@@ -336,6 +338,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             pressure: crate::matrix::k_slices::RegisterPressureLevel::None,
             stride: None,
             runs: heapless::Vec::new(),
+            indexed: crate::memory::indexed::IndexedPlace::NONE,
             run_at: None,
             tensor: None,
             written,

@@ -11,6 +11,7 @@
 use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{ComputedIndex, EmitError, LowerContext, full};
 use crate::lower::interface::ParamKind;
+use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{Missing, StepError};
 use lanebook_ir::{Def, IndexFacts, IndexStep, Loop, Op, Program, Value};
@@ -320,16 +321,29 @@ impl LowerContext<'_, '_, '_, '_> {
     /// not change there: then they are made before it.
     pub(crate) fn is_even(&self, plan: &lanebook_plan::TransferPlan, at: &Loop) -> bool {
         use lanebook_plan::End;
-        let globals = [plan.from, plan.to].into_iter().filter_map(|end| match end {
+        let mut globals = [plan.from, plan.to].into_iter().filter_map(|end| match end {
             End::Global(k) => self.plan.globals.get(usize::from(k)),
             _ => None,
         });
-        globals.flat_map(|global| global.starts()).all(|start| {
-            match self.program.index_step(start, at) {
+        globals.all(|global| {
+            // What an index counts from is no part of these addresses.
+            let starts = global.starts().enumerate().filter(|(dim, _)| !global.is_indexed(*dim));
+            let advances = global.indexed.is_none() || self.advances_lanes();
+            starts.map(|(_, start)| self.program.index_step(start, at)).all(|step| match step {
                 IndexStep::Fixed => true,
-                IndexStep::By(n) | IndexStep::Times(n) => n > 0 && i32::try_from(n).is_ok(),
+                IndexStep::By(n) | IndexStep::Times(n) => {
+                    advances && n > 0 && i32::try_from(n).is_ok()
+                }
                 IndexStep::Other => false,
-            }
+            })
+        })
+    }
+
+    /// Whether an instruction adds a number to addresses of 64 bits that lanes have.
+    fn advances_lanes(&self) -> bool {
+        let class = self.machine.class(RegisterKind::Vector, 64);
+        class.is_some_and(|class| {
+            self.machine.binary(IndexOp::Add64, class, 1, SecondOperand::Number(1)).is_some()
         })
     }
 }

@@ -162,8 +162,12 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
             End::Global(k) => {
-                let global =
+                let mut global =
                     *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                if global.indexed.is_some() {
+                    global.map = global.placed();
+                    self.prepare_indexed(plan, &global)?;
+                }
                 self.prepare_global(plan, view, &global, innermost)
             }
             End::Registers(_) => Ok(()),
@@ -257,7 +261,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's
     /// first, with the keys that came before.
-    fn for_each_delta(
+    pub(crate) fn for_each_delta(
         &mut self,
         plan: &TransferPlan,
         map: &MemoryMap,
@@ -282,7 +286,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Bytes of the outer stride as an expression.
-    fn outer_bytes(&mut self, op: Op, global: &GlobalPlan) -> Result<ExprId, EmitError> {
+    pub(crate) fn outer_bytes(&mut self, op: Op, global: &GlobalPlan) -> Result<ExprId, EmitError> {
         if let Some(bytes) = global.outer_bytes {
             return Ok(self.arena.constant(bytes)?);
         }
@@ -303,7 +307,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Bytes from one index of a dimension in front of the tile's to the next as an expression.
-    fn lead_bytes(
+    pub(crate) fn lead_bytes(
         &mut self,
         op: Op,
         global: &GlobalPlan,
@@ -326,6 +330,9 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<ExprId, EmitError> {
         let mut at = self.parameter(op, global.memref, ParamKind::Pointer)?;
         for (dim, lead) in global.leads().enumerate() {
+            if global.is_indexed(dim) {
+                continue;
+            }
             let bytes = self.lead_bytes(op, global, dim, lead)?;
             let number = self.index_value(op, lead.start, innermost)?;
             at = self.add_product(Some(at), number, bytes)?.unwrap_or(at);
@@ -347,11 +354,18 @@ impl LowerContext<'_, '_, '_, '_> {
         let element = u64::from(global.map.shape.bits / 8);
         let pointer = self.matrix_start(op, global, innermost)?;
         let outer_bytes = self.outer_bytes(op, global)?;
+        // What an index counts from is part of the index.
+        let rank = global.rank();
         let outer = match global.start.0 {
-            Some(row) => self.index_value(op, row, innermost)?,
-            None => None,
+            Some(row) if !global.is_indexed(rank.saturating_sub(2)) => {
+                self.index_value(op, row, innermost)?
+            }
+            _ => None,
         };
-        let inner = self.index_value(op, global.start.1, innermost)?;
+        let inner = match global.is_indexed(rank.saturating_sub(1)) {
+            true => None,
+            false => self.index_value(op, global.start.1, innermost)?,
+        };
         let outer_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, true)?;
         let inner_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, false)?;
         let split = view.side.base.is_some();
@@ -417,6 +431,13 @@ impl LowerContext<'_, '_, '_, '_> {
                 this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
             });
         }
+        if global.indexed.is_some() {
+            uniform = self.add_product(uniform, outer, outer_bytes)?;
+            uniform = self.add_scaled(uniform, inner, element)?;
+            let base = uniform.unwrap_or(pointer);
+            self.places_before_index(plan, view, global, base, (outer_lanes, inner_lanes))?;
+            return self.advance_places((op, view.number), global, outer_bytes, innermost);
+        }
         // One 64-bit address a lane; further outer steps are added to it. Where the tile begins in
         // its row is known to be near, or part of what is the same in all lanes.
         let near = inner.is_none_or(|node| self.is_near(node, element));
@@ -472,9 +493,21 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = this.compute(node, RegBank::Vector)?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;
+        self.advance_places((op, view.number), global, outer_bytes, innermost)
+    }
+
+    /// Lets the innermost loop advance all addresses of a side.
+    fn advance_places(
+        &mut self,
+        (op, side): (Op, u8),
+        global: &GlobalPlan,
+        outer_bytes: ExprId,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
-            if address.op == number && address.side == view.number {
+            if address.op == number && address.side == side {
                 let reg = self.own(op, address.reg, innermost, global)?;
                 if let Some(kept) = self.addresses.get_mut(at) {
                     kept.reg = reg;
@@ -494,7 +527,11 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// `node` with known bits XORed in; absent stands for zero.
-    fn exclusive(&mut self, node: Option<ExprId>, bits: u32) -> Result<Option<ExprId>, EmitError> {
+    pub(crate) fn exclusive(
+        &mut self,
+        node: Option<ExprId>,
+        bits: u32,
+    ) -> Result<Option<ExprId>, EmitError> {
         Ok(match (node, bits) {
             (node, 0) => node,
             (None, bits) => Some(self.arena.constant(bits)?),
@@ -503,7 +540,11 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// `node` and so many bytes; absent stands for zero.
-    fn further(&mut self, node: Option<ExprId>, bytes: u32) -> Result<Option<ExprId>, EmitError> {
+    pub(crate) fn further(
+        &mut self,
+        node: Option<ExprId>,
+        bytes: u32,
+    ) -> Result<Option<ExprId>, EmitError> {
         Ok(match (node, bytes) {
             (node, 0) => node,
             (None, bytes) => Some(self.arena.constant(bytes)?),
@@ -619,7 +660,12 @@ impl LowerContext<'_, '_, '_, '_> {
         } else {
             RegBank::Vector
         };
-        match self.stepped(op, global.start.1, at)? {
+        let rank = global.rank();
+        let inner = match global.is_indexed(rank.saturating_sub(1)) {
+            true => None,
+            false => self.stepped(op, global.start.1, at)?,
+        };
+        match inner {
             Some(Moved::By(step)) => {
                 push(self, None, step.checked_mul(bits).ok_or(EmitError::Index(op))?)?;
             }
@@ -633,6 +679,9 @@ impl LowerContext<'_, '_, '_, '_> {
             None => {}
         }
         for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
+            if global.is_indexed(dim) && (lead.is_some() || global.start.0.is_some()) {
+                continue;
+            }
             let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else {
                 continue;
             };

@@ -6,7 +6,7 @@
 
 use crate::lower::context::LowerContext;
 use crate::sync::order::MemAccess;
-use lanebook_ir::{IndexStep, Loop, Op};
+use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::Space;
 
@@ -24,10 +24,13 @@ enum LoopMotion {
 /// Where a tile begins along a dimension, if that is a number, and how many elements it has there.
 type TileInterval = (Option<i64>, u64);
 
-/// Elements of a tile along each dimension of its memref, outermost first.
-fn extents(g: &GlobalPlan) -> impl Iterator<Item = u64> {
+/// Where a tile begins along each dimension of its memref, outermost first, and how many elements
+/// it has there; `None` where indices say which.
+fn spans(g: &GlobalPlan) -> impl Iterator<Item = Option<(Value, u64)>> {
     let rows = g.start.0.map(|_| g.map.shape.row_count());
-    g.leads().map(|_| 1).chain(rows).chain([g.map.shape.col_count()])
+    let extents = g.leads().map(|_| 1).chain(rows).chain([g.map.shape.col_count()]);
+    let all = g.starts().zip(extents).enumerate();
+    all.map(|(dim, span)| (!g.is_indexed(dim)).then_some(span))
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -76,7 +79,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(kind) = kind else { return };
         let tensor =
             self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
-        let dealt = if course == LoopMotion::Slides { 0 } else { self.dealt(plan) };
+        let is_dealt = course != LoopMotion::Slides && g.indexed.is_none();
+        let dealt = if is_dealt { self.dealt(plan) } else { 0 };
         // What a unit copies it has read when its completion object's phase is over.
         let completion = plan.tiled.and_then(|tiled| tiled.completion);
         let _ = out.push(MemAccess::global(
@@ -125,11 +129,12 @@ impl LowerContext<'_, '_, '_, '_> {
         let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at))
             .filter_map(|at| self.program.counted_loop(at));
         for at in around {
-            let mut moved = g
-                .starts()
-                .zip(extents(g))
-                .filter(|(start, _)| self.is_stepped(*start, &at))
-                .peekable();
+            let mut moved =
+                spans(g).flatten().filter(|(start, _)| self.is_stepped(*start, &at)).peekable();
+            if moved.peek().is_none() && g.indexed.is_some() {
+                // Each turn's indices say where.
+                return LoopMotion::Slides;
+            }
             if moved.peek().is_none() && course == LoopMotion::Apart {
                 course = LoopMotion::Again;
             }
@@ -157,8 +162,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let places = |g: &GlobalPlan| {
             let mut out: heapless::Vec<TileInterval, { lanebook_plan::MAP_RANK }> =
                 heapless::Vec::new();
-            for (start, extent) in g.starts().zip(extents(g)) {
-                let _ = out.push((self.program.int(start), extent));
+            for span in spans(g) {
+                let at =
+                    span.map_or((None, 0), |(start, extent)| (self.program.int(start), extent));
+                let _ = out.push(at);
             }
             out
         };

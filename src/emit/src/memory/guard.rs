@@ -27,10 +27,11 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Option<Reg>, EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let End::Global(k) = end else { return Ok(None) };
-        let global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
+        let mut global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
         if global.guards == 0 && !global.is_masked {
             return Ok(None);
         }
+        global.map = global.placed();
         let purpose = self.steps.purpose;
         self.steps.purpose = Purpose::Control;
         let word = if global.is_masked {
@@ -59,19 +60,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn truth_of(&mut self, plan: &TransferPlan, instance: u32) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let mask = self.program.mask(plan.op).ok_or(refuse)?;
-        let ((End::Registers(k), _) | (_, End::Registers(k))) = (plan.from, plan.to) else {
-            return Err(refuse);
-        };
-        let tile = &self.plan.fragments.get(usize::from(k)).ok_or(refuse)?.fragment;
-        let place = plan
-            .tiling
-            .register(instance)
-            .checked_mul(32)
-            .and_then(|bit| bit.checked_div(u32::from(tile.place_bits())))
-            .and_then(|place| u16::try_from(place).ok())
-            .ok_or(refuse)?;
-        let source = self.source(plan.op, mask)?;
-        let reg = self.register(&source, place).ok_or(refuse)?;
+        let reg = self.beside(plan, mask, instance)?;
         let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
         if reg.class == class {
             return Ok(reg);
@@ -127,6 +116,11 @@ impl LowerContext<'_, '_, '_, '_> {
             if global.guards.checked_shr(dim as u32).unwrap_or(0) & 1 == 0 {
                 continue;
             }
+            if global.is_indexed(dim) {
+                let inside = self.is_index_inside(plan, global, *bound)?;
+                word = self.sum(IndexOp::And, word, Some(inside))?;
+                continue;
+            }
             let distance = self.distance(op, start, *bound)?;
             // Whether it counts rows, and by how many bytes it goes on.
             let own = match bounds.len().saturating_sub(dim) {
@@ -153,12 +147,31 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(start) => start,
             None => self.arena.constant(0)?,
         };
-        let bound = match bound {
-            MemrefBound::Number(n) => self.arena.constant(n)?,
-            MemrefBound::Argument(value) => self.parameter(op, value, ParamKind::Scalar)?,
-            MemrefBound::None => return Err(EmitError::Unplanned(op)),
-        };
+        let bound = self.bound(op, bound)?;
         Ok(self.arena.op(IndexOp::Sub, &[start, bound])?)
+    }
+
+    fn bound(&mut self, op: Op, bound: MemrefBound) -> Result<ExprId, EmitError> {
+        match bound {
+            MemrefBound::Number(n) => Ok(self.arena.constant(n)?),
+            MemrefBound::Argument(value) => self.parameter(op, value, ParamKind::Scalar),
+            MemrefBound::None => Err(EmitError::Unplanned(op)),
+        }
+    }
+
+    /// A word that is below zero where an index is inside of its tensor: below the bound, and not
+    /// below zero itself.
+    fn is_index_inside(
+        &mut self,
+        plan: &TransferPlan,
+        global: &GlobalPlan,
+        bound: MemrefBound,
+    ) -> Result<ExprId, EmitError> {
+        let at = self.index_coordinate(plan, global)?;
+        let bound = self.bound(plan.op, bound)?;
+        let beyond = self.arena.op(IndexOp::Sub, &[at, bound])?;
+        let not_below = self.arena.op_const(IndexOp::Xor, at, u64::from(u32::MAX))?;
+        Ok(self.arena.op(IndexOp::And, &[beyond, not_below])?)
     }
 
     /// Which row of the tile, or which column, a lane begins with.

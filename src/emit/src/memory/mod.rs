@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod exchange;
 pub(crate) mod global_overlap;
 pub(crate) mod guard;
+pub(crate) mod indexed;
 pub(crate) mod movement;
 pub(crate) mod scalar_stride;
 pub(crate) mod tma;

@@ -230,6 +230,10 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(id) => Some((id, self.machine.tables.atom(id).ok_or(EmitError::Unplanned(op))?)),
             None => None,
         };
+        let is_indexed = self.indexed_tile(&plan).is_some();
+        if is_indexed {
+            self.indexed_start(&plan)?;
+        }
         let mut order = heapless::Vec::new();
         self.by_rows(&plan, &mut order);
         let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
@@ -250,7 +254,11 @@ impl LowerContext<'_, '_, '_, '_> {
                         }
                         (data, _) => data,
                     };
-                    self.instance(&plan, plan.atom, first, i, data)?;
+                    if is_indexed {
+                        self.indexed_instance(&plan, (plan.atom, first), i, data)?;
+                    } else {
+                        self.instance(&plan, plan.atom, first, i, data)?;
+                    }
                 }
             }
             Some((id, second)) => {
@@ -413,15 +421,14 @@ impl LowerContext<'_, '_, '_, '_> {
                     made = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
                     (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
                 }
-                End::Global(k) => (
-                    &self
-                        .plan
-                        .globals
-                        .get(usize::from(k))
-                        .ok_or(EmitError::Unplanned(plan.op))?
-                        .map,
-                    0,
-                ),
+                End::Global(k) => match self.plan.globals.get(usize::from(k)) {
+                    Some(global) if global.indexed.is_some() => {
+                        made = global.placed();
+                        (&made, 0)
+                    }
+                    Some(global) => (&global.map, 0),
+                    None => return Err(EmitError::Unplanned(plan.op)),
+                },
                 End::Registers(_) => continue,
             };
             let operand = atom
@@ -438,9 +445,12 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let d = delta(map, &plan.tiling, e, start, view.offset);
             let in_lane = self.in_lane(plan.op, view.number, d);
-            let address = self
+            let mut address = self
                 .address(plan.op, view.number, Some(in_lane))
                 .ok_or(EmitError::Unplanned(plan.op))?;
+            if self.indexed_tile(plan).is_some() {
+                address = self.at_index(plan, address)?;
+            }
             set(view.side.operand, slot(address));
             if let Some(base) = view.side.base {
                 self.steps.purpose = Purpose::FurtherAddress;

@@ -126,6 +126,13 @@ pub enum PlanError {
     /// A mask keeps accesses of global memory, of a memref without bounds: of a tile in shared
     /// memory, or beside bounds, none is obeyed.
     Masked(Op),
+    /// An index tile that is not obeyed.
+    Indexed {
+        /// What has it.
+        op: Op,
+        /// Why.
+        why: Unindexed,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.
@@ -164,6 +171,7 @@ impl PlanError {
             | Self::TensorReach { op, .. }
             | Self::GlobalReach { op, .. }
             | Self::Masked(op)
+            | Self::Indexed { op, .. }
             | Self::Stages { op, .. } => *op = to(*op),
             Self::Capacity { op, .. } => {
                 if let Some(op) = op {
@@ -235,6 +243,21 @@ pub enum Unstaged {
     Mover,
     /// What reads the tile cannot be ordered after a copy that runs ahead.
     Reader,
+}
+
+/// Why an index tile is not obeyed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unindexed {
+    /// The tile lies in shared memory.
+    Shared,
+    /// Its elements are no whole numbers of 32 bits.
+    Element,
+    /// It has another shape than the tile that is moved.
+    Shape,
+    /// The memref has no such dimension.
+    Dimension,
 }
 
 /// Why no matrix atom takes a product with block scales.

@@ -10,7 +10,7 @@ pub(crate) mod tiled;
 
 pub(crate) use crate::data::error::STAGED_REACH;
 pub use crate::data::error::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, Unscaled, Unstaged, Unwritable,
+    MAX_STAGED_SIZES, PlanError, PlanPool, Unindexed, Unscaled, Unstaged, Unwritable,
 };
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;
@@ -100,8 +100,11 @@ pub struct GlobalPlan {
     pub guards: u8,
     /// Whether a mask says which elements are touched.
     pub is_masked: bool,
+    /// The dimension of the memref along which an index tile says where each element lies, from
+    /// the tile's start on ([`Program::index_tile`](lanebook_ir::Program::index_tile)).
+    pub indexed: Option<u8>,
     /// Bytes of a row that are certainly all inside of the bounds or all outside, and of which the
-    /// mask says the same.
+    /// mask says the same, and the index.
     pub whole: u32,
     /// The tile's map.
     pub map: MemoryMap,
@@ -128,8 +131,34 @@ impl GlobalPlan {
     /// It as an end of a movement.
     #[must_use]
     pub fn end(&self) -> EndMap<'_> {
-        let whole = (self.guards != 0 || self.is_masked).then_some(self.whole);
+        let whole =
+            (self.guards != 0 || self.is_masked || self.indexed.is_some()).then_some(self.whole);
         EndMap::Global(&self.map, self.align, whole)
+    }
+
+    /// Dimensions of the memref.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.starts().count()
+    }
+
+    /// The map without what an index tile says: elements that differ in nothing else have one
+    /// place.
+    #[must_use]
+    pub fn placed(&self) -> MemoryMap {
+        let Some(dim) = self.indexed else { return self.map };
+        let (is_inner, is_outer) = match self.rank().saturating_sub(usize::from(dim)) {
+            1 => (true, self.start.0.is_none()),
+            2 => (false, true),
+            _ => (false, false),
+        };
+        self.map.without(is_outer, is_inner)
+    }
+
+    /// Whether an index tile says where elements lie along a dimension of the memref.
+    #[must_use]
+    pub fn is_indexed(&self, dim: usize) -> bool {
+        self.indexed.is_some_and(|own| usize::from(own) == dim)
     }
 
     /// Where the tile starts along each dimension of the memref, outermost first.

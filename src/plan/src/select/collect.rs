@@ -3,6 +3,7 @@
 
 use crate::data::{
     AllocPlan, Candidate, GlobalPlan, LEADS, Lead, PlanError, PlanPool, RejectedCandidate,
+    Unindexed,
 };
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
@@ -256,7 +257,8 @@ impl Planner<'_, '_, '_, '_> {
         }
         let row = if rank > 1 { Some(starts.next().ok_or(not_traced)?) } else { None };
         let (Some(col), None) = (starts.next(), starts.next()) else { return Err(not_traced) };
-        if row.is_none() && shape.row_count() != 1 {
+        let is_placed = self.program.index_tile(op).is_some();
+        if row.is_none() && shape.row_count() != 1 && !is_placed {
             return Err(PlanError::Extents(op));
         }
         let outer_bytes = if row.is_some() {
@@ -271,12 +273,18 @@ impl Planner<'_, '_, '_, '_> {
         let across = shape.col_count().saturating_mul(u64::from(element));
         within_reach(op, Some(below.saturating_mul(apart).saturating_add(across)))?;
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
-        let (guards, whole) = self.guards(value, shape, operand, op);
+        let indexed = self.indexed(op, rank)?;
+        let (guards, whole) = self.guards(value, shape, (operand, indexed), op);
         let whole = whole.saturating_mul(element).min(inner);
         let whole = self.masked(op, value, element)?.map_or(whole, |most| whole.min(most));
+        let whole = match indexed {
+            Some(dim) => whole.min(self.alike_indices(op, usize::from(dim), rank, element)),
+            None => whole,
+        };
         let global = GlobalPlan {
             guards,
             is_masked: self.program.mask(op).is_some(),
+            indexed,
             whole,
             memref: value,
             start: (row, col),
@@ -286,14 +294,20 @@ impl Planner<'_, '_, '_, '_> {
             tensor_align: (base, outer),
             map: MemoryMap::global(shape, true),
         };
+        self.global_end(op, global)
+    }
+
+    /// A tile of global memory as an end of a movement.
+    fn global_end(&mut self, op: Op, global: GlobalPlan) -> Result<CopyEnd, PlanError> {
         // The same tile is one, also where its place is written twice.
         let at = |a: Value, b: Value| {
             a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n))
         };
         let same = |g: &GlobalPlan| {
-            g.starts().count() == rank
+            global.indexed.is_none()
+                && g.rank() == global.rank()
                 && g.starts().zip(global.starts()).all(|(a, b)| at(a, b))
-                && GlobalPlan { start: global.start, leading, ..*g } == global
+                && GlobalPlan { start: global.start, leading: global.leading, ..*g } == global
         };
         let index = match self.plan.globals.iter().position(same) {
             Some(index) => index,
@@ -306,7 +320,7 @@ impl Planner<'_, '_, '_, '_> {
                 self.plan.globals.len().saturating_sub(1)
             }
         };
-        u16::try_from(index).map(CopyEnd::Global).map_err(|_| not_traced)
+        u16::try_from(index).map(CopyEnd::Global).map_err(|_| PlanError::Unsupported(op))
     }
 
     /// Whether an operation may take a tile of shared memory as its operand: all of it.
@@ -314,10 +328,46 @@ impl Planner<'_, '_, '_, '_> {
         if self.program.mask(op).is_some() {
             return Err(PlanError::Masked(op));
         }
+        if self.program.index_tile(op).is_some() {
+            return Err(PlanError::Indexed { op, why: Unindexed::Shared });
+        }
         if !is_whole || self.program.subscripts(op, operand).next().is_some() {
             return Err(PlanError::Extents(op));
         }
         Ok(())
+    }
+
+    /// The dimension of a memref along which an index tile counts, if an operation has one.
+    fn indexed(&self, op: Op, rank: usize) -> Result<Option<u8>, PlanError> {
+        let Some(tile) = self.program.index_tile(op) else { return Ok(None) };
+        let refuse = |why| PlanError::Indexed { op, why };
+        let dtype = self.program.type_of(tile).dtype;
+        let dtype = dtype.and_then(|dtype| self.target.tables.dtype(dtype));
+        let is_word = dtype.is_some_and(|dtype| {
+            dtype.held == 32 && matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned)
+        });
+        if !is_word {
+            return Err(refuse(Unindexed::Element));
+        }
+        let moved = match self.program.role(op) {
+            OpRole::Load => self.program.result(op, 0),
+            _ => self.program.operand(op, 0),
+        };
+        let shape = |value: Option<Value>| value.map(|value| self.program.type_of(value).shape);
+        if shape(Some(tile)) != shape(moved) {
+            return Err(refuse(Unindexed::Shape));
+        }
+        let dim = self.program.indexed_dim(op).filter(|dim| usize::from(*dim) < rank);
+        dim.map(Some).ok_or(refuse(Unindexed::Dimension))
+    }
+
+    /// How many bytes of a row move together at the most where indices say where elements lie:
+    /// neighbours whose indices may differ are apart.
+    fn alike_indices(&self, op: Op, dim: usize, rank: usize, element: u32) -> u32 {
+        let tile = self.program.index_tile(op);
+        let is_same = tile.is_some_and(|tile| self.program.is_same_along_rows(tile));
+        let is_inner = dim.saturating_add(1) == rank;
+        if is_same && !is_inner { u32::MAX } else { element }
     }
 
     /// How many bytes of a row move together at the most where a mask says which elements do;
@@ -333,7 +383,13 @@ impl Planner<'_, '_, '_, '_> {
 
     /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and how
     /// many neighbours of a row are certainly all there or none.
-    fn guards(&self, memref: Value, shape: TileShape, operand: usize, op: Op) -> (u8, u32) {
+    fn guards(
+        &self,
+        memref: Value,
+        shape: TileShape,
+        (operand, indexed): (usize, Option<u8>),
+        op: Op,
+    ) -> (u8, u32) {
         let (mut guards, mut whole) = (0u8, u32::MAX);
         let Some(bounds) = self.program.bounds(memref) else { return (guards, whole) };
         let starts = self.program.subscripts(op, operand);
@@ -344,8 +400,11 @@ impl Planner<'_, '_, '_, '_> {
                 2 => shape.row_count(),
                 _ => 1,
             };
+            let is_indexed = indexed.is_some_and(|own| usize::from(own) == dim);
             let divisor = match *bound {
                 MemrefBound::None => continue,
+                // Whatever an index is, it may be outside.
+                _ if is_indexed => 1,
                 MemrefBound::Number(n) => {
                     let last = i64::try_from(extent).ok().and_then(|extent| {
                         self.program.index_facts(start).high.checked_add(extent)

@@ -77,6 +77,20 @@ impl MemoryMap {
         Self { shape, columns, combine: Combine::Xor, panels }
     }
 
+    /// The same with no steps along the outer dimension, or none along the inner one.
+    #[must_use]
+    pub fn without(&self, outer: bool, inner: bool) -> Self {
+        let left = |column: Column| Column {
+            bytes: if inner { 0 } else { column.bytes },
+            lead: if outer { 0 } else { column.lead },
+        };
+        let mut columns = Columns::new();
+        for &column in self.columns.as_slice() {
+            let _ = columns.push(left(column));
+        }
+        Self { columns, panels: (left(self.panels.0), left(self.panels.1)), ..*self }
+    }
+
     /// What the start of a panel is worth.
     #[must_use]
     pub fn panel(&self, number: u32) -> Column {

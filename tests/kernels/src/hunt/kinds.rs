@@ -5,6 +5,7 @@ use super::corner::corner;
 use super::expressions::expressions;
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
+use super::indices::indices;
 use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, shared, written};
@@ -20,7 +21,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 28] = [
+pub const KINDS: [(&str, Make); 29] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -49,6 +50,7 @@ pub const KINDS: [(&str, Make); 28] = [
     ("stages", stages),
     ("whole", whole),
     ("masks", masks),
+    ("indices", indices),
 ];
 
 /// A program of a kind.

@@ -34,7 +34,7 @@ pub(super) fn masks(g: &mut Generator) {
 }
 
 /// How many rows and columns there are beyond which nothing is.
-fn ends(g: &mut Generator, ty: &Type) -> Vec<u32> {
+pub(super) fn ends(g: &mut Generator, ty: &Type) -> Vec<u32> {
     ty.shape
         .iter()
         .map(|extent| match g.choices.below(4) {
@@ -61,7 +61,7 @@ fn tensor(g: &mut Generator, ty: &Type, ends: &[u32]) -> Place {
 }
 
 /// Which elements are there.
-fn mask(g: &mut Generator, ty: &Type, ends: &[u32]) -> Id {
+pub(super) fn mask(g: &mut Generator, ty: &Type, ends: &[u32]) -> Id {
     let (index, truth) = (ty.with("i32"), ty.with("i1"));
     let mut out = None;
     for (axis, (end, extent)) in ends.iter().zip(&ty.shape).enumerate() {
@@ -107,7 +107,7 @@ fn taken(g: &mut Generator, ty: &Type) -> Id {
         _ => None,
     };
     let out = g.value(ty.clone());
-    g.push(Statement::LoadSome { out, from, mask, other });
+    g.push(Statement::LoadSome { out, from, index: None, mask: Some(mask), other });
     g.show(out)
 }
 
@@ -119,5 +119,5 @@ fn given(g: &mut Generator, value: Id) {
     let ends = ends(g, &ty);
     let to = tensor(g, &ty, &ends);
     let mask = mask(g, &ty, &ends);
-    g.push(Statement::StoreSome { value, to, mask });
+    g.push(Statement::StoreSome { value, to, index: None, mask: Some(mask) });
 }

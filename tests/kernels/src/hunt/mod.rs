@@ -9,6 +9,7 @@ mod corner;
 mod expressions;
 mod flow;
 pub mod generate;
+mod indices;
 pub mod kinds;
 mod line;
 mod masks;

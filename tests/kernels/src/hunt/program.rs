@@ -121,25 +121,29 @@ pub enum Statement {
         /// Destination.
         to: Place,
     },
-    /// Some elements from memory to registers.
+    /// Some elements from memory to registers, or from where indices say.
     LoadSome {
         /// The result.
         out: Id,
         /// Source.
         from: Place,
+        /// Indices, and the dimension along which they count.
+        index: Option<(Id, usize)>,
         /// Which elements.
-        mask: Id,
+        mask: Option<Id>,
         /// What the others are.
         other: Option<Id>,
     },
-    /// Some elements from registers to memory.
+    /// Some elements from registers to memory, or to where indices say.
     StoreSome {
         /// The value.
         value: Id,
         /// Destination.
         to: Place,
+        /// Indices, and the dimension along which they count.
+        index: Option<(Id, usize)>,
         /// Which elements.
-        mask: Id,
+        mask: Option<Id>,
     },
     /// An operation on tiles.
     Op {
@@ -270,8 +274,13 @@ impl Statement {
             Self::Copy { from, to, .. } => shared(from).into_iter().chain(shared(to)).collect(),
             Self::Load { from, .. } => shared(from).into_iter().collect(),
             Self::Store { value, to } => std::iter::once(*value).chain(shared(to)).collect(),
-            Self::LoadSome { mask, other, .. } => std::iter::once(*mask).chain(*other).collect(),
-            Self::StoreSome { value, mask, .. } => vec![*value, *mask],
+            Self::LoadSome { index, mask, other, .. } => {
+                index.map(|(id, _)| id).into_iter().chain(*mask).chain(*other).collect()
+            }
+            Self::StoreSome { value, index, mask, .. } => {
+                let index = index.map(|(id, _)| id);
+                std::iter::once(*value).chain(index).chain(*mask).collect()
+            }
             Self::Op { ins, .. } => ins.clone(),
             Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
             Self::Alloc { .. } | Self::Constant { .. } | Self::Index { .. } => Vec::new(),
@@ -296,6 +305,14 @@ impl Statement {
             Self::Region { body, .. } => body.iter().flat_map(Self::tensors).collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+/// What is written of the dimension along which indices count.
+fn axis_of(index: Option<(Id, usize)>) -> String {
+    match index {
+        Some((_, axis)) if axis > 0 => format!(" {{axis = {axis}}}"),
+        _ => String::new(),
     }
 }
 
@@ -334,6 +351,16 @@ impl Program {
         let layout =
             if self.layouts.contains_key(&id) { format!(", #l{id}") } else { String::new() };
         format!("tensor<{}{layout}>", self.types[id].words())
+    }
+
+    /// Names and types of tiles that say what is moved.
+    fn beside(&self, led: impl Iterator<Item = Id>) -> (String, String) {
+        let (mut names, mut types) = (String::new(), String::new());
+        for id in led {
+            let _ = write!(names, ", %v{id}");
+            let _ = write!(types, ", {}", self.registers(id));
+        }
+        (names, types)
     }
 
     fn place(&self, place: &Place) -> String {
@@ -438,27 +465,29 @@ impl Program {
                     self.place_type(to)
                 )
             }
-            Statement::LoadSome { out: id, from, mask, other } => {
-                let (name, ty) = other.map_or((String::new(), String::new()), |other| {
-                    (format!(", %v{other}"), format!(", {}", self.registers(other)))
-                });
+            Statement::LoadSome { out: id, from, index, mask, other } => {
+                let led = index.map(|(id, _)| id).into_iter().chain(*mask).chain(*other);
+                let (names, types) = self.beside(led);
+                let name = if index.is_some() { "gather" } else { "tiled_load" };
                 writeln!(
                     out,
-                    "%v{id} = tiled_load {}, %v{mask}{name} : {}, {}{ty} -> {}",
+                    "%v{id} = {name} {}{names}{} : {}{types} -> {}",
                     self.place(from),
+                    axis_of(*index),
                     self.place_type(from),
-                    self.registers(*mask),
                     self.registers(*id)
                 )
             }
-            Statement::StoreSome { value, to, mask } => {
+            Statement::StoreSome { value, to, index, mask } => {
+                let (names, types) = self.beside(index.map(|(id, _)| id).into_iter().chain(*mask));
+                let name = if index.is_some() { "scatter" } else { "tiled_store" };
                 writeln!(
                     out,
-                    "tiled_store %v{value}, {}, %v{mask} : {}, {}, {}",
+                    "{name} %v{value}, {}{names}{} : {}, {}{types}",
                     self.place(to),
+                    axis_of(*index),
                     self.registers(*value),
-                    self.place_type(to),
-                    self.registers(*mask)
+                    self.place_type(to)
                 )
             }
             Statement::Op { name, ins, out: id, attributes } => {

@@ -306,12 +306,13 @@ fn rename(body: &[Statement], renamed: &Renamed) -> Vec<Statement> {
         match statement {
             Statement::Op { ins, .. } => ins.iter_mut().for_each(|i| *i = last(*i)),
             Statement::Store { value, .. } => *value = last(*value),
-            Statement::LoadSome { mask, other, .. } => {
-                *mask = last(*mask);
-                *other = other.map(last);
+            Statement::LoadSome { index, mask, other, .. } => {
+                *index = index.map(|(id, axis)| (last(id), axis));
+                (*mask, *other) = (mask.map(last), other.map(last));
             }
-            Statement::StoreSome { value, mask, .. } => {
-                (*value, *mask) = (last(*value), last(*mask));
+            Statement::StoreSome { value, index, mask, .. } => {
+                *index = index.map(|(id, axis)| (last(id), axis));
+                (*value, *mask) = (last(*value), mask.map(last));
             }
             Statement::For(l) => {
                 for c in &mut l.carried {

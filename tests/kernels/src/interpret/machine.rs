@@ -2,6 +2,7 @@
 
 use super::compute::compute;
 use super::element::Element;
+use super::indexed::Indices;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
@@ -28,7 +29,7 @@ pub(super) struct Machine<'p> {
 }
 
 /// An address: the tensor's number, its subscripts.
-type Corner = (usize, Vec<i64>);
+pub(super) type Corner = (usize, Vec<i64>);
 
 impl<'p> Machine<'p> {
     pub(super) fn new(program: &'p mut Interpreted, measuring: bool, block: [u32; 3]) -> Self {
@@ -181,7 +182,11 @@ impl<'p> Machine<'p> {
         (number, corner): &Corner,
         shape: &[usize],
         mask: Option<&Tile>,
+        indices: Option<&Indices>,
     ) -> Said<Vec<Option<usize>>> {
+        if let Some(indices) = indices {
+            return self.reach_indexed(&(*number, corner.clone()), shape, mask, indices);
+        }
         if mask.is_some_and(|mask| mask.shape != shape || mask.element.bits() != 1) {
             return Err("a mask of another shape".to_string());
         }
@@ -199,22 +204,7 @@ impl<'p> Machine<'p> {
                 .max()
                 .unwrap_or(0)
         };
-        let bounds: Vec<Option<usize>> = self.program.globals[*number]
-            .bounds
-            .iter()
-            .map(|bound| match bound.as_str() {
-                "_" => Ok(None),
-                bound => {
-                    let name = if bound.starts_with(|c: char| c.is_ascii_digit() || c == '%') {
-                        bound.to_string()
-                    } else {
-                        format!("%{bound}")
-                    };
-                    let n = self.index(&name)?;
-                    usize::try_from(n).map(Some).map_err(|_| "a bound below zero".to_string())
-                }
-            })
-            .collect::<Said<_>>()?;
+        let bounds = self.bounds(*number)?;
         let bound = |dim: usize| bounds.get(dim).copied().flatten();
         let global = &mut self.program.globals[*number];
         let outer = corner
@@ -265,10 +255,11 @@ impl<'p> Machine<'p> {
         operand: &str,
         shape: &[usize],
         (mask, other): (Option<Tile>, Option<Tile>),
+        indices: Option<Indices>,
     ) -> Said<Tile> {
         let Some(corner) = self.place(operand)? else {
-            if mask.is_some() {
-                return Err("a mask of what is no tensor".to_string());
+            if mask.is_some() || indices.is_some() {
+                return Err("a mask or indices of what is no tensor".to_string());
             }
             let tile = self.tile(operand)?;
             return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) {
@@ -277,7 +268,7 @@ impl<'p> Machine<'p> {
                 Ok(tile)
             };
         };
-        let reached = self.reach(&corner, shape, mask.as_ref())?;
+        let reached = self.reach(&corner, shape, mask.as_ref(), indices.as_ref())?;
         let global = &mut self.program.globals[corner.0];
         global.is_read = true;
         if self.measuring {
@@ -325,10 +316,16 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn deliver(&mut self, operand: &str, tile: Tile, mask: Option<Tile>) -> Said<()> {
+    fn deliver(
+        &mut self,
+        operand: &str,
+        tile: Tile,
+        mask: Option<Tile>,
+        indices: Option<Indices>,
+    ) -> Said<()> {
         let Some(corner) = self.place(operand)? else {
-            if mask.is_some() {
-                return Err("a mask of what is no tensor".to_string());
+            if mask.is_some() || indices.is_some() {
+                return Err("a mask or indices of what is no tensor".to_string());
             }
             let own = self.tile(operand)?;
             if own.shape != tile.shape || own.element != tile.element {
@@ -337,22 +334,32 @@ impl<'p> Machine<'p> {
             self.values.insert(operand.trim().to_string(), Value::Tile(tile));
             return Ok(());
         };
-        let reached = self.reach(&corner, &tile.shape, mask.as_ref())?;
+        let reached = self.reach(&corner, &tile.shape, mask.as_ref(), indices.as_ref())?;
         let global = &mut self.program.globals[corner.0];
         global.is_result = true;
         // Elements that are not written stay as they were.
-        global.is_read |= mask.is_some();
+        global.is_read |= mask.is_some() || indices.is_some();
         if global.element != tile.element {
             return Err("elements of another type".to_string());
         }
+        // Of several elements with one place one is there afterwards: which one is not said.
+        let mut before = BTreeMap::new();
         for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
             if let Some(at) = at {
-                let is_known = mask.as_ref().is_none_or(|mask| mask.items[i].sure == Sure::Bits);
+                let is_known = mask.as_ref().is_none_or(|mask| mask.items[i].sure == Sure::Bits)
+                    && before.insert(*at, item.bits).is_none_or(|bits| bits == item.bits);
                 global.items[*at] =
                     if is_known { *item } else { Item { sure: Sure::Free, ..*item } };
             }
         }
         Ok(())
+    }
+
+    /// A tile of indices with what its statement says of it.
+    fn indices(&self, name: &str, operands: &str) -> Said<Indices> {
+        let axis = attribute(operands, "axis").map(str::parse).transpose();
+        let axis = axis.map_err(|_| "a number axis".to_string())?.unwrap_or(0);
+        Ok(Indices { tile: self.tile(name)?, axis })
     }
 
     fn statement(&mut self, line: &str) -> Said<()> {
@@ -379,13 +386,26 @@ impl<'p> Machine<'p> {
                     types.split("->").next().unwrap_or("")
                 })?
                 .0;
-                let tile = self.fetch(input(0)?, &shape, (None, None))?;
-                return self.deliver(input(1)?, tile, None);
+                let tile = self.fetch(input(0)?, &shape, (None, None), None)?;
+                return self.deliver(input(1)?, tile, None, None);
             }
             "tiled_store" => {
                 let tile = self.tile(input(0)?)?;
                 let mask = inputs.get(2).map(|name| self.tile(name)).transpose()?;
-                return self.deliver(input(1)?, tile, mask);
+                return self.deliver(input(1)?, tile, mask, None);
+            }
+            "scatter" => {
+                let tile = self.tile(input(0)?)?;
+                let indices = self.indices(input(2)?, operands)?;
+                let mask = inputs.get(3).map(|name| self.tile(name)).transpose()?;
+                return self.deliver(input(1)?, tile, mask, Some(indices));
+            }
+            "gather" => {
+                let indices = self.indices(input(1)?, operands)?;
+                let mask = inputs.get(2).map(|name| self.tile(name)).transpose()?;
+                let other = inputs.get(3).map(|name| self.tile(name)).transpose()?;
+                let shape = tile_type(to)?.0;
+                Value::Tile(self.fetch(input(0)?, &shape, (mask, other), Some(indices))?)
             }
             "alloc_tensor" => {
                 let (shape, element) = tile_type(to)?;
@@ -394,7 +414,7 @@ impl<'p> Machine<'p> {
             "tiled_load" => {
                 let mask = inputs.get(1).map(|name| self.tile(name)).transpose()?;
                 let other = inputs.get(2).map(|name| self.tile(name)).transpose()?;
-                Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0, (mask, other))?)
+                Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0, (mask, other), None)?)
             }
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
             "constant" => {

@@ -16,6 +16,7 @@
 mod compute;
 pub mod element;
 mod grid;
+mod indexed;
 pub mod inputs;
 mod loops;
 mod machine;

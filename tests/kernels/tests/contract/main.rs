@@ -530,7 +530,7 @@ fn every_mover_is_refused_or_taken() {
         }
     }
     println!("{taken:?}");
-    assert!(taken.len() == 6 && taken.values().all(|names| names.len() >= 2), "{taken:?}");
+    assert!(taken.len() == 10 && taken.values().all(|names| names.len() >= 2), "{taken:?}");
 }
 
 /// Whatever else stands in a program than one function.

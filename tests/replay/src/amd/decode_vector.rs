@@ -1,7 +1,7 @@
 //! Vector and matrix instructions: names and operands to operations.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{ACC, Blocks, Element, Gfx, Mfma, Op, Pattern, Src, Sum, Wide, Wmma};
+use super::op::{ACC, Blocks, Element, Gfx, Mfma, NULL, Op, Pattern, Src, Sum, Wide, Wmma};
 use super::text::{Line, Operand, number};
 use super::vector_table;
 
@@ -263,7 +263,11 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
         "v_mad_u64_u32" => {
             want(line, 5)?;
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, src(&o[4], 2)?];
-            let out = Some(sreg(&o[1], 2)?);
+            // Of two words per lane mask, or none where nobody asks for the carry.
+            let out = match o[1] {
+                Operand::S { first: NULL, .. } => None,
+                _ => Some(sreg(&o[1], 2)?),
+            };
             Ok(Op::Wide {
                 f: Wide::MadU64U32,
                 dst: vreg(&o[0], 2)?,

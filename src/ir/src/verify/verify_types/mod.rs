@@ -34,13 +34,13 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
                 return Ok(());
             }
             at.kind(ValueSlot::Result(0), WantedType::Tile)?;
-            at.masked(ValueSlot::Operand(1), ValueSlot::Result(0))?;
+            at.masked(ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
-            at.masked(ValueSlot::Operand(2), ValueSlot::Operand(0))?;
+            at.masked(ValueSlot::Operand(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Matrix => at.matrix(),
@@ -211,13 +211,11 @@ impl OpTypes<'_, '_, '_> {
     }
     /// A mask has a truth for each element that is moved, and what stands in the place of others an
     /// element for each.
-    fn masked(self, mask: ValueSlot, moved: ValueSlot) -> VerifyResult {
-        if self.program.mask(self.op).is_none() {
-            return Ok(());
-        }
-        self.same(mask, moved, false)?;
+    fn masked(self, moved: ValueSlot) -> VerifyResult {
+        let Some(mask) = self.program.mask_number(self.op) else { return Ok(()) };
+        self.same(ValueSlot::Operand(mask), moved, false)?;
         match self.program.other(self.op) {
-            Some(_) => self.same(ValueSlot::Operand(2), moved, true),
+            Some(_) => self.same(ValueSlot::Operand(mask.saturating_add(1)), moved, true),
             None => Ok(()),
         }
     }

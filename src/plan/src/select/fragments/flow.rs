@@ -258,7 +258,9 @@ fn backward(
                 }
             }
             OpRole::Matrix => send(program.operand(op, 2), FragmentRelation::Same, op),
-            OpRole::Load => send(program.mask(op), FragmentRelation::Same, op),
+            OpRole::Load => {
+                program.beside_moved(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
+            }
             _ => match program.layout_trait(op) {
                 LayoutTrait::Transposing => {
                     send(program.operand(op, 0), FragmentRelation::Transposed, op)
@@ -318,14 +320,17 @@ fn forward(
                 send(program.result(user, 0), FragmentRelation::Same, user)
             }
             OpRole::Matrix => {}
-            // A mask is distributed as what moves.
-            OpRole::Load if program.mask(user) == Some(value) => {
-                send(program.result(user, 0), FragmentRelation::Same, user)
+            // A mask is distributed as what moves, and so are indices.
+            OpRole::Load if program.beside_moved(user).any(|v| v == value) => {
+                for v in program.beside_moved(user).chain(program.result(user, 0)) {
+                    send(Some(v), FragmentRelation::Same, user);
+                }
             }
-            OpRole::Store if program.mask(user) == Some(value) => {
-                send(program.operand(user, 0), FragmentRelation::Same, user)
+            OpRole::Store => {
+                for v in program.beside_moved(user).chain(program.operand(user, 0)) {
+                    send(Some(v), FragmentRelation::Same, user);
+                }
             }
-            OpRole::Store => send(program.mask(user), FragmentRelation::Same, user),
             _ => match program.layout_trait(user) {
                 LayoutTrait::Transposing => {
                     send(program.result(user, 0), FragmentRelation::Transposed, user)

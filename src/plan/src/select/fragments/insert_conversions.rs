@@ -14,9 +14,6 @@ use lanebook_tables::OpRole;
 /// Most conversions put into one program.
 const MOST: usize = 16;
 
-/// Which operand of a load its mask is.
-const MASK: u8 = 1;
-
 /// What was put into a program.
 #[derive(Default)]
 #[doc(hidden)]
@@ -32,7 +29,7 @@ impl InsertedConversions {
     pub fn repair(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
         self.first = self.first.or(Some(error));
         let (op, operand) = match error {
-            PlanError::Conflict { op, .. } if is_masked_load(program, op) => {
+            PlanError::Conflict { op, .. } if is_led_load(program, op) => {
                 match self.beside_load(program, op, true) {
                     Some(operand) => (op, operand),
                     None => return false,
@@ -43,7 +40,7 @@ impl InsertedConversions {
             // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
                 OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
-                OpRole::Load if is_masked_load(program, op) => {
+                OpRole::Load if is_led_load(program, op) => {
                     match self.beside_load(program, op, false) {
                         Some(operand) => (op, operand),
                         None => return false,
@@ -69,12 +66,16 @@ impl InsertedConversions {
         value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
     }
 
-    /// Where a conversion lets a load with a mask be distributed as an instruction loads it: before
-    /// its mask, or behind it, where its readers want another way; `None` where both are there.
-    fn beside_load(&self, program: &Program<'_, '_>, op: Op, mask_first: bool) -> Option<u8> {
-        let before = (!self.made(program, program.mask(op))).then_some(MASK);
+    /// Where a conversion lets a load with a mask or indices be distributed as an instruction loads
+    /// it: before one of these, or behind it, where its readers want another way; `None` where all
+    /// are there.
+    fn beside_load(&self, program: &Program<'_, '_>, op: Op, before_first: bool) -> Option<u8> {
+        let led = program.beside_moved(op).find(|value| !self.made(program, Some(*value)));
+        let before = led
+            .and_then(|value| program.operands(op).position(|operand| operand == value))
+            .and_then(|number| u8::try_from(number).ok());
         let behind = (!self.is_converted(program, op)).then_some(RESULT);
-        if mask_first { before.or(behind) } else { behind.or(before) }
+        if before_first { before.or(behind) } else { behind.or(before) }
     }
 
     /// Whether a conversion that was put here is all that reads an operation's result.
@@ -137,9 +138,9 @@ impl InsertedConversions {
     }
 }
 
-/// Whether an operation is a load of some of a tile's elements.
-fn is_masked_load(program: &Program<'_, '_>, op: Op) -> bool {
-    program.role(op) == OpRole::Load && program.mask(op).is_some()
+/// Whether an operation is a load of which a tile says what it touches.
+fn is_led_load(program: &Program<'_, '_>, op: Op) -> bool {
+    program.role(op) == OpRole::Load && program.beside_moved(op).next().is_some()
 }
 
 /// What an inserted operation stands for: a conversion's operand, or the constant that it repeats.

@@ -164,10 +164,13 @@ impl Planner<'_, '_, '_, '_> {
         let between = self.transfers.between(from.space(), to.space()).iter();
         // What is told how much to read is for tensors with bounds.
         let bounded = [from, to].iter().any(|end| matches!(end, EndMap::Global(.., Some(_))));
+        // Indices of 32 bits reach further than a lane's offset.
+        let indexed = self.program.index_tile(movement.op).is_some();
         let among = |copy_atom: &CopyAtom| {
             copy_atom.serves_transfers()
                 && wants(movement, copy_atom.atom)
                 && (bounded || !copy_atom.is_sized)
+                && !(indexed && copy_atom.is_split)
         };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = Way { atom: copy_atom.atom, second: None, transpose: None };

@@ -1,0 +1,207 @@
+//! Tiles from and to where indices say: rows of a list that data say, elements one by one, along any
+//! dimension; indices that are outside of a tensor's bounds, masks; in loops, into products.
+
+use super::generate::Generator;
+use super::masks::{ends, mask};
+use super::program::{Argument, Id, Place, Statement, Type, bytes};
+
+const ELEMENTS: [&str; 9] = ["f32", "f16", "bf16", "i32", "f16", "f64", "i8", "i16", "e4m3"];
+
+/// Bits of an index.
+const BITS: [u32; 4] = [3, 4, 5, 6];
+
+/// A tensor whose elements indices say, and what they may be.
+struct Indexed {
+    /// The tensor, with the tile's corner in it.
+    place: Place,
+    /// The dimension along which they count.
+    axis: usize,
+    /// They are below this power of two.
+    bits: u32,
+    /// Whether they may be outside.
+    is_bounded: bool,
+}
+
+pub(super) fn indices(g: &mut Generator) {
+    let element = g.choices.of(&ELEMENTS);
+    let is_line = g.choices.once_in(6);
+    let (rows, cols) = (g.choices.of(&[16, 32, 64, 48]), g.choices.of(&[16, 32, 64, 96, 40]));
+    let ty = if is_line {
+        Type { shape: vec![g.choices.of(&[64, 128, 256, 96])], element }
+    } else {
+        Type::of(rows, cols, element)
+    };
+    let mut all = Vec::new();
+    for _ in 0..1 + g.choices.below(2) {
+        all.push(taken(g, &ty));
+    }
+    let is_summed = ["f32", "i32", "f16", "bf16", "f64"].contains(&element);
+    if is_summed && g.choices.once_in(3) {
+        all.push(turned(g, &ty, all[0]));
+    }
+    if is_summed && all.len() > 1 && g.choices.once_in(2) {
+        let name = g.choices.of(&["add", "mul", "sub"]);
+        all.push(g.op(name, vec![all[0], all[1]], ty.clone(), ""));
+    }
+    for value in all {
+        given(g, value);
+    }
+}
+
+/// A tensor of as many dimensions as the tile, one more, or one.
+fn tensor(g: &mut Generator, ty: &Type, is_written: bool) -> Indexed {
+    let more = usize::from(g.choices.once_in(4));
+    let rank = if g.choices.once_in(5) { 1 } else { ty.shape.len() + more };
+    let axis = if g.choices.once_in(2) { 0 } else { g.choices.below(rank) };
+    let tile_dim = (axis + ty.shape.len()).checked_sub(rank);
+    let mut bits = g.choices.of(&BITS);
+    if is_written && tile_dim.is_some() {
+        // No two elements may have one place.
+        let all =
+            if rank == 1 { ty.shape.iter().product() } else { ty.shape[tile_dim.unwrap_or(0)] };
+        bits = all.next_power_of_two().ilog2();
+    }
+    let is_bounded = g.choices.once_in(3);
+    let start = g.choices.of(&[0, 0, 8, 3]);
+    let number = g.program.arguments.len();
+    let (mut extents, mut bounds, mut corner) = (Vec::new(), Vec::new(), Vec::new());
+    for dim in 0..rank {
+        let own = (dim + ty.shape.len()).checked_sub(rank).map(|dim| ty.shape[dim]);
+        if dim == axis {
+            // Where nothing bounds them all that they may be are there.
+            let most = if is_bounded { (1 << bits) - g.choices.below(3) as u32 } else { 1 << bits };
+            extents.push(Some(most + start));
+            bounds.push((most + start - u32::from(is_bounded)).to_string());
+            corner.push(start.to_string());
+        } else {
+            let from = g.choices.of(&[0, 0, 16, 32]);
+            let most = from + own.unwrap_or(1 + g.choices.below(3) as u32);
+            let ends = is_bounded && g.choices.once_in(3) && most > 1;
+            extents.push(if ends || g.choices.once_in(2) { Some(most) } else { None });
+            bounds.push(if ends { (most - 1).to_string() } else { "_".to_string() });
+            let last = own.map_or(most - 1 - from, |_| 0);
+            corner.push((from + last).to_string());
+        }
+    }
+    let align = g.choices.of(&[16, 16, 4]).max(bytes(ty.element));
+    g.program.arguments.push(Argument::Tensor {
+        extents,
+        element: ty.element,
+        align,
+        div: if g.choices.once_in(3) { 1 } else { (align / bytes(ty.element)).max(1) },
+        bounds: if is_bounded { bounds } else { Vec::new() },
+    });
+    Indexed { place: Place::Global(number, corner), axis, bits, is_bounded }
+}
+
+/// A tile of indices of which no two elements have one place.
+fn distinct(g: &mut Generator, ty: &Type, to: &Indexed) -> Id {
+    let Place::Global(_, corner) = &to.place else { return index(g, ty, to) };
+    let rank = corner.len();
+    let Some(dim) = (to.axis + ty.shape.len()).checked_sub(rank) else { return index(g, ty, to) };
+    let whole = ty.with("i32");
+    let is_by_rows = ty.shape.len() == 2 && dim == 0 && rank > 1 && g.choices.once_in(2);
+    let own =
+        if is_by_rows { Type { shape: vec![ty.shape[0]], element: "i32" } } else { whole.clone() };
+    let mut out = g.op("iota", Vec::new(), own.clone(), &format!("axis = {dim}"));
+    if rank == 1 && ty.shape.len() == 2 {
+        let rows = g.op("iota", Vec::new(), own.clone(), "axis = 0");
+        let cols = g.constant(own.clone(), &ty.shape[1].to_string());
+        let first = g.op("mul", vec![rows, cols], own.clone(), "");
+        out = g.op("add", vec![first, out], own.clone(), "");
+    }
+    let other = g.choices.below(1 << to.bits);
+    let other = g.constant(own.clone(), &other.to_string());
+    out = g.op("arith.xori", vec![out, other], own.clone(), "");
+    if to.is_bounded {
+        let less = g.constant(own.clone(), "5");
+        out = g.op("sub", vec![out, less], own.clone(), "");
+    }
+    if is_by_rows { g.op("broadcast", vec![out], whole, "axis = 1") } else { out }
+}
+
+/// A tile of indices.
+fn index(g: &mut Generator, ty: &Type, to: &Indexed) -> Id {
+    let whole = ty.with("i32");
+    let is_by_rows = ty.shape.len() == 2 && g.choices.below(3) > 0;
+    let own =
+        if is_by_rows { Type { shape: vec![ty.shape[0]], element: "i32" } } else { whole.clone() };
+    let count = g.choices.below(own.shape.len());
+    let mut out = match g.choices.below(4) {
+        0 => g.op("iota", Vec::new(), own.clone(), &format!("axis = {count}, start = -2")),
+        _ => g.load(&own),
+    };
+    // What is bounded may be anything near, below zero too.
+    let bits = if to.is_bounded { to.bits + 1 } else { to.bits };
+    let low = g.constant(own.clone(), &((1u32 << bits) - 1).to_string());
+    out = g.op("arith.andi", vec![out, low], own.clone(), "");
+    if to.is_bounded {
+        let less = g.constant(own.clone(), "5");
+        out = g.op("sub", vec![out, less], own.clone(), "");
+    }
+    if is_by_rows { g.op("broadcast", vec![out], whole, "axis = 1") } else { out }
+}
+
+fn masked(g: &mut Generator, ty: &Type, to: &Indexed) -> Option<Id> {
+    if to.is_bounded || g.choices.below(3) > 0 {
+        return None;
+    }
+    let ends = ends(g, ty);
+    Some(mask(g, ty, &ends))
+}
+
+fn taken(g: &mut Generator, ty: &Type) -> Id {
+    let from = tensor(g, ty, false);
+    let index = (index(g, ty, &from), from.axis);
+    let mask = masked(g, ty, &from);
+    let is_choosable = !["f64", "e4m3"].contains(&ty.element);
+    let other = match g.choices.below(3) {
+        0 if is_choosable && mask.is_some() => Some(g.constant(ty.clone(), "5")),
+        _ => None,
+    };
+    let out = g.value(ty.clone());
+    g.push(Statement::LoadSome { out, from: from.place, index: Some(index), mask, other });
+    g.show(out)
+}
+
+/// A sum of what each turn of a loop takes from further columns.
+fn turned(g: &mut Generator, ty: &Type, start: Id) -> Id {
+    let mut from = tensor(g, ty, false);
+    let axis = from.axis;
+    let outside = index(g, ty, &from);
+    let counter = g.new_counter();
+    let step = *ty.shape.last().unwrap_or(&16);
+    // Along the columns, if the indices do not say these.
+    if let Place::Global(number, corner) = &mut from.place {
+        let last = corner.len() - 1;
+        if axis != last && !from.is_bounded {
+            corner[last] = counter.clone();
+            if let Argument::Tensor { extents, .. } = &mut g.program.arguments[*number] {
+                extents[last] = None;
+            }
+        }
+    }
+    g.repeat_from(&counter, ("0", "%K"), step, &[start], |g, inside| {
+        let index = if g.choices.once_in(2) { index(g, ty, &from) } else { outside };
+        let read = g.value(ty.clone());
+        g.push(Statement::LoadSome {
+            out: read,
+            from: from.place.clone(),
+            index: Some((index, axis)),
+            mask: None,
+            other: None,
+        });
+        vec![g.op("add", vec![inside[0], read], ty.clone(), "")]
+    })[0]
+}
+
+fn given(g: &mut Generator, value: Id) {
+    if g.choices.once_in(2) {
+        return g.store(value);
+    }
+    let ty = g.ty(value);
+    let to = tensor(g, &ty, true);
+    let index = (distinct(g, &ty, &to), to.axis);
+    let mask = masked(g, &ty, &to);
+    g.push(Statement::StoreSome { value, to: to.place, index: Some(index), mask });
+}
