@@ -159,6 +159,8 @@ pub struct Movement {
     pub crosses_lanes: bool,
     /// How many bytes of a slot's share are read.
     pub size: Option<u8>,
+    /// How memory is changed.
+    pub atomic: Option<lanebook_tables::Atomic>,
 }
 
 /// One side of a movement.
@@ -634,8 +636,10 @@ impl Resolver<'_> {
         });
         let offsets = offsets.collect();
         let size = entry.size.as_ref().and_then(|name| self.operand_named(name, operands));
+        let atomic = entry.atomic.as_ref().and_then(|atomic| self.atomic(atomic));
         Some(Movement {
             size,
+            atomic,
             span: entry.span,
             unit_bits: entry.unit_bits,
             extents: entry.extents.clone(),
@@ -644,6 +648,22 @@ impl Resolver<'_> {
             offsets,
             crosses_lanes: entry.crosses_lanes,
         })
+    }
+
+    fn atomic(&mut self, entry: &schema::Atomic) -> Option<lanebook_tables::Atomic> {
+        let op = lanebook_tables::AtomicOp::named(entry.op.as_str());
+        if op.is_none() {
+            let known = lanebook_tables::AtomicOp::NAMES.map(|(_, name)| name).join(", ");
+            self.diags.push(
+                Diagnostic::at(
+                    entry.op.span,
+                    format!("no atomic operation is `{}`", entry.op.as_str()),
+                )
+                .help(format!("known: {known}")),
+            );
+        }
+        let dtype = self.model.dtype_names.find(&entry.dtype, "element type", self.diags)?;
+        Some(lanebook_tables::Atomic { op: op?, dtype: DtypeId(dtype) })
     }
 
     fn side(&mut self, entry: &Spanned<schema::Side>, operands: &Names) -> Option<Side> {

@@ -56,6 +56,7 @@ plain_enums!(
     Unit,
     AxisWord,
     IndexWord,
+    AtomicOp,
     Accumulators,
     SubAxis,
     Bucket,
@@ -107,7 +108,8 @@ structs! {
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, multiple, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
-    Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes, size }
+    Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes, size, atomic }
+    Atomic { op, dtype }
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to, place }
     MatrixShape { m, n, k, a, b, c, d }

@@ -245,6 +245,18 @@ pub struct Movement {
     pub crosses_lanes: bool,
     /// Operand that says how many bytes of a slot's share are read.
     pub size: Option<Name>,
+    /// Of an atomic instruction, how it changes memory.
+    pub atomic: Option<Atomic>,
+}
+
+/// How an atomic instruction changes memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "atomic")]
+pub struct Atomic {
+    /// What it computes: a word of [`lanebook_tables::AtomicOp::NAMES`].
+    pub op: Name,
+    /// Of elements of this type.
+    pub dtype: Name,
 }
 
 /// One side of a movement.

@@ -15,8 +15,8 @@ mod verdicts;
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
 pub use atom::{
-    Atom, Class, Cost, LaneXor, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest,
-    Role, Side, Space, Status,
+    Atom, Atomic, Class, Cost, LaneXor, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand,
+    Rest, Role, Side, Space, Status,
 };
 pub use broadcast::Broadcast;
 pub use isa::{

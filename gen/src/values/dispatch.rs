@@ -170,6 +170,7 @@ pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capabilit
     };
     match capability {
         Capability::Transfer { from, to } => format!("transfer {from:?} {to:?}").to_lowercase(),
+        Capability::Atomic { op, dtype: of } => format!("atomic {} {}", op.name(), dtype(of)),
         Capability::Product { a, b, c, d } => {
             format!("product {} {} {} {}", dtype(a), dtype(b), dtype(c), dtype(d))
         }
@@ -243,10 +244,11 @@ fn soonest(atom: &t::Atom<'_>) -> Rank {
 
 fn transfers(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     if let Some(movement) = atom.movement {
-        out.push((
-            Capability::Transfer { from: movement.from.space, to: movement.to.space },
-            (Reverse(lane_bytes(movement)), 0),
-        ));
+        let capability = match movement.atomic {
+            Some(t::Atomic { op, dtype }) => Capability::Atomic { op, dtype },
+            None => Capability::Transfer { from: movement.from.space, to: movement.to.space },
+        };
+        out.push((capability, (Reverse(lane_bytes(movement)), 0)));
     }
 }
 

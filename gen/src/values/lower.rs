@@ -328,6 +328,7 @@ fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'stat
         })),
         crosses_lanes: movement.crosses_lanes,
         size: movement.size,
+        atomic: movement.atomic,
     }
 }
 

@@ -314,7 +314,7 @@ pub fn plan(
     for op in program.inside(function) {
         match program.role(op) {
             OpRole::Load if plan.is_absorbed(op) => {}
-            OpRole::Copy | OpRole::Load | OpRole::Store => {
+            OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
                 let m = plan.transfers.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
                 out.bytes =
                     out.bytes.saturating_add(memory::movement::movement(tables, program, plan, m)?);

@@ -7,7 +7,7 @@ use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::TypeKind;
 use heapless::Vec;
-use lanebook_tables::OpRole;
+use lanebook_tables::{AtomicOp, OpRole};
 
 /// Most values that wait to be looked at.
 const WAITING: usize = 16;
@@ -111,6 +111,20 @@ impl Program<'_, '_> {
     pub fn other(&self, op: Op) -> Option<Value> {
         let number = self.mask_number(op).filter(|_| self.role(op) == OpRole::Load)?;
         self.operand(op, usize::from(number).saturating_add(1))
+    }
+
+    /// What an atomic operation computes of what stands in memory and what is moved.
+    #[must_use]
+    pub fn atomic_op(&self, op: Op) -> Option<AtomicOp> {
+        if self.role(op) != OpRole::Atomic {
+            return None;
+        }
+        match self.attr(op, attr_names::KIND)? {
+            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => {
+                AtomicOp::named(self.text(name))
+            }
+            _ => None,
+        }
     }
 
     /// The tiles that are distributed as what an operation moves: its indices, its mask.

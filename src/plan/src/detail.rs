@@ -30,4 +30,5 @@ lanebook_ir::details! {
     20 Stages { op, why } at op => [why as u32];
     21 Masked(op) at op => [];
     22 Indexed { op, why } at op => [why as u32];
+    23 Atomic { op, why } at op => [why as u32];
 }

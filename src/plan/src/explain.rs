@@ -4,7 +4,8 @@
 //! ([`PlanError::write_named`]), and without.
 
 use crate::data::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unindexed, Unscaled, Unstaged, Unwritable,
+    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unatomic, Unindexed, Unscaled, Unstaged,
+    Unwritable,
 };
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
@@ -253,7 +254,11 @@ impl PlanError {
                 Unindexed::Element => "a tile of indices has whole numbers of 32 bits",
                 Unindexed::Shape => "a tile of indices has an index for each element that is moved: it has that tile's shape",
                 Unindexed::Dimension => "`axis` names a dimension of the memref",
+                Unindexed::Missing => "`axis` says along which dimension indices count, and there are none",
+                Unindexed::Order => "behind the memref stand a tile of indices and a mask, in this order, either of which may be left out",
             }),
+            Self::Atomic { why: Unatomic::Elements, .. } => sentence!(sink, "~ has no instruction that does this to elements of this type in memory, each in one step", names.arch),
+            Self::Atomic { why: Unatomic::Shared, .. } => sink.write_str("atomic operations change a memref: not a tile in shared memory"),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
             Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
@@ -287,7 +292,7 @@ shown!(PlanError);
 
 #[cfg(test)]
 mod tests {
-    use super::{Op, PlanError, PlanPool, Unindexed, Unscaled, Unstaged, Unwritable};
+    use super::{Op, PlanError, PlanPool, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable};
     use lanebook_layout::every_variant_speaks;
     use lanebook_tile::tiling::Reject;
 
@@ -303,7 +308,7 @@ mod tests {
             SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
             Stages { op, why: Unstaged::NoCopy }, Masked(op),
-            Indexed { op, why: Unindexed::Shape },
+            Indexed { op, why: Unindexed::Shape }, Atomic { op, why: Unatomic::Shared },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

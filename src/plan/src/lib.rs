@@ -46,7 +46,8 @@ pub use data::{
     GlobalPlan, HalfPlan, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK, MAX_STAGED_SIZES,
     MapPlan, Plan, PlanError, PlanPool, Product, ProductPlan, RegisterTranspose, Reject,
     RejectedCandidate, ScaleCopy, ScaleFeed, ScalePlan, SharedExchange, ShufflePlan, Swap,
-    TensorLoads, TiledPlan, Tiling, TransferPlan, Unindexed, Unscaled, Unstaged, Unwritable,
+    TensorLoads, TiledPlan, Tiling, TransferPlan, Unatomic, Unindexed, Unscaled, Unstaged,
+    Unwritable,
 };
 #[doc(hidden)]
 pub use data::{TensorBlocks, stored_before};

@@ -299,6 +299,60 @@ pub struct Movement<'a> {
     pub crosses_lanes: bool,
     /// Operand that says how many bytes of each slot's share are read; zeros stand for the others.
     pub size: Option<u8>,
+    /// What stands in memory afterwards is made of what stood there and what is moved, in one step
+    /// for each element; `None`: it is what is moved.
+    pub atomic: Option<Atomic>,
+}
+
+/// How an atomic instruction changes memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    /// What it computes.
+    pub op: AtomicOp,
+    /// Of elements of this type.
+    pub dtype: DtypeId,
+}
+
+/// What an atomic instruction computes of an element in memory and one that is moved.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum AtomicOp {
+    /// Their sum.
+    Add,
+    /// The smaller one.
+    Min,
+    /// The greater one.
+    Max,
+    /// The bits that both have.
+    And,
+    /// The bits that either has.
+    Or,
+    /// The bits that one of them has.
+    Xor,
+}
+
+impl AtomicOp {
+    /// Every one, and how tables and programs spell it.
+    pub const NAMES: [(AtomicOp, &str); 6] = [
+        (AtomicOp::Add, "add"),
+        (AtomicOp::Min, "min"),
+        (AtomicOp::Max, "max"),
+        (AtomicOp::And, "and"),
+        (AtomicOp::Or, "or"),
+        (AtomicOp::Xor, "xor"),
+    ];
+
+    /// The one that a word names.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, name)| *name == word).map(|(op, _)| *op)
+    }
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(op, _)| *op == self).map_or("", |(_, name)| *name)
+    }
 }
 
 /// One side of a movement.

@@ -6,7 +6,7 @@
 //! atoms. The hash is phf's (buckets, displacements) over an integer hash of our own, looked up
 //! with checked access: nothing here can panic.
 use crate::hash::{Hashes, finish, mix};
-use crate::{Arch, ArchAtom, AtomId, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
+use crate::{Arch, ArchAtom, AtomId, AtomicOp, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
 
 /// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are
 /// one machine instruction, those that issue soonest first, and otherwise in the order of the
@@ -20,6 +20,14 @@ pub enum Capability {
         from: Space,
         /// Destination.
         to: Space,
+    },
+    /// Combines registers of elements with global memory, each element in one step. Those that take
+    /// the most bytes a lane stand first.
+    Atomic {
+        /// How.
+        op: AtomicOp,
+        /// Elements.
+        dtype: DtypeId,
     },
     /// Multiplies matrices of these elements, dense or scaled, by one instruction or by what the
     /// assembler makes of it ([`ArchAtom::native`] tells which), in the order of the tables.
@@ -185,6 +193,10 @@ impl Capability {
     pub const fn key(self) -> Option<CapabilityKey> {
         let packed = match self {
             Self::Transfer { from, to } => Pack::new(0).with(from as u32, 2).with(to as u32, 2),
+            // Behind what a transfer says.
+            Self::Atomic { op, dtype } => {
+                Pack::new(0).with(0, 4).with(1, 1).with(op as u32, 3).dtype(dtype)
+            }
             Self::Product { a, b, c, d } => Pack::new(1).dtype(a).dtype(b).dtype(c).dtype(d),
             Self::ProductInto(d) => Pack::new(2).dtype(d),
             Self::ProductOf { operand, bits } => {

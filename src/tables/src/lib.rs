@@ -49,9 +49,9 @@ pub use arch::{
     RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
-    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement,
-    OPERAND_PLACES, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source, Space,
-    Status,
+    Atom, AtomClass, AtomCost, AtomNote, Atomic, AtomicOp, CounterUse, Does, LaneXor, MatrixShape,
+    Movement, OPERAND_PLACES, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source,
+    Space, Status,
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};

@@ -6,6 +6,7 @@
 
 use lanebook::TABLES;
 use lanebook::check;
+use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::{attention, execute, layer_norm, matrix, run_text};
 use lanebook_kernels::maps::{KernelMap, map_params};
@@ -32,6 +33,40 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
     ("gemm_stages.tile", &[(0, 1), (1, 0), (2, 1), (3, 0), (5, 2)]),
     ("softmax.tile", &[(1, 0), (2, 1), (3, 2)]),
 ];
+/// Turns of a loop whose bound is an argument, and what other arguments are.
+type Size = (u32, &'static [(&'static str, u32)]);
+/// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
+/// and what a text says in place of something that then means something else.
+const SIZED: [(&str, [Size; 3], (&str, &str)); 4] = [
+    (
+        "embedding.tile",
+        [(1, &[("V", 300), ("T", 100)]), (2, &[("V", 5), ("T", 31)]), (3, &[("V", 7), ("T", 65)])],
+        ("gather %E[0, %d]", "gather %E[1, %d]"),
+    ),
+    (
+        "gemm_moe.tile",
+        [
+            (1, &[("T", 90), ("N", 70), ("L", 100)]),
+            (2, &[("T", 6), ("N", 33), ("L", 64)]),
+            (3, &[("T", 5), ("N", 129), ("L", 7)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
+    ),
+    (
+        "gemm_split_k.tile",
+        [
+            (1, &[("M", 77), ("N", 50), ("K", 100)]),
+            (1, &[("M", 64), ("N", 64), ("K", 31)]),
+            (1, &[("M", 3), ("N", 9), ("K", 65)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
+    ),
+    (
+        "histogram.tile",
+        [(1, &[("N", 2500)]), (1, &[("N", 1024)]), (1, &[("N", 77)])],
+        ("%one = constant 1", "%one = constant 2"),
+    ),
+];
 /// The one of them whose copies run ahead, where there are such copies.
 const STAGED: &str = "gemm_stages.tile";
 /// No kernels: programs for one pass, whose operands are tiles of shared memory that somebody else
@@ -40,13 +75,15 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 10] = [
+const REFUSED: [(&str, &[&str], &str); 12] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_moe.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_split_k.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     // No products of eight-bit floats before Ada, CDNA3 and RDNA4; CDNA3's are of another type.
     ("gemm_fp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87"], "Plan(NoMatrixAtom("),
     (
@@ -157,7 +194,8 @@ fn everywhere(name: &str, judge: impl Fn(&str, &str, &[KernelMap])) {
 }
 
 fn kernels() -> impl Iterator<Item = &'static str> {
-    KERNELS.into_iter().chain(SAID.map(|(name, _)| name))
+    let sized = SIZED.map(|(name, ..)| name);
+    KERNELS.into_iter().chain(SAID.map(|(name, _)| name)).chain(sized)
 }
 
 /// Where copies run ahead the kernel does what its text says, in fewer turns than stages too.
@@ -198,6 +236,43 @@ fn kernels_do_what_their_texts_say() {
             }
             let meant = of(&other, sizes[0]);
             assert!(run_text(&meant, &text, &maps, arch).is_err(), "{name}, {arch}: no masks");
+        }
+    }
+}
+
+/// The text with numbers for its arguments.
+fn sized(text: &str, sizes: &[(&str, u32)]) -> String {
+    sizes.iter().fold(text.to_string(), |text, (name, value)| {
+        let argument = format!("%{name}: index");
+        assert!(text.contains(&argument), "{argument}");
+        text.replacen(&argument, &format!("{argument} {{div = {value}}}"), 1)
+    })
+}
+
+/// Kernels with indices and atomic operations do what their texts say, at each of their sizes.
+#[test]
+fn kernels_of_three_sizes_do_what_their_texts_say() {
+    for (name, sizes, (from, to)) in SIZED {
+        let source = example(name);
+        let of = |text: &str, (turns, sizes): Size| {
+            let given = Given { turns, salt: 0, fill: Some(Fill::Small) };
+            Interpreted::with(&sized(text, sizes), given).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let other = source.replace(from, to);
+        assert_ne!(source, other, "{name}");
+        let said = sizes.map(|size| of(&source, size));
+        let blocks: u32 = said.iter().map(|said| said.grid.iter().product::<u32>()).sum();
+        assert!(blocks >= 5, "{name}: {blocks} blocks");
+        for arch in ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1200"] {
+            let text = kernel_text(&source, arch);
+            assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
+            let maps = lanebook_kernels::maps::kernel_maps(&source, arch);
+            for (said, size) in said.iter().zip(sizes) {
+                run_text(said, &text, &maps, arch)
+                    .unwrap_or_else(|e| panic!("{name}, {arch}, {size:?}: {e}\n{text}"));
+            }
+            let meant = of(&other, sizes[0]);
+            assert!(run_text(&meant, &text, &maps, arch).is_err(), "{name}, {arch}: {to}");
         }
     }
 }

@@ -34,9 +34,11 @@ struct Touch {
     line: u32,
     /// 0: nobody touched it.
     step: u64,
+    /// An atomic operation: others need no order with it.
+    atomic: bool,
 }
 
-const NOBODY: Touch = Touch { thread: 0, time: 0, line: 0, step: 0 };
+const NOBODY: Touch = Touch { thread: 0, time: 0, line: 0, step: 0, atomic: false };
 
 struct Page {
     writes: Vec<Touch>,
@@ -134,7 +136,7 @@ impl Global {
             for read in &mut page.reads[index].1[first..last] {
                 let again = read.step != 0 && read.time == time && read.thread != by.thread;
                 let thread = if again { MANY } else { by.thread };
-                *read = Touch { thread, time, line: by.line, step: by.step };
+                *read = Touch { thread, time, line: by.line, step: by.step, atomic: false };
             }
         }
     }
@@ -149,7 +151,8 @@ impl Global {
         len: u64,
     ) -> Result<(), Clash> {
         self.check_read(shared, by, address, len)?;
-        let touch = Touch { thread: by.thread, time: 0, line: by.line, step: by.step };
+        let touch =
+            Touch { thread: by.thread, time: 0, line: by.line, step: by.step, atomic: false };
         for (number, first, last) in pages(address, len) {
             for open in &mut self.page(number).open[first..last] {
                 *open = (open.0 + 1, touch);
@@ -188,10 +191,10 @@ impl Global {
         shared: &Shared,
         memory: &Memory,
         by: By,
-        (address, data, record): (u64, &[u8], bool),
+        (address, data, record, atomic): (u64, &[u8], bool, bool),
     ) -> Result<(), Clash> {
-        let now =
-            Touch { thread: by.thread, time: shared.time(by.thread), line: by.line, step: by.step };
+        let time = shared.time(by.thread);
+        let now = Touch { thread: by.thread, time, line: by.line, step: by.step, atomic };
         for (number, first, last) in pages(address, data.len() as u64) {
             let page = self.page(number);
             for k in first..last {
@@ -221,7 +224,8 @@ impl Global {
                     if is_over(shared, write, 0, by.thread) && !apart {
                         continue;
                     }
-                    if !(same && write.line == by.line) {
+                    let is_free = atomic && write.atomic || same && write.line == by.line;
+                    if !is_free {
                         let kind = FaultKind::RaceWriteAfterWrite;
                         return Err(race(kind, "written", "wrote", write, at, by));
                     }

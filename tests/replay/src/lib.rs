@@ -55,6 +55,7 @@ pub mod tags;
 pub mod tensor;
 
 mod amd;
+mod atomic;
 mod global;
 mod ptx;
 mod recorder;

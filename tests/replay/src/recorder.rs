@@ -1,5 +1,6 @@
 //! Collects the measurements of a run; both machines report to it.
 
+use crate::atomic::Atomic;
 use crate::bank::BankModel;
 use crate::fault::Clash;
 use crate::global::{By, Global};
@@ -166,7 +167,23 @@ impl World<'_, '_> {
     ) -> Result<(), Clash> {
         self.memory.check(address, data.len()).map_err(|c| c.by(thread))?;
         let by = self.by(thread, line);
-        self.global.write(&self.shared, self.memory, by, (address, data, !by_unit))?;
+        self.global.write(&self.shared, self.memory, by, (address, data, !by_unit, false))?;
         self.memory.write(address, data)
+    }
+
+    /// A thread combines a word of global memory with another one.
+    pub fn atomic(
+        &mut self,
+        (thread, line): (u32, u32),
+        address: u64,
+        moved: u32,
+        how: Atomic,
+    ) -> Result<(), Clash> {
+        let (mut old, mut tags) = ([0; 4], [0; 2]);
+        self.memory.read(address, &mut old, &mut tags).map_err(|c| c.by(thread))?;
+        let new = how.of(u32::from_le_bytes(old), moved).to_le_bytes();
+        let by = self.by(thread, line);
+        self.global.write(&self.shared, self.memory, by, (address, &new, true, true))?;
+        self.memory.write(address, &new)
     }
 }

@@ -7,7 +7,7 @@ use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::plan::{PlanError, PlanPool, Reject, Unindexed, Unstaged, Unwritable};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unatomic, Unindexed, Unstaged, Unwritable};
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
@@ -391,7 +391,22 @@ pub(super) fn of_plan(
                     Unindexed::Shape => {
                         "write an index for each row as a column that `broadcast {axis = 1}` repeats: that costs nothing"
                     }
+                    Unindexed::Missing => "leave `axis` out",
+                    Unindexed::Order => "write the indices first, then the mask",
                     _ => "count dimensions from 0, the outermost one",
+                },
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::Atomic { op, why } => here(
+            Problem::refused(
+                what,
+                match why {
+                    Unatomic::Elements => {
+                        "`lanebook dispatch` lists what there is (`atomic`); convert the tile, or let each element have one block that writes it"
+                    }
+                    _ => "combine tiles in registers, and the result with a memref",
                 },
             ),
             op,
@@ -463,7 +478,10 @@ fn needed(program: &Program<'_, '_>, pool: PlanPool) -> Vec<Op> {
     let Some(function) = program.functions().next() else { return Vec::new() };
     let has = |op: &Op| match pool {
         PlanPool::Allocs => program.role(*op) == OpRole::Alloc,
-        PlanPool::Moves => matches!(program.role(*op), OpRole::Copy | OpRole::Load | OpRole::Store),
+        PlanPool::Moves => matches!(
+            program.role(*op),
+            OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic
+        ),
         PlanPool::Products => program.role(*op) == OpRole::Matrix,
         PlanPool::Fragments => program
             .results(*op)

@@ -121,16 +121,23 @@ impl ThreadRun<'_, '_> {
         let tile = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
         let is_sized = (self.look.atom(step).and_then(|atom| atom.movement?.size)).is_some();
         let mask = self.look.movement_of(step).and_then(|m| self.look.program.mask(m.op));
+        let copies = self.copies(step).ok_or(wrong)?;
         if let Some(mask) = mask {
             // What its guard holds is shown of each instance; here, that one truth is enough.
             let element = u32::from(tile.map.shape.bits / 8);
             let is_one = share == element || self.look.program.is_same_along_rows(mask);
             let is_kept = step.guard != NO_GUARD && !is_sized && is_one;
-            let is_plain = self.look.program.bounds(tile.memref).is_none();
+            let is_plain = self.look.program.bounds(tile.memref).is_none() && copies == 0;
             return if is_kept && is_plain { Ok(()) } else { Err(wrong) };
         }
+        // Of the threads that hold an element the first one combines it.
+        let is_first = self.thread & copies == 0;
         if self.look.program.bounds(tile.memref).is_none() {
-            return if step.guard == NO_GUARD && !is_sized { Ok(()) } else { Err(wrong) };
+            let is_kept = match copies {
+                0 => step.guard == NO_GUARD,
+                _ => self.takes_part(step) == Some(is_first),
+            };
+            return if is_kept && !is_sized { Ok(()) } else { Err(wrong) };
         }
         // Indices of tensors with bounds are below this, also those beyond the bounds.
         let indexed = self.look.movement_of(step).and_then(|m| self.look.program.indexed_dim(m.op));
@@ -154,7 +161,7 @@ impl ThreadRun<'_, '_> {
             None => self.takes_part(step).ok_or(wrong)?,
         };
         // A share is all inside or all outside.
-        if inside == takes_part && self.is_inside(tile, last, index) == Some(inside) {
+        if (inside && is_first) == takes_part && self.is_inside(tile, last, index) == Some(inside) {
             Ok(())
         } else {
             Err(wrong)
@@ -172,6 +179,27 @@ impl ThreadRun<'_, '_> {
             most = self.place_of(start)?.checked_add(further)?.max(most);
         }
         Some(most)
+    }
+
+    /// Bits of a thread's number that tell those apart that hold the same elements of an atomic
+    /// operation's tile; none of any other step.
+    fn copies(&self, step: &Step) -> Option<u32> {
+        let Some(m) = self.look.movement_of(step) else { return Some(0) };
+        if self.look.program.atomic_op(m.op).is_none() {
+            return Some(0);
+        }
+        let wave = u32::from(self.look.plan.wave);
+        let mut copies = 0u32;
+        let columns = [(0, wave, m.tiling.address_lanes.as_slice())];
+        let warps = (wave, u32::from(self.look.plan.warps), m.tiling.warps.as_slice());
+        for (first, bits, columns) in columns.into_iter().chain([warps]) {
+            for bit in 0..bits {
+                if columns.get(usize::try_from(bit).ok()?).is_none_or(|element| *element == 0) {
+                    copies |= 1u32.checked_shl(first.checked_add(bit)?)?;
+                }
+            }
+        }
+        Some(copies)
     }
 
     /// Whether a step is carried out in this thread.

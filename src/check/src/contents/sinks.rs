@@ -9,7 +9,7 @@ use crate::evaluator::{place_bits, power, weigh};
 use crate::lanes::shape;
 use crate::memory::movement::coordinates;
 use crate::violation::Violation;
-use lanebook_emit::step::Purpose;
+use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::Value;
 use lanebook_plan::{End, SharedExchange, TransferPlan};
 use lanebook_tables::{OpRole, Side, Space};
@@ -56,6 +56,9 @@ pub(super) fn goals(
             out.unfollowed = out.unfollowed.saturating_add(1);
             continue;
         };
+        if look.program.atomic_op(m.op).is_some() {
+            once(look, scratch, at, &m)?;
+        }
         if m.transpose.is_some() {
             turned(look, scratch, at, &m, instance)?;
             continue;
@@ -63,6 +66,26 @@ pub(super) fn goals(
         store(look, scratch, at, &m, instance)?;
     }
     Ok(())
+}
+
+/// An instance of an atomic operation has one step, and each instance one: what is combined twice
+/// is not what the program says, nor what is left out.
+#[inline(never)]
+fn once(
+    look: &ContentsContext<'_>,
+    scratch: &ContentsScratch<'_>,
+    at: u16,
+    m: &TransferPlan,
+) -> Result<(), Violation> {
+    let own = |step: &Step| {
+        step.purpose == Purpose::Move
+            && usize::from(step.origin) == m.op.index()
+            && look.movement_of(step).is_some()
+    };
+    let all = || (0u16..).zip(look.steps).filter(|(_, step)| own(step)).map(|(number, _)| number);
+    let again = all().any(|other| other != at && scratch.instance(other) == scratch.instance(at));
+    let many = u32::try_from(all().count()).unwrap_or(u32::MAX);
+    if again || many != m.tiling.count() { Err(Violation::Missing(m.op)) } else { Ok(()) }
 }
 
 /// What a store to tensor memory must find in its registers: what a product's sums begin with, or

@@ -95,6 +95,7 @@ pub(crate) fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
             program.role(op),
             OpRole::Copy
                 | OpRole::Store
+                | OpRole::Atomic
                 | OpRole::For
                 | OpRole::Alloc
                 | OpRole::Yield

@@ -42,7 +42,8 @@ pub(crate) fn buffers(
     // What the loop writes is not read before.
     let tensor = program.operand(copy, 0);
     let overtaken = program.inside(around).any(|op| {
-        matches!(program.role(op), OpRole::Copy | OpRole::Store) && program.operand(op, 1) == tensor
+        matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
+            && program.operand(op, 1) == tensor
     });
     if !read_alone || by_units || exchanged || overtaken {
         return Err(wrong);

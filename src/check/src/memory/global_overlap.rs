@@ -33,16 +33,19 @@ fn starts(g: &GlobalPlan) -> impl Iterator<Item = Value> {
     g.leading.iter().flatten().map(|lead| lead.start).chain(g.start.0).chain([g.start.1])
 }
 
-/// Where it begins and how many elements it has along each dimension; `None` where indices say
-/// which they are.
-fn spans(g: &GlobalPlan) -> impl Iterator<Item = Option<(Value, u64)>> {
+/// Where a tile begins along a dimension and how many elements it has there; `None` where indices
+/// say which they are.
+type Span = Option<(Value, u64)>;
+
+/// Its spans, outermost first.
+fn spans(g: &GlobalPlan) -> impl Iterator<Item = Span> {
     let all = starts(g).zip(extents(g));
     (0u8..).zip(all).map(|(dim, span)| (g.indexed != Some(dim)).then_some(span))
 }
 
 /// Whether numbers show that two tiles have no element in common.
 fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
-    let clear = |(first, second): (Option<(Value, u64)>, Option<(Value, u64)>)| {
+    let clear = |(first, second): (Span, Span)| {
         let Some(((from, extent), (to, other))) = first.zip(second) else { return false };
         let (Some(from), Some(to)) = (program.int(from), program.int(to)) else { return false };
         let ends = |start: i64, n: u64| i64::try_from(n).ok().and_then(|n| start.checked_add(n));

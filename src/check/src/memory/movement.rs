@@ -8,7 +8,7 @@ use crate::violation::Violation;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, Plan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
+use lanebook_tables::{Atom, AtomId, Atomic, Movement, OpRole, Side, Space, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
 /// Most lanes or slots of an atom.
@@ -36,6 +36,7 @@ pub(crate) fn movement(
 ) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;
+    combines(tables, program, m)?;
     if let Some(tiled) = &m.tiled {
         return crate::memory::tma::movement(tables, program, plan, m, tiled);
     }
@@ -160,6 +161,37 @@ fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &TransferPlan) -> Result<
         }
     }
     Ok(())
+}
+
+/// Statement 4 of how memory is changed: a movement's instructions store what they move, but for an
+/// atomic operation's, which does what the program says to elements of the tile's type. Each of
+/// these is combined once: no two bits of lanes, warps and instances lead to the same elements, but
+/// for those that lead to none.
+#[inline(never)]
+fn combines(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    m: &TransferPlan,
+) -> Result<(), Violation> {
+    let op = m.op;
+    let wrong = Violation::End { op, operand: 1 };
+    let dtype = program.operand(op, 0).and_then(|value| program.type_of(value).dtype);
+    let wanted = program.atomic_op(op).zip(dtype).map(|(op, dtype)| Atomic { op, dtype });
+    let is_own = |atom: AtomId| {
+        tables.atom(atom).is_some_and(|atom| atom.movement.and_then(|m| m.atomic) == wanted)
+    };
+    let is_whole = m.tiled.is_none() && m.second.is_none();
+    if !is_own(m.atom) || !m.second.is_none_or(is_own) || (wanted.is_some() && !is_whole) {
+        return Err(wrong);
+    }
+    if wanted.is_none() {
+        return Ok(());
+    }
+    let (lanes, warps) = (m.tiling.address_lanes.as_slice(), m.tiling.warps.as_slice());
+    let instances = m.tiling.instances.as_slice();
+    let all = || lanes.iter().chain(warps).chain(instances).copied().filter(|e| *e != 0);
+    let is_once = usize::from(rank(all())) == all().count() && !instances.contains(&0);
+    if is_once { Ok(()) } else { Err(wrong) }
 }
 
 /// Whether a tile starts where the program says, and its matrix is as far from the next as the type

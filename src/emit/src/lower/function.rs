@@ -60,7 +60,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Load if self.plan.is_absorbed(op) => {}
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
-                OpRole::Copy | OpRole::Load | OpRole::Store => {
+                OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
                     self.movement(op, loops.last().map(|l| &l.parts), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,

@@ -28,7 +28,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(plan.op);
         let End::Global(k) = end else { return Ok(None) };
         let mut global = *self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
-        if global.guards == 0 && !global.is_masked {
+        let copies = self.copies_of(plan);
+        if global.guards == 0 && !global.is_masked && copies == 0 {
             return Ok(None);
         }
         global.map = global.placed();
@@ -37,7 +38,12 @@ impl LowerContext<'_, '_, '_, '_> {
         let word = if global.is_masked {
             self.truth_of(plan, instance)?
         } else {
-            let word = self.inside(plan, &global, instance)?;
+            let inside = match global.guards {
+                0 => None,
+                _ => Some(self.inside(plan, &global, instance)?),
+            };
+            let first = self.is_first(copies)?;
+            let word = self.sum(IndexOp::And, inside, first)?.ok_or(refuse)?;
             self.compute(word, RegBank::Vector)?
         };
         let missing = StepError::NoAtom(Missing::Frame);
@@ -52,6 +58,31 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         self.steps.purpose = purpose;
         if guard.class == rules.class && guard.count == 1 { Ok(Some(guard)) } else { Err(refuse) }
+    }
+
+    /// Bits of a thread's number that tell those apart that hold the same elements of what an
+    /// atomic operation moves: each element is to be combined once.
+    fn copies_of(&self, plan: &TransferPlan) -> u32 {
+        if self.program.atomic_op(plan.op).is_none() {
+            return 0;
+        }
+        let of = |columns: &[u32], bits: u8| {
+            let is_copy = |bit: &u8| columns.get(usize::from(*bit)).is_none_or(|e| *e == 0);
+            let all = (0..bits).filter(is_copy).map(|bit| 1u32.wrapping_shl(bit.into()));
+            all.fold(0, |mask, bit| mask | bit)
+        };
+        let warps = of(plan.tiling.warps.as_slice(), self.plan.warps);
+        of(plan.tiling.address_lanes.as_slice(), self.plan.wave)
+            | warps.wrapping_shl(u32::from(self.plan.wave))
+    }
+
+    /// A word that is below zero in the first of the threads whose numbers differ in some bits.
+    fn is_first(&mut self, bits: u32) -> Result<Option<ExprId>, EmitError> {
+        if bits == 0 {
+            return Ok(None);
+        }
+        let own = self.arena.op_const(IndexOp::And, self.thread, u64::from(bits))?;
+        Ok(Some(self.arena.op_const(IndexOp::Add, own, u64::from(u32::MAX))?))
     }
 
     /// The register of a movement's mask that says whether a lane's first element of an instance is

@@ -133,6 +133,13 @@ pub enum PlanError {
         /// Why.
         why: Unindexed,
     },
+    /// An atomic operation that no instruction does.
+    Atomic {
+        /// The operation.
+        op: Op,
+        /// Why.
+        why: Unatomic,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.
@@ -172,6 +179,7 @@ impl PlanError {
             | Self::GlobalReach { op, .. }
             | Self::Masked(op)
             | Self::Indexed { op, .. }
+            | Self::Atomic { op, .. }
             | Self::Stages { op, .. } => *op = to(*op),
             Self::Capacity { op, .. } => {
                 if let Some(op) = op {
@@ -258,6 +266,21 @@ pub enum Unindexed {
     Shape,
     /// The memref has no such dimension.
     Dimension,
+    /// A dimension is named, and there are no indices.
+    Missing,
+    /// A tile stands where neither indices nor, behind them, a mask does.
+    Order,
+}
+
+/// Why no instruction does an atomic operation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unatomic {
+    /// The architecture has none that does this to these elements.
+    Elements,
+    /// The tile lies in shared memory.
+    Shared,
 }
 
 /// Why no matrix atom takes a product with block scales.

@@ -3,7 +3,7 @@
 
 use crate::data::{
     AllocPlan, Candidate, GlobalPlan, LEADS, Lead, PlanError, PlanPool, RejectedCandidate,
-    Unindexed,
+    Unatomic, Unindexed,
 };
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
@@ -44,7 +44,10 @@ impl Planner<'_, '_, '_, '_> {
                     let from = self.memory_end(op, 0, shape)?;
                     self.add(op, from, CopyEnd::Registers(result))?;
                 }
-                OpRole::Store => {
+                role @ (OpRole::Store | OpRole::Atomic) => {
+                    if role == OpRole::Atomic {
+                        self.led(op)?;
+                    }
                     let value = self.program.operand(op, 0).ok_or(PlanError::Unsupported(op))?;
                     let shape = self.shape_of(op, value)?;
                     let to = self.memory_end(op, 1, shape)?;
@@ -331,8 +334,25 @@ impl Planner<'_, '_, '_, '_> {
         if self.program.index_tile(op).is_some() {
             return Err(PlanError::Indexed { op, why: Unindexed::Shared });
         }
+        if self.program.role(op) == OpRole::Atomic {
+            return Err(PlanError::Atomic { op, why: Unatomic::Shared });
+        }
         if !is_whole || self.program.subscripts(op, operand).next().is_some() {
             return Err(PlanError::Extents(op));
+        }
+        Ok(())
+    }
+
+    /// Whether all that stands behind an atomic operation's memref is obeyed.
+    fn led(&self, op: Op) -> Result<(), PlanError> {
+        let refuse = |why| Err(PlanError::Indexed { op, why });
+        let index = self.program.index_tile(op);
+        if index.is_none() && self.program.has_attr(op, attr_names::AXIS) {
+            return refuse(Unindexed::Missing);
+        }
+        let led = self.program.beside_moved(op).count();
+        if self.program.operand_count(op) != led.saturating_add(2) {
+            return refuse(Unindexed::Order);
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ pub(crate) fn collect_loops(
             }
             OpRole::Load
             | OpRole::Store
+            | OpRole::Atomic
             | OpRole::Matrix
             | OpRole::Reduce
             | OpRole::Broadcast

@@ -76,7 +76,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         let tensor = program.operand(copy, 0);
         let writes = |op: Op| {
-            matches!(program.role(op), OpRole::Copy | OpRole::Store)
+            matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
                 && program.operand(op, 1) == tensor
         };
         if program.inside(parts.op).any(writes) {

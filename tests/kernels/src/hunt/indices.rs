@@ -1,11 +1,12 @@
 //! Tiles from and to where indices say: rows of a list that data say, elements one by one, along any
-//! dimension; indices that are outside of a tensor's bounds, masks; in loops, into products.
+//! dimension; indices that are outside of a tensor's bounds, masks; in loops. Atomic operations, with
+//! indices and without.
 
 use super::generate::Generator;
 use super::masks::{ends, mask};
 use super::program::{Argument, Id, Place, Statement, Type, bytes};
 
-const ELEMENTS: [&str; 9] = ["f32", "f16", "bf16", "i32", "f16", "f64", "i8", "i16", "e4m3"];
+const ELEMENTS: [&str; 9] = ["f32", "f16", "bf16", "i32", "u32", "f64", "i8", "i16", "e4m3"];
 
 /// Bits of an index.
 const BITS: [u32; 4] = [3, 4, 5, 6];
@@ -195,13 +196,49 @@ fn turned(g: &mut Generator, ty: &Type, start: Id) -> Id {
     })[0]
 }
 
+/// What atomic operations do to elements of a type.
+fn combined(element: &str) -> &'static [&'static str] {
+    match element {
+        "i32" | "u32" => &["add", "min", "max", "and", "or", "xor", "add"],
+        "f32" | "f16" | "bf16" => &["add"],
+        _ => &[],
+    }
+}
+
+/// Combines a tile with a tensor: where it is, or where indices say, which may be the same place
+/// for several elements.
+fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
+    let (ty, kind) = (g.ty(value), Some(g.choices.of(kinds)));
+    if g.choices.once_in(3) {
+        let ends = ends(g, &ty);
+        let to = super::masks::tensor(g, &ty, &ends);
+        let mask = Some(mask(g, &ty, &ends));
+        return g.push(Statement::StoreSome { value, to, index: None, mask, kind });
+    }
+    let to = tensor(g, &ty, false);
+    let index = match g.choices.below(4) {
+        0 => None,
+        _ => Some((index(g, &ty, &to), to.axis)),
+    };
+    if index.is_none() {
+        let to = g.destination(&ty);
+        return g.push(Statement::StoreSome { value, to, index: None, mask: None, kind });
+    }
+    let mask = masked(g, &ty, &to);
+    g.push(Statement::StoreSome { value, to: to.place, index, mask, kind });
+}
+
 fn given(g: &mut Generator, value: Id) {
+    let ty = g.ty(value);
+    let kinds = combined(ty.element);
+    if !kinds.is_empty() && g.choices.once_in(2) {
+        return combine(g, value, kinds);
+    }
     if g.choices.once_in(2) {
         return g.store(value);
     }
-    let ty = g.ty(value);
     let to = tensor(g, &ty, true);
     let index = (distinct(g, &ty, &to), to.axis);
     let mask = masked(g, &ty, &to);
-    g.push(Statement::StoreSome { value, to: to.place, index: Some(index), mask });
+    g.push(Statement::StoreSome { value, to: to.place, index: Some(index), mask, kind: None });
 }

@@ -47,7 +47,7 @@ pub(super) fn ends(g: &mut Generator, ty: &Type) -> Vec<u32> {
 }
 
 /// A tensor that ends where tiles may be touched, and the tile's corner in it.
-fn tensor(g: &mut Generator, ty: &Type, ends: &[u32]) -> Place {
+pub(super) fn tensor(g: &mut Generator, ty: &Type, ends: &[u32]) -> Place {
     let from: Vec<u32> = ends.iter().map(|_| g.choices.of(&[0, 16, 0])).collect();
     let number = g.program.arguments.len();
     g.program.arguments.push(Argument::Tensor {
@@ -119,5 +119,5 @@ fn given(g: &mut Generator, value: Id) {
     let ends = ends(g, &ty);
     let to = tensor(g, &ty, &ends);
     let mask = mask(g, &ty, &ends);
-    g.push(Statement::StoreSome { value, to, index: None, mask: Some(mask) });
+    g.push(Statement::StoreSome { value, to, index: None, mask: Some(mask), kind: None });
 }

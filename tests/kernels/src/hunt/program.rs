@@ -144,6 +144,8 @@ pub enum Statement {
         index: Option<(Id, usize)>,
         /// Which elements.
         mask: Option<Id>,
+        /// Of an atomic operation, what it does to the elements there.
+        kind: Option<&'static str>,
     },
     /// An operation on tiles.
     Op {
@@ -309,11 +311,8 @@ impl Statement {
 }
 
 /// What is written of the dimension along which indices count.
-fn axis_of(index: Option<(Id, usize)>) -> String {
-    match index {
-        Some((_, axis)) if axis > 0 => format!(" {{axis = {axis}}}"),
-        _ => String::new(),
-    }
+fn axis_of(index: Option<(Id, usize)>) -> Option<String> {
+    index.filter(|(_, axis)| *axis > 0).map(|(_, axis)| format!("axis = {axis}"))
 }
 
 /// The numbers of the tensors that a line names.
@@ -469,23 +468,31 @@ impl Program {
                 let led = index.map(|(id, _)| id).into_iter().chain(*mask).chain(*other);
                 let (names, types) = self.beside(led);
                 let name = if index.is_some() { "gather" } else { "tiled_load" };
+                let axis = axis_of(*index).map_or(String::new(), |axis| format!(" {{{axis}}}"));
                 writeln!(
                     out,
-                    "%v{id} = {name} {}{names}{} : {}{types} -> {}",
+                    "%v{id} = {name} {}{names}{axis} : {}{types} -> {}",
                     self.place(from),
-                    axis_of(*index),
                     self.place_type(from),
                     self.registers(*id)
                 )
             }
-            Statement::StoreSome { value, to, index, mask } => {
+            Statement::StoreSome { value, to, index, mask, kind } => {
                 let (names, types) = self.beside(index.map(|(id, _)| id).into_iter().chain(*mask));
-                let name = if index.is_some() { "scatter" } else { "tiled_store" };
+                let name = match (kind, index) {
+                    (Some(_), _) => "tiled_atomic",
+                    (None, Some(_)) => "scatter",
+                    (None, None) => "tiled_store",
+                };
+                let attributes = match (kind, axis_of(*index)) {
+                    (Some(kind), Some(axis)) => format!(" {{kind = {kind}, {axis}}}"),
+                    (Some(kind), None) => format!(" {{kind = {kind}}}"),
+                    (None, axis) => axis.map_or(String::new(), |axis| format!(" {{{axis}}}")),
+                };
                 writeln!(
                     out,
-                    "{name} %v{value}, {}{names}{} : {}, {}{types}",
+                    "{name} %v{value}, {}{names}{attributes} : {}, {}{types}",
                     self.place(to),
-                    axis_of(*index),
                     self.registers(*value),
                     self.place_type(to)
                 )

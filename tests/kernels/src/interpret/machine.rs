@@ -159,7 +159,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A place in global memory; `None` where the operand is a tile.
-    fn place(&self, operand: &str) -> Said<Option<Corner>> {
+    pub(super) fn place(&self, operand: &str) -> Said<Option<Corner>> {
         let (name, subscripts) =
             operand.split_once('[').map_or((operand, None), |(n, s)| (n, Some(s)));
         let Some(number) = self.program.globals.iter().position(|g| g.name == name.trim()) else {
@@ -177,7 +177,7 @@ impl<'p> Machine<'p> {
 
     /// Numbers of a tile's elements in a tensor, `None` beyond its bounds; the tile's dimensions are
     /// its last ones.
-    fn reach(
+    pub(super) fn reach(
         &mut self,
         (number, corner): &Corner,
         shape: &[usize],
@@ -399,6 +399,19 @@ impl<'p> Machine<'p> {
                 let indices = self.indices(input(2)?, operands)?;
                 let mask = inputs.get(3).map(|name| self.tile(name)).transpose()?;
                 return self.deliver(input(1)?, tile, mask, Some(indices));
+            }
+            "tiled_atomic" => {
+                let tile = self.tile(input(0)?)?;
+                let mut led = Vec::new();
+                for name in inputs.iter().skip(2) {
+                    led.push((name.as_str(), self.tile(name)?.element.bits() == 1));
+                }
+                let index = led.iter().find(|(_, is_mask)| !is_mask);
+                let indices = index.map(|(name, _)| self.indices(name, operands)).transpose()?;
+                let mask = led.iter().find(|(_, is_mask)| *is_mask);
+                let mask = mask.map(|(name, _)| self.tile(name)).transpose()?;
+                let kind = attribute(operands, "kind").ok_or("no kind")?.to_string();
+                return self.combine(input(1)?, &tile, mask.as_ref(), indices.as_ref(), &kind);
             }
             "gather" => {
                 let indices = self.indices(input(1)?, operands)?;

@@ -13,6 +13,7 @@
 //! they make of what is no number, and what a cast makes of a value beyond the greatest float of
 //! eight bits, is not fixed.
 
+mod atomic;
 mod compute;
 pub mod element;
 mod grid;
@@ -59,6 +60,8 @@ pub struct Global {
     pub extents: Vec<usize>,
     /// Elements.
     pub items: Vec<Item>,
+    /// Sums of floats in no order, by the element's number.
+    sums: BTreeMap<usize, atomic::Sum>,
     /// Whether the program stores to it.
     pub is_result: bool,
     /// Whether the program loads from it.
@@ -173,6 +176,7 @@ impl Interpreted {
                     extents,
                     items: Vec::new(),
                     is_result: false,
+                    sums: BTreeMap::new(),
                     is_read: false,
                 });
             } else if !ty.trim().starts_with("index") {

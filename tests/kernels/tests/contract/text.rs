@@ -96,6 +96,13 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
+        OpRole::Atomic => {
+            let body = format!(
+                "{}  {name} %a, %C[%m, 0]{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> memref<?x?x{ty}, #gmem>\n",
+                load("a", "A", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::Load | OpRole::Store if ["gather", "scatter"].contains(&name) => {
             let index = "  %i = iota {axis = 0} : tensor<32x32xi32>\n";
             let types = format!("memref<?x?x{ty}, #gmem>, tensor<32x32xi32>");

@@ -4,6 +4,7 @@ use super::decode::{Decoded, src, sreg, vreg, want};
 use super::op::{Ds, Gfx, Op, Part, Pattern, Place, Src, Vmem};
 use super::text::{Line, Operand, number};
 use super::transpose::Transpose;
+use crate::atomic::{Atomic, Word};
 
 /// Cache policy flags: no effect on what a single block computes.
 const CACHE_FLAGS: [&str; 5] = ["glc", "slc", "sc0", "sc1", "nt"];
@@ -107,12 +108,16 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             to_lds: false,
             lds_at: None,
             transpose: Some(form),
+            atomic: None,
             bytes,
             part: Part::Words,
             data,
             place,
             offset,
         }));
+    }
+    if let (false, Some(rest)) = (buffer, rest.strip_prefix("atomic_")) {
+        return atomic(rest, line, gfx);
     }
     let (store, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
         (Some(rest), _) => (false, rest),
@@ -155,6 +160,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             to_lds,
             lds_at: None,
             transpose: None,
+            atomic: None,
             bytes,
             part,
             data,
@@ -172,11 +178,56 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         to_lds,
         lds_at: None,
         transpose: None,
+        atomic: None,
         bytes,
         part,
         data,
         place,
         offset,
+    }))
+}
+
+/// `global_atomic_*` that answers nothing, of words of 32 bits.
+fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    // From RDNA3 on names end with the type.
+    let is_typed = gfx.is_rdna() && gfx != Gfx::Rdna2;
+    let how = match (name, is_typed) {
+        ("add", false) | ("add_u32", true) => Atomic::new("add", Word::Unsigned),
+        ("smin", false) | ("min_i32", true) => Atomic::new("min", Word::Signed),
+        ("umin", false) | ("min_u32", true) => Atomic::new("min", Word::Unsigned),
+        ("smax", false) | ("max_i32", true) => Atomic::new("max", Word::Signed),
+        ("umax", false) | ("max_u32", true) => Atomic::new("max", Word::Unsigned),
+        ("and" | "or" | "xor", false) => Atomic::new(name, Word::Unsigned),
+        ("and_b32" | "or_b32" | "xor_b32", true) => {
+            Atomic::new(name.trim_end_matches("_b32"), Word::Unsigned)
+        }
+        ("add_f32", _) if gfx != Gfx::Rdna2 => Atomic::new("add", Word::F32),
+        ("pk_add_f16", _) if !gfx.is_rdna() || gfx.is_gfx12() => Atomic::new("add", Word::F16x2),
+        ("pk_add_bf16", _) if gfx.is_gfx12() || !gfx.is_rdna() && gfx >= Gfx::Gfx942 => {
+            Atomic::new("add", Word::Bf16x2)
+        }
+        _ => None,
+    };
+    let how = how.ok_or_else(|| format!("unknown instruction `global_atomic_{name}`"))?;
+    only(line, &["offset", "scope"])?;
+    let scope = line.modifiers.iter().find(|(key, _)| key == "scope").map(|(_, v)| v.as_str());
+    let wanted = gfx.is_gfx12().then_some("SCOPE_DEV");
+    if scope != wanted {
+        return Err("an atomic operation of another scope than the device".to_string());
+    }
+    want(line, 3)?;
+    let o = &line.operands;
+    Ok(Op::Vmem(Vmem {
+        store: true,
+        to_lds: false,
+        lds_at: None,
+        transpose: None,
+        atomic: Some(how),
+        bytes: 4,
+        part: Part::Words,
+        data: vreg(&o[1], 1)?,
+        place: flat_place(&o[0], &o[2])?,
+        offset: modifier(line, "offset")?.unwrap_or(0),
     }))
 }
 
@@ -217,6 +268,7 @@ fn async_lds(line: &Line, (store, bytes): (bool, u32)) -> Decoded<Op> {
         to_lds: false,
         lds_at,
         transpose: None,
+        atomic: None,
         bytes,
         part: Part::Words,
         data: 0,

@@ -109,6 +109,8 @@ pub(super) struct Vmem {
     /// counter for that.
     pub lds_at: Option<u16>,
     pub transpose: Option<Transpose>,
+    /// Memory is changed by what is stored.
+    pub atomic: Option<crate::atomic::Atomic>,
     pub bytes: u32,
     pub part: Part,
     pub data: u16,

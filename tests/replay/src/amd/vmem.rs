@@ -142,6 +142,12 @@ impl Wave {
                         &mut tags,
                     );
                 }
+                if let (Some(how), &[a, b, c, d]) = (f.atomic, data.as_slice()) {
+                    let moved = u32::from_le_bytes([a, b, c, d]);
+                    m.world.atomic((thread, self.line), address, moved, how)?;
+                    trace.push((thread, address));
+                    continue;
+                }
                 let fits = in_range(address, f.bytes, limit);
                 m.world.recorder.report.clamped += u64::from(fits < f.bytes);
                 if fits > 0 {

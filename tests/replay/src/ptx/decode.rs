@@ -139,6 +139,7 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "mov" => mov(&mut w, o)?,
         "ld" | "ldu" => decode_memory::load(&mut w, o)?,
         "st" => decode_memory::store(&mut w, o)?,
+        "red" => decode_memory::reduce(&mut w, o)?,
         "cvt" => convert(&mut w, o)?,
         "cvta" => {
             want(o, 2..=2)?;

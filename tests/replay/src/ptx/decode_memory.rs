@@ -4,6 +4,7 @@ use super::decode::{Decoded, Words, addr, regs, shared_word, src, srcs, want};
 use super::fragment::Move;
 use super::op::{MmaForm, Op, Src, Ty, Where};
 use super::parse::Operand;
+use crate::atomic::{Atomic, Word};
 
 fn vector_len(w: &mut Words<'_>) -> usize {
     w.pick(|x| match x {
@@ -57,6 +58,28 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let (ty, src) = (w.ty()?, srcs(&o[1])?);
     check_vector(ty, src.len(), len)?;
     Ok(Op::St { space, ty, src, addr: addr(&o[0])? })
+}
+
+/// `red` on global memory, of words of 32 bits.
+pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 2..=2)?;
+    w.require("global")?;
+    let op = w.pick(|x| ["add", "min", "max", "and", "or", "xor"].into_iter().find(|y| *y == x));
+    let op = op.ok_or_else(|| "no known atomic operation".to_string())?;
+    let is_bits = ["and", "or", "xor"].contains(&op);
+    let kept = w.take("noftz");
+    let word = w.pick(|x| match x {
+        "b32" if is_bits => Some(Word::Unsigned),
+        "u32" if !is_bits => Some(Word::Unsigned),
+        "s32" if !is_bits => Some(Word::Signed),
+        "f32" if !kept => Some(Word::F32),
+        "f16x2" if kept => Some(Word::F16x2),
+        "bf16x2" if kept => Some(Word::Bf16x2),
+        _ => None,
+    });
+    let how = word.and_then(|word| Atomic::new(op, word));
+    let how = how.ok_or_else(|| "no such atomic operation".to_string())?;
+    Ok(Op::Red { how, src: src(&o[1])?, addr: addr(&o[0])? })
 }
 
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {

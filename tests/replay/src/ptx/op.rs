@@ -329,6 +329,11 @@ pub(super) enum Op {
         src: Vec<Src>,
         addr: Addr,
     },
+    Red {
+        how: crate::atomic::Atomic,
+        src: Src,
+        addr: Addr,
+    },
     CpAsync {
         bytes: u32,
         dst: Addr,

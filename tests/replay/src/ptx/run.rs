@@ -316,6 +316,7 @@ impl Warp {
             }
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,
+            Op::Red { how, src, addr } => self.reduce(m, *how, *src, *addr, on)?,
             Op::CpAsync { bytes, dst, src, src_bytes } => {
                 self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?
             }

@@ -177,6 +177,31 @@ impl Warp {
         Ok(())
     }
 
+    /// `red`: a word of each lane is combined with one of global memory.
+    pub(super) fn reduce(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        how: crate::atomic::Atomic,
+        src: Src,
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
+        let line = self.site(m).line;
+        let mut trace = Vec::new();
+        for lane in lanes(on) {
+            let thread = self.thread(lane);
+            let (space, address) = resolve(Where::Global, self.address(m, lane, addr)?);
+            aligned(address, 4).map_err(|c| c.by(thread))?;
+            debug_assert_eq!(space, Space::Global, "`red` names its space");
+            let moved = self.get(m, lane, src)?.value as u32;
+            m.check_stored(thread, address, 4, true)?;
+            m.world.atomic((thread, line), address, moved, how)?;
+            trace.push((thread, address));
+        }
+        m.world.recorder.access(self.site(m), Space::Global, true, 4, trace);
+        Ok(())
+    }
+
     /// `cp.async`: the data arrive when the issuing thread has waited for the group.
     pub(super) fn copy(
         &mut self,

@@ -326,7 +326,7 @@ fn forward(
                     send(Some(v), FragmentRelation::Same, user);
                 }
             }
-            OpRole::Store => {
+            OpRole::Store | OpRole::Atomic => {
                 for v in program.beside_moved(user).chain(program.operand(user, 0)) {
                     send(Some(v), FragmentRelation::Same, user);
                 }

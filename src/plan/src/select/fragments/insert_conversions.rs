@@ -39,7 +39,9 @@ impl InsertedConversions {
             // What no instruction stores as it is distributed may be distributed in another way
             // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
-                OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
+                OpRole::Store | OpRole::Atomic if !self.made(program, program.operand(op, 0)) => {
+                    (op, 0)
+                }
                 OpRole::Load if is_led_load(program, op) => {
                     match self.beside_load(program, op, false) {
                         Some(operand) => (op, operand),

@@ -1,12 +1,12 @@
 //! The cheapest way to do one movement: an atom from end to end, two through registers, or a copy
 //! through a tensor map.
 
-use crate::data::{GlobalPlan, PlanError, Unstaged};
+use crate::data::{GlobalPlan, PlanError, Unatomic, Unstaged};
 use crate::select::memory::copy_bound::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Staged};
 use lanebook_ir::Op;
-use lanebook_tables::{AtomId, Role, Space};
+use lanebook_tables::{AtomId, OpRole, Role, Space};
 use lanebook_tile::copy_atom::{CopyAtom, ViableAtoms};
 use lanebook_tile::evaluate::{EndMap, Evaluated};
 use lanebook_tile::map::MemoryMap;
@@ -14,18 +14,18 @@ use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
 /// A way to do a movement.
 #[derive(Copy, Clone)]
-struct Way {
+pub(super) struct Way {
     /// The atom.
-    atom: AtomId,
+    pub atom: AtomId,
     /// The one behind it, where it goes through registers.
-    second: Option<AtomId>,
+    pub second: Option<AtomId>,
     /// What is transposed between the two.
-    transpose: Option<RegisterTranspose>,
+    pub transpose: Option<RegisterTranspose>,
 }
 
 /// A search for the cheapest way to do a movement.
-struct AtomSearch<'s> {
-    movement: &'s CopyOp,
+pub(super) struct AtomSearch<'s> {
+    pub movement: &'s CopyOp,
     /// What costs so much cannot win.
     cap: u32,
     /// Everything is priced in full, and what loses stands here.
@@ -39,7 +39,7 @@ struct AtomSearch<'s> {
 
 impl AtomSearch<'_> {
     /// What a way has to cost less than.
-    fn limit(&self) -> u32 {
+    pub(super) fn limit(&self) -> u32 {
         match (&self.record, &self.best) {
             (Some(_), _) => u32::MAX,
             (None, Some(best)) => best.found.figures.cost,
@@ -48,7 +48,7 @@ impl AtomSearch<'_> {
     }
 
     /// Takes a way if it is cheaper than those before it; whether it was.
-    fn consider(&mut self, way: Way, outcome: Result<Evaluated, Reject>) -> bool {
+    pub(super) fn consider(&mut self, way: Way, outcome: Result<Evaluated, Reject>) -> bool {
         let Way { atom, second, transpose } = way;
         let found = match outcome {
             Ok(found) => found,
@@ -97,7 +97,7 @@ impl AtomSearch<'_> {
 }
 
 /// Whether the program lets an atom do a movement.
-fn wants(movement: &CopyOp, atom: AtomId) -> bool {
+pub(super) fn wants(movement: &CopyOp, atom: AtomId) -> bool {
     movement.wanted.is_none_or(|wanted| wanted == atom)
 }
 
@@ -134,6 +134,15 @@ impl Planner<'_, '_, '_, '_> {
         );
         let mut search =
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
+        if self.program.role(movement.op) == OpRole::Atomic {
+            self.try_atomic(&mut search, ends);
+            return search.found().map_err(|error| match error {
+                PlanError::NoMover { op, why: Reject::Form } if movement.wanted.is_none() => {
+                    PlanError::Atomic { op, why: Unatomic::Elements }
+                }
+                error => error,
+            });
+        }
         let bound = self.bound(movement);
         self.try_direct(&mut search, ends, bound, viable);
         if self.runs_ahead(movement) {

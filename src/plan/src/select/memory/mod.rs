@@ -1,5 +1,6 @@
 //! Copies: which instruction moves a tile, and how it lies in shared memory.
 
+pub(crate) mod atomics;
 pub(crate) mod copy_atom_search;
 pub(crate) mod copy_bound;
 pub(crate) mod explicit_layouts;

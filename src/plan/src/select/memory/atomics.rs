@@ -1,0 +1,47 @@
+//! Atomic operations: which instruction combines registers with memory, each element in one step.
+
+use crate::select::memory::copy_atom_search::{AtomSearch, Way, wants};
+use crate::select::planner::{CopyEnd, Planner};
+use lanebook_tables::Capability;
+use lanebook_tile::copy_atom::CopyAtom;
+use lanebook_tile::evaluate::{EndMap, Evaluated};
+use lanebook_tile::tiling::Reject;
+
+impl Planner<'_, '_, '_, '_> {
+    /// The instructions that do it to these elements, the first choice first.
+    #[inline(never)] // Its figures leave the stack with it.
+    pub(super) fn try_atomic(
+        &self,
+        search: &mut AtomSearch<'_>,
+        (from, to): (EndMap<'_>, EndMap<'_>),
+    ) {
+        let movement = search.movement;
+        let dtype = match movement.from {
+            CopyEnd::Registers(value) => self.program.type_of(value).dtype,
+            _ => None,
+        };
+        let Some((op, dtype)) = self.program.atomic_op(movement.op).zip(dtype) else { return };
+        let indexed = self.program.index_tile(movement.op).is_some();
+        let able = self.target.arch.dispatch(Capability::Atomic { op, dtype }).iter();
+        for id in able.filter(|id| wants(movement, **id)) {
+            let atom = self.target.tables.atom(*id);
+            let Some(copy_atom) = atom.and_then(|atom| CopyAtom::of(*id, atom)) else { continue };
+            // Indices of 32 bits reach further than a lane's offset.
+            if indexed && copy_atom.is_split {
+                continue;
+            }
+            let what = Way { atom: *id, second: None, transpose: None };
+            let found = self.target.evaluate(&copy_atom, from, to, search.limit());
+            // An element that a lane holds twice would be combined twice. Of the threads that hold
+            // an element one takes part; where a mask says who does, there may be no others.
+            let once = |found: &Evaluated| {
+                let tiling = &found.tiling;
+                let has_copies = tiling.instances.as_slice().contains(&0);
+                let has_one_owner = tiling.has_one_owner(self.target.wave, self.target.warps);
+                !has_copies && (has_one_owner || self.program.mask(movement.op).is_none())
+            };
+            let found = found.and_then(|it| if once(&it) { Ok(it) } else { Err(Reject::Copies) });
+            search.consider(what, found);
+        }
+    }
+}

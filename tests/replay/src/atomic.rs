@@ -1,0 +1,71 @@
+//! Atomic operations on global memory: what stands there afterwards.
+
+use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+
+/// What is computed of a word of memory and one that is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Combine {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Unsigned,
+    Signed,
+    F32,
+    /// Two of 16 bits.
+    F16x2,
+    Bf16x2,
+}
+
+/// An atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Atomic {
+    pub op: Combine,
+    pub word: Word,
+}
+
+impl Atomic {
+    /// The one of an instruction's words; `None` if there is none such.
+    pub fn new(op: &str, word: Word) -> Option<Self> {
+        let op = match op {
+            "add" => Combine::Add,
+            "min" => Combine::Min,
+            "max" => Combine::Max,
+            "and" => Combine::And,
+            "or" => Combine::Or,
+            "xor" => Combine::Xor,
+            _ => return None,
+        };
+        let is_whole = matches!(word, Word::Unsigned | Word::Signed);
+        (is_whole || op == Combine::Add).then_some(Self { op, word })
+    }
+
+    /// What stands in memory afterwards.
+    pub fn of(self, old: u32, moved: u32) -> u32 {
+        let halves = |sum: fn(u16, u16) -> u16| {
+            let low = sum(old as u16, moved as u16);
+            let high = sum((old >> 16) as u16, (moved >> 16) as u16);
+            u32::from(low) | u32::from(high) << 16
+        };
+        match (self.op, self.word) {
+            (_, Word::F32) => (f32::from_bits(old) + f32::from_bits(moved)).to_bits(),
+            (_, Word::F16x2) => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
+            (_, Word::Bf16x2) => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
+            (Combine::Add, _) => old.wrapping_add(moved),
+            (Combine::And, _) => old & moved,
+            (Combine::Or, _) => old | moved,
+            (Combine::Xor, _) => old ^ moved,
+            (Combine::Min, Word::Signed) => (old as i32).min(moved as i32) as u32,
+            (Combine::Max, Word::Signed) => (old as i32).max(moved as i32) as u32,
+            (Combine::Min, _) => old.min(moved),
+            (Combine::Max, _) => old.max(moved),
+        }
+    }
+}
