@@ -35,17 +35,17 @@ fn starts(g: &GlobalPlan) -> impl Iterator<Item = Value> {
 
 /// Where a tile begins along a dimension and how many elements it has there; `None` where indices
 /// say which they are.
-type Span = Option<(Value, u64)>;
+type TensorSpan = Option<(Value, u64)>;
 
 /// Its spans, outermost first.
-fn spans(g: &GlobalPlan) -> impl Iterator<Item = Span> {
+fn spans(g: &GlobalPlan) -> impl Iterator<Item = TensorSpan> {
     let all = starts(g).zip(extents(g));
     (0u8..).zip(all).map(|(dim, span)| (g.indexed != Some(dim)).then_some(span))
 }
 
 /// Whether numbers show that two tiles have no element in common.
 fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
-    let clear = |(first, second): (Span, Span)| {
+    let clear = |(first, second): (TensorSpan, TensorSpan)| {
         let Some(((from, extent), (to, other))) = first.zip(second) else { return false };
         let (Some(from), Some(to)) = (program.int(from), program.int(to)) else { return false };
         let ends = |start: i64, n: u64| i64::try_from(n).ok().and_then(|n| start.checked_add(n));
