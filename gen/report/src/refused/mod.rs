@@ -115,9 +115,8 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::IrError) -> 
 fn named_before(tables: &Tables<'_>, text: &str, place: usize) -> Option<usize> {
     let before = text.get(..place)?;
     let line = before.get(before.rfind('\n').map_or(0, |end| end.saturating_add(1))..)?;
-    let number = |word: &str| {
-        tables.ops.iter().position(|op| op.name == word || op.aliases.contains(&word))
-    };
+    let number =
+        |word: &str| tables.ops.iter().position(|op| op.name == word || op.aliases.contains(&word));
     line.split_whitespace().rev().find_map(number)
 }
 

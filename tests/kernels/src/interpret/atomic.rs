@@ -25,11 +25,11 @@ impl Sum {
         let is_exact = self.error == 0.0
             && lowest.is_some_and(|low| {
                 magnitude == 0.0
-                    || magnitude / 2f64.powi(low.max(-1000)) < 2f64.powi(element.precision() as i32)
+                    || magnitude / 2f64.powi(low.max(-1000)) < 2f64.powi(element.precision())
             });
         // Numbers of f32 below the least normal one may count as zeros.
-        let is_tiny = element == Element::F32
-            && lowest.is_some_and(|low| low < -126 && low < i32::MAX && magnitude > 0.0);
+        let is_tiny =
+            element == Element::F32 && lowest.is_some_and(|low| low < -126 && magnitude > 0.0);
         let flushed = if is_tiny { self.of.len() as f64 * 2f64.powi(-126) } else { 0.0 };
         if is_exact && !is_tiny {
             let item = Item::exact(element.encode(value));

@@ -59,7 +59,7 @@ impl Machine<'_> {
             });
             let mut inside = !left_out;
             let mut at = Vec::new();
-            for dim in 0..rank {
+            for (dim, first) in corner.iter().enumerate() {
                 let wide = (dim + shape.len()).checked_sub(rank);
                 let index = match wide {
                     _ if dim == *axis => {
@@ -76,7 +76,7 @@ impl Machine<'_> {
                     }
                     None => 0,
                 };
-                let place = corner[dim] + index;
+                let place = first + index;
                 let ends = bound(dim).map(|bound| bound as i64);
                 inside &= ends.is_none_or(|end| (0..end).contains(&place));
                 at.push(place);
