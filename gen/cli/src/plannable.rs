@@ -4,11 +4,12 @@
 //! The planner is asked itself, atom by atom: no limit of it is repeated here.
 use lanebook::map::{MAX_BANKS, log2_exact};
 use lanebook::tile::copy_atom::CopyAtom;
+use lanebook::tile::evaluate::is_addressable;
 use lanebook::tile::product::Product;
 use lanebook_gen::Compiled;
 use lanebook_gen::audit::PLAN;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
-use lanebook_tables::{Arch, Atom, AtomId, Instance, Space, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Instance, Isa, Space, Tables};
 use std::collections::BTreeMap;
 
 /// Architectures that a note spells out.
@@ -23,6 +24,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         if !model.whole {
             continue;
         }
+        let Some(isa) = tables.isa(arch.isa) else { continue };
         for wrong in machine(arch) {
             found.push(
                 Diagnostic::at(
@@ -36,7 +38,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         let wave = arch.wave_lanes.first().copied().unwrap_or(0);
         for have in arch.atoms.iter().filter(|have| have.native) {
             let Some(atom) = tables.atom(have.atom) else { continue };
-            if let Some(wrong) = unusable(tables, have.atom, atom, wave) {
+            if let Some(wrong) = unusable((tables, isa), have.atom, atom, wave) {
                 atoms.entry(have.atom).or_insert((wrong, Vec::new())).1.push(arch.name);
             }
         }
@@ -88,12 +90,26 @@ fn machine(arch: &Arch<'_>) -> Vec<String> {
 }
 
 /// Why no plan can have an atom; `None` if one can, or if it is nothing that plans choose.
-fn unusable(tables: &Tables<'_>, id: AtomId, atom: &Atom<'_>, wave: u16) -> Option<String> {
+fn unusable(
+    (tables, isa): (&Tables<'_>, &Isa<'_>),
+    id: AtomId,
+    atom: &Atom<'_>,
+    wave: u16,
+) -> Option<String> {
     if let Some(movement) = atom.movement {
         let ends = [movement.from.space, movement.to.space];
         // Those of tensor memory are planned by its own facts.
-        if ends.contains(&Space::Tensor) || CopyAtom::of(id, atom).is_some() {
+        if ends.contains(&Space::Tensor) {
             return None;
+        }
+        if let Some(copy) = CopyAtom::of(id, atom) {
+            if !is_addressable(isa, atom) {
+                return Some("a copy's addresses are words of the lanes in shared memory; in global memory 64 bits of the lanes, or 64 bits of the wave and words of the lanes; for the whole wave a scalar register, or a special one that is not shown".into());
+            }
+            let lanes = 1u32.checked_shl(u32::from(copy.lanes)).unwrap_or(0);
+            let of_registers = ends.contains(&Space::Register);
+            return (of_registers && lanes != u32::from(wave))
+                .then(|| format!("a copy fills the registers of the {wave} lanes of a wave, and these are {lanes}"));
         }
         let odd = movement.extents.iter().find(|n| !n.is_power_of_two());
         return Some(match odd {
@@ -186,17 +202,20 @@ mod tests {
     fn odd_extents_are_said() {
         let native = |atom: &&Atom<'static>| atom.product().is_some() && atom.instances() == 1;
         let sound = TABLES.atoms.iter().find(native).expect("a product");
+        let isa = TABLES.isa(sound.isa).expect("its instruction set");
         let id = TABLES.atom_named(sound.name()).expect("its number");
         let wave = [32, 64]
             .into_iter()
-            .find(|wave| unusable(&TABLES, id, sound, *wave).is_none())
+            .find(|wave| unusable((&TABLES, isa), id, sound, *wave).is_none())
             .expect("a wave that multiplies");
         let shape = sound.matrix.expect("extents");
         let odd = Atom { matrix: Some(lanebook_tables::MatrixShape { m: 24, ..shape }), ..*sound };
-        let said = unusable(&TABLES, id, &odd, wave).expect("a reason");
+        let said = unusable((&TABLES, isa), id, &odd, wave).expect("a reason");
         assert!(said.contains("are no powers of two"), "{said}");
         assert!(
-            unusable(&TABLES, id, sound, wave / 2).expect("a reason").contains("lanes of a wave")
+            unusable((&TABLES, isa), id, sound, wave / 2)
+                .expect("a reason")
+                .contains("lanes of a wave")
         );
     }
 }

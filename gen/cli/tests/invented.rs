@@ -3,17 +3,21 @@
 //! everything knows it. No line of Rust is about it.
 #[path = "invented/machine.rs"]
 mod machine;
+#[path = "invented/product.rs"]
+mod product;
 mod support;
+#[path = "invented/variants.rs"]
+mod variants;
 
-use lanebook::compile::{KernelStorage as Room, compile};
-use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook::{check, layout};
+use lanebook::layout;
 use lanebook_gen::{Mode, Wish, compile_wish};
 use lanebook_tables::Tables;
-use machine::{Machine, to_half};
+use product::Tile;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{copy, folder, golden, root, run_in};
+use std::sync::OnceLock;
+use support::{copy, folder, golden, root, run, run_in};
+use variants::Wanted;
 
 fn invented() -> PathBuf {
     root().join("gen/cli/tests/invented")
@@ -21,92 +25,80 @@ fn invented() -> PathBuf {
 
 /// The repository's tables with hx1 beside them.
 fn tables() -> Tables<'static> {
-    let at = folder("invented.tables");
-    fs::copy(invented().join("hx1.ron"), at.join("hx1.ron")).expect("table");
-    let wish = Wish { archs: None, extra: Some(&at) };
-    compile_wish(&root(), Mode::Release, &wish)
-        .unwrap_or_else(|failure| panic!("{}", failure.full()))
-        .tables()
+    static TABLES: OnceLock<Tables<'static>> = OnceLock::new();
+    *TABLES.get_or_init(|| {
+        let at = folder("invented.tables");
+        fs::copy(invented().join("hx1.ron"), at.join("hx1.ron")).expect("table");
+        let wish = Wish { archs: None, extra: Some(&at) };
+        compile_wish(&root(), Mode::Release, &wish)
+            .unwrap_or_else(|failure| panic!("{}", failure.full()))
+            .tables()
+    })
 }
 
 /// Each element of C is the sum that it should be, at its place, when the steps run by the tables'
 /// own layouts.
 #[test]
 fn a_kernel_computes_what_it_should() {
-    let tables = tables();
-    let id = tables.arch_named("hx1").expect("it is known by name");
-    let arch = tables.arch(id).expect("architecture");
-    let text = fs::read_to_string(invented().join("product.tile")).expect("program");
-    let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &tables, &text, Options::default()).expect("program");
-    verify(&mut program).expect("program");
-    let mut room = Box::new(Room::new());
-    let compiled = compile(&tables, id, &mut program, room.scratch()).expect("kernel");
-    // The independent witnesses.
-    check::plan(&tables, &program, &compiled.plan).expect("each element arrives");
-    check::order(&tables, &program, &compiled).expect("no race");
-    let picked: Vec<&str> =
-        compiled.plan.transfers.iter().map(|m| tables.atom(m.atom).expect("atom").name()).collect();
-    assert!(picked.contains(&"hx1.gather") && picked.contains(&"hx1.get"), "{picked:?}");
+    let tile = Tile { m: 64, n: 32, k: 64, threads: 64, b_rows: false };
+    let ran = product::run(&tables(), "hx1", tile).expect("a kernel");
+    let picked = |name: &str| ran.movers.iter().any(|mover| mover == name);
+    assert!(picked("hx1.gather") && picked("hx1.get"), "{:?}", ran.movers);
+}
 
-    // Matrices larger than the tiles, with rows longer than they need to be.
-    let (rows, depth, columns) = (192u64, 128u64, 96u64);
-    let (corner_m, corner_n, corner_k) = (64u64, 32u64, 64u64);
-    let a = |i: u64, k: u64| ((i * 7 + k * 3) % 13) as i32 - 6;
-    let b = |j: u64, k: u64| ((j * 5 + k * 11) % 9) as i32 - 4;
-    let mut machine = Machine::new(&tables, arch, 64);
-    let (at_a, at_b, at_c) = (0x10_0000u64, 0x7_0020_0000, 0x30_0000);
-    let (stride_a, stride_b, stride_c) = (depth + 8, depth + 16, columns + 4);
-    for (rows, base, stride, value) in
-        [(rows, at_a, stride_a, &a as &dyn Fn(u64, u64) -> i32), (columns, at_b, stride_b, &b)]
-    {
-        for i in 0..rows {
-            for k in 0..depth {
-                for (n, byte) in to_half(value(i, k)).to_le_bytes().into_iter().enumerate() {
-                    machine.global.insert(base + 2 * (i * stride + k) + n as u64, byte);
-                }
+/// What tables can say is planned, emitted and right, or `lanebook check` says beforehand that it
+/// cannot be used: of machines made for that, and of some with matrix instructions and figures as
+/// they came.
+#[test]
+fn what_tables_say_is_used_or_said_to_be_of_no_use() {
+    let at = folder("invented.variants");
+    let named = variants::all();
+    let random = variants::random(2026, 12);
+    for (folder, variants) in [("named", &named), ("random", &random)] {
+        fs::create_dir_all(at.join(folder)).expect("folder");
+        for variant in variants {
+            let path = at.join(folder).join(format!("{}.ron", variant.name));
+            fs::write(path, variant.text()).expect("table");
+        }
+    }
+    let wish = Wish { archs: None, extra: Some(&at) };
+    let tables = compile_wish(&root(), Mode::Release, &wish)
+        .unwrap_or_else(|failure| panic!("{}", failure.full()))
+        .tables();
+    let path = at.join("named");
+    let path = path.to_str().expect("path");
+    let checked = run(&["check", "--tables", ".", path, "--notes", "--assemblers", "off"]);
+    let said: Vec<&str> = checked.err.lines().filter(|line| !line.starts_with(' ')).collect();
+    for variant in &named {
+        let name = variant.name;
+        let ran = product::run(&tables, name, variant.tile);
+        match (variant.wanted, ran) {
+            (Wanted::Runs(movers), Ok(ran)) => {
+                let picked = |mover: &&str| ran.movers.iter().any(|other| other == mover);
+                assert!(movers.iter().all(picked), "{name}: {:?}", ran.movers);
+                assert_eq!(ran.product, format!("{name}.mma"));
+            }
+            (Wanted::Said(what), Err(_)) => {
+                let told = |line: &&str| line.contains(name) && line.contains(what);
+                assert!(said.iter().any(told), "{name}: check does not say `{what}`");
+            }
+            (Wanted::Refused(what), Err(why)) => assert!(why.contains(what), "{name}: {why}"),
+            (_, Ok(ran)) => panic!("{name} was planned with {:?}", ran.movers),
+            (_, Err(why)) => panic!("{name}: {why}"),
+        }
+    }
+    // What is picked can be emitted, as far as registers reach.
+    let mut right = 0;
+    for variant in &random {
+        match product::run(&tables, variant.name, variant.tile) {
+            Ok(_) => right += 1,
+            Err(why) => {
+                let is_choice = why.starts_with("Plan(") || why.contains("Pool {");
+                assert!(is_choice, "{}: {why}", variant.name);
             }
         }
     }
-    let before = machine.global.len();
-    for (base, first, second, stride) in [
-        (at_a, rows, depth, stride_a),
-        (at_b, columns, depth, stride_b),
-        (at_c, rows, columns, stride_c),
-    ] {
-        machine.params.extend(base.to_le_bytes());
-        for number in [first, second, stride] {
-            machine.params.extend((number as u32).to_le_bytes());
-        }
-        machine.params.resize(machine.params.len().next_multiple_of(8), 0);
-    }
-    // The last pointer's arguments end on four bytes, where the indices begin.
-    machine.params.truncate(68);
-    for index in [corner_m, corner_n, corner_k] {
-        machine.params.extend((index as u32).to_le_bytes());
-    }
-    machine.run(&compiled);
-    let mut written = 0;
-    for i in 0..64 {
-        for j in 0..32 {
-            let at = at_c + 4 * ((corner_m + i) * stride_c + corner_n + j);
-            let bytes: Vec<u8> = (0..4)
-                .map(|n| {
-                    *machine
-                        .global
-                        .get(&(at + n))
-                        .unwrap_or_else(|| panic!("({i}, {j}) was not written"))
-                })
-                .collect();
-            let found = f32::from_le_bytes(bytes.try_into().expect("four bytes"));
-            let wanted: i32 = (0..64)
-                .map(|k| a(corner_m + i, corner_k + k) * b(corner_n + j, corner_k + k))
-                .sum();
-            assert_eq!(found, wanted as f32, "({i}, {j})");
-            written += 4;
-        }
-    }
-    assert_eq!(machine.global.len() - before, written, "nothing else was written");
+    assert!(right >= 6, "{right} of {} machines run their product", random.len());
 }
 
 /// Bank conflicts are counted with its own model: eight banks, and slots 0, 2 and 1, 3 of the

@@ -6,7 +6,9 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::dispatch::{answered, sequences, spelled};
-use lanebook_tables::{Arch, BuildNode, IndexOp, Language, OpId, PatternNode, RuleId, Tables};
+use lanebook_tables::{
+    Arch, BuildNode, IndexOp, Language, OpId, PatternNode, RegisterKind, RuleId, Tables,
+};
 use std::collections::BTreeSet;
 
 /// See the module.
@@ -47,11 +49,9 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             .filter(|(name, id)| !nowhere.contains(name) && !does((tables, arch), all, name, *id))
             .map(|(name, _)| format!("`{name}`: no instruction does it for any type"));
         cannot.extend(words);
-        cannot.extend(
-            uncovered(tables, arch).map(|op| {
-                format!("addresses that need `{0}`: no usable rule covers {0}", op.name())
-            }),
-        );
+        cannot.extend(uncovered(tables, arch).map(|op| {
+            format!("addresses that need `{0}`: no usable rule covers {0} in each lane", op.name())
+        }));
         if cannot.is_empty() {
             continue;
         }
@@ -103,8 +103,8 @@ fn does((tables, arch): (&Tables<'_>, &Arch<'_>), lines: &[String], name: &str, 
     lines.iter().any(|line| line.starts_with(&head)) || sequences(tables, arch, id).next().is_some()
 }
 
-/// Operations of addresses that no rule of the instruction set computes from any values with atoms
-/// that the architecture has.
+/// Operations of addresses that no rule of the instruction set computes in each lane, from any
+/// values, with atoms that the architecture has.
 fn uncovered<'t>(tables: &Tables<'t>, arch: &Arch<'t>) -> impl Iterator<Item = IndexOp> {
     let isa = arch.isa;
     let phases = 0..=tables.rules.phases.len() as u8;
@@ -121,6 +121,7 @@ fn uncovered<'t>(tables: &Tables<'t>, arch: &Arch<'t>) -> impl Iterator<Item = I
                 .iter()
                 .all(|node| !matches!(node, BuildNode::Inst(atom, _) if arch.own(*atom).is_none()))
         })
+        .filter(|rule| in_lanes(tables, arch, rule.replacement.iter().next()))
         .collect();
     // Without rules the instruction set computes no addresses at all, and says so elsewhere.
     let any = !usable.is_empty();
@@ -132,4 +133,13 @@ fn uncovered<'t>(tables: &Tables<'t>, arch: &Arch<'t>) -> impl Iterator<Item = I
             _ => false,
         })
     })
+}
+
+/// Whether what a rule makes stands in registers of lanes, and not of the wave alone.
+fn in_lanes(tables: &Tables<'_>, arch: &Arch<'_>, root: Option<&BuildNode>) -> bool {
+    let Some(BuildNode::Inst(atom, _)) = root else { return true };
+    let class = tables.atom(*atom).and_then(|atom| atom.operands.first()).map(|o| o.class);
+    let classes = tables.isa(arch.isa).map(|isa| isa.classes);
+    let class = classes.zip(class).and_then(|(classes, class)| classes.get(class.index()));
+    class.is_none_or(|class| class.kind == RegisterKind::Vector)
 }

@@ -6,10 +6,10 @@
 //! access that it is named for.
 use super::spelling::text;
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, HwModel};
 use crate::source::Span;
-use lanebook_tables::{AtomClass, IsaId};
+use lanebook_tables::{AtomClass, IsaId, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -191,7 +191,16 @@ fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
         if !bank.banks.is_power_of_two() || !bank.bank_bytes.is_power_of_two() {
             if seen.insert(bank.name.span) {
                 let message = format!("{} banks of {} bytes", bank.banks, bank.bank_bytes);
-                diags.push(Diagnostic::at(bank.name.span, message).help("both are powers of two"));
+                let found = Diagnostic::at(bank.name.span, message);
+                // A machine of its own, of which no source is claimed, may be so.
+                let own = bank.status == Status::Assumed
+                    && arch.banks.iter().all(|other| other.banks == bank.banks);
+                diags.push(match own {
+                    true => found
+                        .help("both are powers of two on all machines that are known; conflicts are counted word by word")
+                        .as_level(Level::Note),
+                    false => found.help("both are powers of two"),
+                });
             }
             continue;
         }

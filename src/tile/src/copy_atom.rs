@@ -75,6 +75,9 @@ pub struct CopyAtom {
     pub share_bytes: u32,
     /// Its destination is one run behind one address, the same for the whole wave.
     pub uniform: bool,
+    /// Between registers and memory: its lanes lie at known steps behind one address, the same for
+    /// the whole wave.
+    pub is_fixed: bool,
     /// Bytes behind each address in shared memory, next to each other, if it is no such run.
     pub run_bytes: u32,
     /// What each address there must be a multiple of.
@@ -226,6 +229,15 @@ impl CopyAtom {
             .as_slice()
             .iter()
             .any(|b| matches!((b.from, b.to), (BitPlace::Slot(_), BitPlace::Byte(_))));
+        let is_fixed = bits.as_slice().iter().any(|b| {
+            matches!(
+                (b.from, b.to),
+                (BitPlace::Lane(_), BitPlace::Byte(_)) | (BitPlace::Byte(_), BitPlace::Lane(_))
+            )
+        }) && !bits
+            .as_slice()
+            .iter()
+            .any(|b| matches!(b.from, BitPlace::Slot(_)) || matches!(b.to, BitPlace::Slot(_)));
         let in_shared =
             |b: &CopyAtomBit| if movement.to.space == Space::Shared { b.to } else { b.from };
         let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
@@ -251,6 +263,7 @@ impl CopyAtom {
             piece_bits: 1u32.checked_shl(u32::from(piece)).unwrap_or(u32::MAX),
             lanes,
             uniform,
+            is_fixed,
             is_sized: movement.size.is_some(),
             is_split: [&movement.from, &movement.to].iter().any(|side| side.base.is_some()),
             run_bytes: if uniform { 0 } else { run_bytes },

@@ -31,17 +31,16 @@ pub fn fit_registers(
             BitPlace::Byte(k) => mask | bytes_of(k),
             _ => mask,
         });
-    let moved = moved(map, &out);
+    let moved = moved(map, &out, copy_atom);
     check_alignment(map, &out, moved, need, align)?;
     check_share(map, &out, moved, share)?;
     Ok(out)
 }
 
 /// Byte bits that some slot, warp or instance moves.
-fn moved(map: &MemoryMap, tiling: &Tiling) -> u32 {
+fn moved(map: &MemoryMap, tiling: &Tiling, copy_atom: &CopyAtom) -> u32 {
     tiling
-        .address_lanes
-        .as_slice()
+        .supplied(copy_atom)
         .iter()
         .chain(tiling.warps.as_slice())
         .chain(tiling.instances.as_slice())
@@ -65,6 +64,7 @@ pub fn divide(
     let packing = fragment.packing();
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
+    let mut fixed: [Option<u32>; 6] = [None; 6];
     let mut tuple = Columns::new();
     let mut second = 0;
     for &bit in copy_atom.bits.as_slice() {
@@ -115,7 +115,12 @@ pub fn divide(
             BitPlace::Slot(k) => {
                 *slots.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
             }
-            BitPlace::Byte(want) => check_byte(map, e, bytes_of(want))?,
+            BitPlace::Byte(want) => {
+                check_byte(map, e, bytes_of(want))?;
+                if let BitPlace::Lane(k) = register {
+                    *fixed.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
+                }
+            }
             BitPlace::Second => second = e,
             _ => {}
         }
@@ -135,7 +140,7 @@ pub fn divide(
         by_rows: fragment.by_rows,
         panel_bits: fragment.shape.total(),
     };
-    for slot in slots {
+    for slot in if copy_atom.is_fixed { fixed } else { slots } {
         match slot {
             Some(e) if out.address_lanes.push(e) => {}
             Some(_) => return Err(Reject::Size),
@@ -478,7 +483,7 @@ pub fn fit_copy(
             return Err(Reject::Size);
         }
     }
-    let moved = (moved(from, &out), moved(to, &out));
+    let moved = (moved(from, &out, copy_atom), moved(to, &out, copy_atom));
     check_alignment(from, &out, moved.0, need.0, align.0)?;
     check_alignment(to, &out, moved.1, need.1, align.1)?;
     check_share(from, &out, moved.0, share_bytes.saturating_sub(1))?;

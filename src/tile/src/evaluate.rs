@@ -5,7 +5,11 @@ use crate::divide::{CopyWorkers, fit_copy, fit_registers};
 use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
 use crate::offset::{pair_keys, varying};
 use crate::tiling::{Figures, Reject, Tiling};
-use lanebook_tables::{Arch, Atom, Isa, Role, Side, Space, Status, Tables, TupleStyle, Weights};
+use lanebook_layout::AxisId;
+use lanebook_tables::{
+    Arch, Atom, ClassId, Isa, Operand, RegisterKind, Role, Side, Space, Status, Tables, TupleStyle,
+    Weights,
+};
 
 /// One end of a movement, with its map.
 #[derive(Copy, Clone, Debug)]
@@ -77,9 +81,6 @@ impl<'t> TargetInfo<'t> {
     ) -> Result<Evaluated, Reject> {
         let atom = self.tables.atom(copy_atom.atom).ok_or(Reject::Form)?;
         let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
-        for side in [&movement.from, &movement.to] {
-            self.check_form(atom, side)?;
-        }
         let guarded = self.guarded(copy_atom, atom, (from, to))?;
         let any = self.isa.tuples == TupleStyle::Braces;
         let tiling = match (from, to) {
@@ -178,19 +179,6 @@ impl<'t> TargetInfo<'t> {
             .saturating_add(filled))
     }
 
-    /// A memory side must be addressed in a way that can be supplied: an address a slot, maybe with
-    /// a wave-uniform 64-bit base. Descriptors in registers are not made here.
-    fn check_form(&self, atom: &Atom<'_>, side: &Side<'_>) -> Result<(), Reject> {
-        let Some(base) = side.base else { return Ok(()) };
-        let operand = atom.operands.get(usize::from(base)).ok_or(Reject::Form)?;
-        let class = self.isa.classes.get(operand.class.index()).ok_or(Reject::Form)?;
-        if u16::from(operand.registers).saturating_mul(class.bits) == 64 {
-            Ok(())
-        } else {
-            Err(Reject::Form)
-        }
-    }
-
     /// Registers of one address of a side.
     fn address_width(atom: &Atom<'_>, side: &Side<'_>) -> u32 {
         atom.operands.get(usize::from(side.operand)).map_or(1, |o| u32::from(o.registers.max(1)))
@@ -206,6 +194,7 @@ impl<'t> TargetInfo<'t> {
     ) -> Result<(Figures, Option<Status>), Reject> {
         let mut out = Figures { count: tiling.count(), ..Figures::default() };
         let mut status = None;
+        let slots = if copy_atom.is_fixed { Columns::new() } else { tiling.address_lanes };
         for (side, end) in sides {
             let map = match end {
                 EndMap::Registers(fragment) => {
@@ -216,7 +205,7 @@ impl<'t> TargetInfo<'t> {
                 EndMap::Global(map, ..) => {
                     out.segments = segments(
                         map,
-                        &tiling.address_lanes,
+                        &slots,
                         u32::from(side.slot_bytes),
                         self.tables.weights.segment_bytes,
                     );
@@ -263,8 +252,7 @@ impl<'t> TargetInfo<'t> {
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
-                let access =
-                    BankAccess { slots: &tiling.address_lanes, slot_bytes: side.slot_bytes };
+                let access = BankAccess { slots: &slots, slot_bytes: side.slot_bytes };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
             // Each place of a slot is an access of its own.
@@ -291,6 +279,42 @@ impl<'t> TargetInfo<'t> {
             .saturating_add(w.address.saturating_mul(f.further_addresses))
             .saturating_add(w.register.saturating_mul(f.registers))
     }
+}
+
+/// Whether the addresses of an atom are such as are made here: in shared memory a word a slot or,
+/// for the whole wave, one in a scalar or special register; in global memory 64 bits a slot, or a
+/// word a slot behind 64 bits for the whole wave, or 64 bits for the whole wave. Descriptors in
+/// registers are not made.
+#[must_use]
+pub fn is_addressable(isa: &Isa<'_>, atom: &Atom<'_>) -> bool {
+    let Some(movement) = atom.movement.as_ref() else { return false };
+    [&movement.from, &movement.to].into_iter().all(|side| {
+        let width = match (side.space, side.base) {
+            (Space::Register, _) => return true,
+            (Space::Shared, None) => 32,
+            (Space::Global, Some(_)) => 32,
+            (Space::Global, None) => 64,
+            (Space::Shared, Some(_)) | (Space::Tensor, _) => return false,
+        };
+        let has_slots = side.layout.axes().is_ok_and(|axes| axes.contains(&AxisId::SLOT));
+        let bits = |operand: &Operand<'_>| {
+            let class = isa.classes.get(operand.class.index())?;
+            Some(u16::from(operand.registers).saturating_mul(class.bits))
+        };
+        let takes = |operand: &Operand<'_>, wanted: RegisterKind| {
+            let of = |class: ClassId| isa.classes.get(class.index()).map(|class| class.kind);
+            of(operand.class) == Some(wanted)
+                || operand.also.iter().any(|class| of(*class) == Some(wanted))
+        };
+        let base = side.base.map(|base| atom.operands.get(usize::from(base)));
+        let Some(operand) = atom.operands.get(usize::from(side.operand)) else { return false };
+        let uniform = !has_slots
+            && (operand.implicit && takes(operand, RegisterKind::Special)
+                || isa.make_uniform.is_some() && takes(operand, RegisterKind::Scalar));
+        base.is_none_or(|base| base.and_then(bits) == Some(64))
+            && bits(operand) == Some(width)
+            && (takes(operand, RegisterKind::Vector) || uniform && base.is_none())
+    })
 }
 
 /// Address registers beyond the first: distinct combinations of swizzle phase and outer step among

@@ -1,5 +1,6 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
+use crate::copy_atom::CopyAtom;
 use crate::map::{Columns, Conflicts, RepeatGrid};
 use crate::unit::map::MapRule;
 use lanebook_tables::AtomId;
@@ -7,7 +8,8 @@ use lanebook_tables::AtomId;
 /// A movement decomposed into instances of one atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
-    /// Element bits that each bit of the slot number (= the supplying lane's number) adds.
+    /// Element bits that each bit of the slot number (= the supplying lane's number) adds; where one
+    /// address does for the wave and lanes lie at known steps, each bit of the lane's number.
     pub address_lanes: Columns<u32, 6>,
     /// Element bits that each warp bit adds.
     pub warps: Columns<u32, 5>,
@@ -29,6 +31,12 @@ pub struct Tiling {
 }
 
 impl Tiling {
+    /// Element bits that each bit of a slot's number adds: none where a copy atom has one address for
+    /// the whole wave.
+    pub(crate) fn supplied(&self, copy_atom: &CopyAtom) -> &[u32] {
+        if copy_atom.is_fixed { &[] } else { self.address_lanes.as_slice() }
+    }
+
     /// Number of instructions a warp issues.
     #[must_use]
     pub fn count(&self) -> u32 {

@@ -125,10 +125,14 @@ impl<'t> Machine<'t> {
                 .fold(0, |value, k| value | u64::from(self.params[offset as usize + k]) << (8 * k));
             self.write(compiled, step.args[0], first, value);
         } else if !atom.means.is_empty() {
+            let width = match step.args[0] {
+                Slot::Reg { count, .. } => 32 * u32::from(count),
+                other => panic!("{other:?} is written"),
+            };
             let scalar = matches!(step.args[0], Slot::Reg { class, .. } if self.is_scalar(class));
             let threads = if scalar { first..first + 1 } else { first..first + self.lanes };
             for thread in threads {
-                let value = self.term(compiled, &mut atom.means.iter(), step, thread, 32);
+                let value = self.term(compiled, &mut atom.means.iter(), step, thread, width);
                 self.write(compiled, step.args[0], thread, value);
             }
         } else if atom.movement.is_some() {
@@ -209,7 +213,10 @@ impl<'t> Machine<'t> {
                 let byte = side.layout.offset_on(x, AxisId::BYTE).expect("byte");
                 let base =
                     machine.value(compiled, step.args[usize::from(side.operand)], first + slot);
-                let start = base.wrapping_add_signed(offset);
+                let uniform = side.base.map_or(0, |number| {
+                    machine.value(compiled, step.args[usize::from(number)], first)
+                });
+                let start = uniform.wrapping_add(base).wrapping_add_signed(offset);
                 assert_eq!(
                     start % u64::from(side.align_bytes),
                     0,
@@ -331,6 +338,14 @@ impl<'t> Machine<'t> {
                 cut(self.value(compiled, step.args[usize::from(*number)], thread))
             }
             TermNode::Const(value) => cut(*value as u64),
+            TermNode::BytePermute => {
+                let [high, low, choice] =
+                    [(); 3].map(|()| self.term(compiled, nodes, step, thread, 32));
+                let bytes = (high << 32 | low).to_le_bytes();
+                (0..4).fold(0, |out, k| {
+                    out | u64::from(bytes[(choice >> (8 * k) & 7) as usize]) << (8 * k)
+                })
+            }
             TermNode::Op(op, arity) => {
                 let args: Vec<u64> = (0..*arity)
                     .map(|number| {

@@ -633,12 +633,19 @@ impl Move<'_> {
         let mut stage = [[None::<(u8, u8)>; STAGE]; LANES];
         let mut read = TouchedBytes([0; LANES]);
         let (count, unit) = coordinates(load).ok_or(refuse)?;
+        // Behind one address for the whole wave each lane has a share of its own.
+        let has_slots = load.from.layout.axes().is_ok_and(|axes| axes.contains(&AxisId::SLOT));
         for x in 0..count {
             let (s, y) = spot(&load.from, x, AxisId::SLOT, AxisId::BYTE).ok_or(refuse)?;
             let (lane, bit) = spot(&load.to, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;
             for u in 0..unit {
                 let y = y.checked_add(u).ok_or(refuse)?;
-                read.add(self.m.op, s, y)?;
+                let (row, at) = if has_slots {
+                    (s, y)
+                } else {
+                    (lane, (bit / 8).checked_add(u).ok_or(refuse)?)
+                };
+                read.add(self.m.op, row, at)?;
                 let place = stage
                     .get_mut(lane as usize)
                     .and_then(|l| l.get_mut((bit / 8).checked_add(u)? as usize))

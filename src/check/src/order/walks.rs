@@ -209,7 +209,7 @@ impl OrderContext<'_> {
     }
 
     /// Whether a load stands in the text as often as the product needs parts of its tile: once for
-    /// each of the other operand's blocks, or for each turn over the depth as well.
+    /// each of the other operand's blocks, for each turn over the depth, or for both.
     fn loads_again(&self, m: &lanebook_plan::TransferPlan, want: u32, found: u32) -> bool {
         let times = found
             .checked_div(want)
@@ -218,9 +218,9 @@ impl OrderContext<'_> {
         let loads = matches!((m.from, m.to), (End::Shared(_) | End::Global(_), End::Registers(_)));
         let counts = |p: &ProductPlan| {
             let (rows, cols, depth) = p.product.counts();
-            [rows, cols].into_iter().any(|n| {
-                times == u32::from(n) || times == u32::from(n).saturating_mul(u32::from(depth))
-            })
+            let depth = u32::from(depth);
+            let all = |n: u16| times == u32::from(n) || times == u32::from(n).saturating_mul(depth);
+            times == depth || [rows, cols].into_iter().any(all)
         };
         loads && times > 1 && self.plan.products.iter().any(counts)
     }

@@ -15,7 +15,7 @@ use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
-use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
+use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
 use lanebook_tile::offset::{Delta, RegisterKey, delta, immediate_start};
 use lanebook_tile::tiling::Tiling;
@@ -36,6 +36,15 @@ pub(crate) struct SideView<'v> {
     pub second: Option<OffsetField>,
     /// The plan's end.
     pub end: End,
+    /// The operand that holds the address.
+    pub operand: Option<&'v lanebook_tables::Operand<'v>>,
+}
+
+impl SideView<'_> {
+    /// Whether each lane, or slot, has an address of its own.
+    fn has_slots(&self) -> bool {
+        self.side.layout.axes().is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT))
+    }
 }
 
 /// The memory sides of a movement's atom. `Space::Register` sides are left out.
@@ -56,8 +65,9 @@ pub(crate) fn memory_sides<'v>(
                             && (if number == 0 { o.on_from } else { o.on_to })
                     })
                 };
-                let _ =
-                    out.push(SideView { number, side, offset: field(0), second: field(1), end });
+                let operand = atom.operands.get(usize::from(side.operand));
+                let (offset, second) = (field(0), field(1));
+                let _ = out.push(SideView { number, side, offset, second, end, operand });
             }
         }
     }
@@ -150,12 +160,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 let alloc =
                     *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
                 let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
-                let uniform = view
-                    .side
-                    .layout
-                    .axes()
-                    .is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
-                if uniform {
+                // A run's start stands in a register that the text does not show.
+                if view.operand.is_some_and(|operand| operand.implicit) {
                     self.prepare_run(plan, view, &map, alloc.offset)
                 } else {
                     self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
@@ -193,7 +199,6 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that
     /// counts.
-    #[inline(never)]
     pub(crate) fn thread_bits(
         &mut self,
         map: &MemoryMap,
@@ -201,15 +206,62 @@ impl LowerContext<'_, '_, '_, '_> {
         combine: Combine,
         lead: bool,
     ) -> Result<Option<ExprId>, EmitError> {
+        let lanes = tiling.address_lanes.as_slice();
+        self.spread_bits(self.thread, (lanes, tiling.warps.as_slice()), map, combine, lead)
+    }
+
+    /// The same of a side's addresses: where there is one for the whole wave, lanes add nothing to
+    /// it.
+    fn address_bits(
+        &mut self,
+        view: &SideView<'_>,
+        map: &MemoryMap,
+        tiling: &Tiling,
+        combine: Combine,
+        lead: bool,
+    ) -> Result<Option<ExprId>, EmitError> {
+        if view.has_slots() {
+            return self.thread_bits(map, tiling, combine, lead);
+        }
+        let value = match self.address_bank(view) {
+            RegBank::Scalar => self.wave_start()?,
+            _ => self.thread,
+        };
+        self.spread_bits(value, (&[], tiling.warps.as_slice()), map, combine, lead)
+    }
+
+    /// Where a side's address stands: for the whole wave in a scalar register, if the operand takes
+    /// no other.
+    fn address_bank(&self, view: &SideView<'_>) -> RegBank {
+        let takes = |kind: RegisterKind| {
+            view.operand.is_some_and(|operand| {
+                self.machine.kind(operand.class) == Some(kind)
+                    || operand.also.iter().any(|class| self.machine.kind(*class) == Some(kind))
+            })
+        };
+        if takes(RegisterKind::Scalar) && !takes(RegisterKind::Vector) {
+            RegBank::Scalar
+        } else {
+            RegBank::Vector
+        }
+    }
+
+    #[inline(never)]
+    fn spread_bits(
+        &mut self,
+        value: ExprId,
+        (lanes, warps): (&[u32], &[u32]),
+        map: &MemoryMap,
+        combine: Combine,
+        lead: bool,
+    ) -> Result<Option<ExprId>, EmitError> {
         let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
         let wave = self.plan.wave;
-        let lanes = (0u8..).zip(tiling.address_lanes.as_slice());
-        let warps = (wave..).zip(tiling.warps.as_slice());
-        for (bit, &e) in lanes.chain(warps) {
+        for (bit, &e) in (0u8..).zip(lanes).chain((wave..).zip(warps)) {
             let column = map.at(e);
             let column = if lead { column.lead } else { column.bytes };
             if column != 0 {
-                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| {
+                columns.push(BitColumn { value, bit, column }).map_err(|_| {
                     EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 }
                 })?;
             }
@@ -230,7 +282,8 @@ impl LowerContext<'_, '_, '_, '_> {
         bytes: u32,
     ) -> Result<(), EmitError> {
         use crate::step::Purpose;
-        let mut start = self.thread_bits(map, &plan.tiling, map.combine, false)?;
+        let bank = self.address_bank(view);
+        let mut start = self.address_bits(view, map, &plan.tiling, map.combine, false)?;
         let immediate = immediate_start(offset, bytes, view.offset);
         // The tile's start keeps clear of every bit that phases change, so it can be added before
         // them.
@@ -249,7 +302,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
-            let reg = this.compute(node, RegBank::Vector)?;
+            let reg = this.compute(node, bank)?;
             this.keep(Address {
                 op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
                 side: view.number,
@@ -366,8 +419,10 @@ impl LowerContext<'_, '_, '_, '_> {
             true => None,
             false => self.index_value(op, global.start.1, innermost)?,
         };
-        let outer_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, true)?;
-        let inner_lanes = self.thread_bits(&global.map, &plan.tiling, Combine::Xor, false)?;
+        let bank = self.address_bank(view);
+        let outer_lanes = self.address_bits(view, &global.map, &plan.tiling, Combine::Xor, true)?;
+        let inner_lanes =
+            self.address_bits(view, &global.map, &plan.tiling, Combine::Xor, false)?;
         let split = view.side.base.is_some();
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         // The wave-uniform part, 64 bits.
@@ -490,7 +545,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 pool: EmitPool::MovementAddresses,
                 capacity: 64,
             })?;
-            let reg = this.compute(node, RegBank::Vector)?;
+            let reg = this.compute(node, bank)?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;
         self.advance_places((op, view.number), global, outer_bytes, innermost)

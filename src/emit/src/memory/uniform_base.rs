@@ -94,7 +94,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The number of the wave's first thread, where an instruction fetches it: the same in all
     /// lanes, and zero in the bits that count them, so that no mask is needed to see the wave's
     /// number. Every lane is there when addresses are made.
-    fn wave_start(&mut self) -> Result<ExprId, EmitError> {
+    pub(crate) fn wave_start(&mut self) -> Result<ExprId, EmitError> {
         let Some(atom) = self.machine.isa.make_uniform else { return Ok(self.thread) };
         if let Some((_, known)) = self.settled.iter().find(|(node, _)| *node == self.thread) {
             return Ok(*known);

@@ -18,7 +18,7 @@ use lanebook_tables::{
 };
 use lanebook_tile::candidates::{FamilyFigures as Shapes, candidates};
 use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
-use lanebook_tile::evaluate::{EndMap, TargetInfo};
+use lanebook_tile::evaluate::{EndMap, TargetInfo, is_addressable};
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::blocked;
 use lanebook_tile::product::Product;
@@ -87,7 +87,12 @@ impl<'a, 't> Legal<'a, 't> {
         for (from, to) in Space::pairs() {
             let able = arch.dispatch(Capability::Transfer { from, to }).iter();
             for copy_atom in able
-                .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
+                .filter_map(|id| {
+                    let is_of_unit = from == Space::Tensor || to == Space::Tensor;
+                    let atom = tables.atom(*id);
+                    let atom = atom.filter(|atom| is_of_unit || is_addressable(isa, atom))?;
+                    CopyAtom::of(*id, atom)
+                })
                 // Tensors have no bounds here.
                 .filter(|copy_atom| !copy_atom.is_sized)
                 .filter(|copy_atom| copy_atom.share_bytes <= 16)

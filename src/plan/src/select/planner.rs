@@ -17,7 +17,7 @@ use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
 use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms, ViableAtoms};
-use lanebook_tile::evaluate::{Evaluated, TargetInfo};
+use lanebook_tile::evaluate::{Evaluated, TargetInfo, is_addressable};
 use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
@@ -169,10 +169,11 @@ pub fn choose(
     for (from, to) in
         Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
     {
-        for copy_atom in machine
-            .dispatch(Capability::Transfer { from, to })
-            .iter()
-            .filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?))
+        for copy_atom in
+            machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
+                let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
+                CopyAtom::of(*id, atom)
+            })
         {
             let capacity = workspace.copy_atoms.capacity();
             workspace
