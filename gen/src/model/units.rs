@@ -195,8 +195,9 @@ impl Resolver<'_> {
         let mut amount = |number: lanebook_layout::Int| {
             let mut of = number.syms().iter();
             let (sym, more) = (of.next(), of.next().is_some());
-            let factor =
-                u32::try_from(number.coeff()).ok().filter(|_| !more && number.is_whole())?;
+            let factor = u32::try_from(number.coeff())
+                .ok()
+                .filter(|_| !more && number.is_whole() && number.syms().quotient().is_none())?;
             let name = sym.and_then(|sym| syms.name(sym));
             let param = name.map_or(0, |name| match params.iter().position(|p| p == name) {
                 Some(at) => at + 1,

@@ -6,6 +6,10 @@
 //! be decided for all such values is decided; the rest is [`Error::NeedsValue`] with the symbol.
 //! Sums of different products are not represented.
 //!
+//! How many tiles of 128 cover `M` is a factor too, `ceil_div(M,128)`: of a product of symbols,
+//! rounded up. It takes a place beside its symbols. The divisor is an odd number up to 31 times a
+//! power of two up to 2^15; for another one it is [`Error::NeedsValue`].
+//!
 //! Fractions exist for CuTe's scaled bases (`1/2@0`). They are kept reduced, with the sign on the
 //! numerator, and are exact in every operation; where an integer is needed, a fraction is
 //! [`Error::NotIntegral`].
@@ -17,9 +21,32 @@ use core::num::{NonZeroU8, NonZeroU32};
 
 pub use crate::sym::SymId;
 
-/// A product of at most three symbols, sorted; the empty product is 1.
+/// A product of at most three symbols; the empty product is 1. Some of them may stand in a quotient
+/// that is rounded up, whose divisor takes the place of one.
+///
+/// Sorted: plain symbols, then those of the quotient, then its divisor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Syms([Option<NonZeroU8>; 3]);
+
+/// Set in the places of symbols that stand in a quotient; symbols have lower numbers.
+const DIVIDED: u8 = 0x80;
+
+/// A divisor in the place of a symbol: half of its odd factor, rounded down, above the exponent of
+/// two. 1 divides nothing.
+fn packed_divisor(divisor: u32) -> Option<NonZeroU8> {
+    let power = divisor.trailing_zeros();
+    let half = divisor.checked_shr(power)? >> 1;
+    let fits = half < 16 && power < 16;
+    let both = half.checked_shl(4)? | power;
+    if fits { u8::try_from(both).ok().and_then(NonZeroU8::new) } else { None }
+}
+
+/// The divisor that [`packed_divisor`] packed.
+fn unpacked_divisor(packed: NonZeroU8) -> u32 {
+    let (half, power) = (u32::from(packed.get() >> 4), u32::from(packed.get() & 15));
+    // At most 31 * 2^15.
+    ((half << 1) | 1).wrapping_shl(power)
+}
 
 impl Syms {
     /// The empty product.
@@ -31,9 +58,24 @@ impl Syms {
         Self([Some(sym.0), None, None])
     }
 
-    /// The symbols, in increasing order, repeated as often as they occur.
-    pub fn iter(self) -> impl Iterator<Item = SymId> {
-        self.0.into_iter().flatten().map(SymId)
+    /// The symbols, in increasing order, repeated as often as they occur; those of a quotient
+    /// behind the others.
+    pub fn iter(self) -> impl Iterator<Item = SymId> + use<> {
+        let (plain, quotient) = self.parts();
+        let under = quotient.map(|(under, _)| under).unwrap_or_default();
+        plain.iter().chain(under.iter())
+    }
+
+    /// The symbols that are factors by themselves, in increasing order, repeated as often as they
+    /// occur.
+    pub fn plain(self) -> impl Iterator<Item = SymId> + use<> {
+        self.parts().0.iter()
+    }
+
+    /// The quotient that is rounded up: its dividend's symbols, and its divisor.
+    #[must_use]
+    pub fn quotient(self) -> Option<(Self, u32)> {
+        self.parts().1.map(|(under, divisor)| (under.into(), divisor))
     }
 
     /// Whether the product is empty.
@@ -42,44 +84,131 @@ impl Syms {
         self.0[0].is_none()
     }
 
+    /// Plain symbols, and the quotient.
+    fn parts(self) -> (Sorted, Option<(Sorted, u32)>) {
+        let (mut plain, mut under) = (Sorted::default(), Sorted::default());
+        let mut places = self.0.into_iter().flatten();
+        while let Some(place) = places.next() {
+            if place.get() & DIVIDED == 0 {
+                plain.push(place);
+                continue;
+            }
+            let mut last = place;
+            for next in places.by_ref() {
+                under.push_low(last);
+                last = next;
+            }
+            return (plain, Some((under, unpacked_divisor(last))));
+        }
+        (plain, None)
+    }
+
+    /// Both parts together, if there is room.
+    fn joined(plain: &Sorted, quotient: Option<(&Sorted, NonZeroU8)>) -> Result<Self> {
+        let full = Error::Capacity { limit: Limit::SymFactors, max: 3 };
+        let mut out = Self::NONE;
+        let under = quotient.map(|(under, _)| under);
+        let marked = under.into_iter().flat_map(Sorted::iter).map(|s| s.0 | DIVIDED);
+        let all = plain.iter().map(|s| s.0).chain(marked).chain(quotient.map(|(_, by)| by));
+        for (k, place) in all.enumerate() {
+            *out.0.get_mut(k).ok_or(full)? = Some(place);
+        }
+        Ok(out)
+    }
+
     fn first(self) -> Option<SymId> {
         self.iter().next()
     }
 
     fn times(self, other: Self) -> Result<Self> {
-        let mut merged: heapless::Vec<NonZeroU8, 6> = heapless::Vec::new();
-        for s in self.iter().chain(other.iter()) {
-            let _ = merged.push(s.0);
+        if other.is_none() || self.is_none() {
+            return Ok(if other.is_none() { self } else { other });
         }
-        sort_by(&mut merged, |a, b| a < b);
-        let mut out = Self::NONE;
-        for (k, s) in merged.iter().enumerate() {
-            let slot =
-                out.0.get_mut(k).ok_or(Error::Capacity { limit: Limit::SymFactors, max: 3 })?;
-            *slot = Some(*s);
+        let ((mut plain, own), (more, theirs)) = (self.parts(), other.parts());
+        for s in more.iter() {
+            plain.push(s.0);
         }
-        Ok(out)
+        let quotient = match (&own, &theirs) {
+            (Some(_), Some(_)) => {
+                return Err(Error::Capacity { limit: Limit::SymFactors, max: 3 });
+            }
+            (one, None) | (None, one) => one.as_ref(),
+        };
+        let packed = quotient.and_then(|(under, by)| Some((under, packed_divisor(*by)?)));
+        Self::joined(&plain, packed)
     }
 
-    /// `self / other` when every symbol of `other` occurs in `self`.
+    /// `self / other` when every factor of `other` occurs in `self`.
     fn over(self, other: Self) -> Option<Self> {
-        let mut rest: heapless::Vec<NonZeroU8, 3> = heapless::Vec::new();
-        let mut divisor = other.0.into_iter().flatten().peekable();
-        for s in self.0.into_iter().flatten() {
+        if other.is_none() {
+            return Some(self);
+        }
+        let ((own, quotient), (by, divided)) = (self.parts(), other.parts());
+        let mut rest = Sorted::default();
+        let mut divisor = by.iter().peekable();
+        for s in own.iter() {
             if divisor.peek() == Some(&s) {
                 divisor.next();
             } else {
-                let _ = rest.push(s);
+                rest.push(s.0);
             }
         }
-        if divisor.next().is_some() {
+        if divisor.next().is_some() || divided.is_some() && divided != quotient {
             return None;
         }
+        let kept = quotient.as_ref().filter(|_| divided.is_none());
+        let packed = kept.and_then(|(under, by)| Some((under, packed_divisor(*by)?)));
+        Self::joined(&rest, packed).ok()
+    }
+
+    /// The product divided by a number and rounded up.
+    fn rounded_up(self, by: u32) -> Option<Self> {
+        let (plain, quotient) = self.parts();
+        let (under, by) = match quotient {
+            None => (plain, by),
+            // Rounded up twice is rounded up once.
+            Some((under, before)) if plain.0.is_empty() => (under, by.checked_mul(before)?),
+            Some(_) => return None,
+        };
+        Self::joined(&Sorted::default(), Some((&under, packed_divisor(by)?))).ok()
+    }
+}
+
+/// Symbols in increasing order; of two products at the most.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+struct Sorted(heapless::Vec<NonZeroU8, 6>);
+
+impl Sorted {
+    fn push(&mut self, place: NonZeroU8) {
+        // Two products have six at the most.
+        let _ = self.0.push(place);
+        sort_by(&mut self.0, |a, b| a < b);
+    }
+
+    /// A symbol with the mark of quotients taken off.
+    fn push_low(&mut self, place: NonZeroU8) {
+        if let Some(place) = NonZeroU8::new(place.get() & !DIVIDED) {
+            self.push(place);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = SymId> + use<> {
+        // By value: what they are of does not live as long.
+        let mut places = [None; 6];
+        for (out, place) in places.iter_mut().zip(&self.0) {
+            *out = Some(SymId(*place));
+        }
+        places.into_iter().flatten()
+    }
+}
+
+impl From<Sorted> for Syms {
+    fn from(of: Sorted) -> Self {
         let mut out = Self::NONE;
-        for (slot, s) in out.0.iter_mut().zip(rest.iter()) {
+        for (slot, s) in out.0.iter_mut().zip(&of.0) {
             *slot = Some(*s);
         }
-        Some(out)
+        out
     }
 }
 
@@ -317,12 +446,45 @@ impl Int {
         }
     }
 
+    /// `self / by` rounded up, for positive `by`: exact where it is, else by value, else as a
+    /// quotient of symbols. Not for fractions.
+    ///
+    /// # Errors
+    /// [`Error::NeedsValue`] where a number stays beside the symbols of the dividend, or the divisor
+    /// has symbols of its own or is none that there is room for; [`Error::Overflow`].
+    pub fn ceil_div(self, by: Self) -> Result<Self> {
+        if let Some(exact) = self.div_exact(by) {
+            return Ok(exact);
+        }
+        let needed = self.needs_value(by);
+        if !(self.is_whole() && by.is_whole() && by.syms.is_none()) || by.coeff < 1 {
+            return Err(needed);
+        }
+        let quotient = Self::reduced(i128::from(self.coeff), i128::from(by.coeff), Syms::NONE)?;
+        let (coeff, den) = (quotient.coeff, quotient.den.get());
+        if self.syms.is_none() {
+            let down = coeff.checked_div_euclid(i64::from(den)).ok_or(Error::Overflow)?;
+            return Ok(Self::known(down.checked_add(1).ok_or(Error::Overflow)?));
+        }
+        match (coeff, self.syms.rounded_up(den)) {
+            (1, Some(syms)) => Ok(Self::new(1, syms)),
+            _ => Err(needed),
+        }
+    }
+
     /// The number with `sym` replaced by `value`.
     pub fn substitute(self, sym: SymId, value: i64) -> Result<Self> {
-        let mut out = Self { syms: Syms::NONE, ..self };
-        for s in self.syms.iter() {
-            let factor = if s == sym { Self::known(value) } else { Self::sym(s) };
-            out = out.checked_mul(factor)?;
+        let put = |product: Syms| -> Result<Self> {
+            let mut out = Self::ONE;
+            for s in product.plain() {
+                let factor = if s == sym { Self::known(value) } else { Self::sym(s) };
+                out = out.checked_mul(factor)?;
+            }
+            Ok(out)
+        };
+        let mut out = Self { syms: Syms::NONE, ..self }.checked_mul(put(self.syms)?)?;
+        if let Some((under, by)) = self.syms.quotient() {
+            out = out.checked_mul(put(under)?.ceil_div(Self::known(i64::from(by)))?)?;
         }
         Ok(out)
     }

@@ -3,9 +3,20 @@
 
 use core::num::NonZeroU8;
 
-/// A run-time symbol; its name is kept by a [`SymNames`](crate::SymNames).
+/// A run-time symbol, number 1 to 127; its name is kept by a [`SymNames`](crate::SymNames).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SymId(pub NonZeroU8);
+pub struct SymId(pub(crate) NonZeroU8);
+
+impl SymId {
+    /// The symbol with a number from 1 to 127.
+    #[must_use]
+    pub const fn new(number: u8) -> Option<Self> {
+        match NonZeroU8::new(number) {
+            Some(own) if number < 128 => Some(Self(own)),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(feature = "defmt")]
 impl defmt::Format for SymId {

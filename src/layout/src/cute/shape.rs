@@ -194,12 +194,10 @@ fn quotient(a: Int, by: Int, rounding: Rounding, leaf: usize) -> Result<Int> {
     if rounding == Rounding::Ceil && a.compare(by) == Some(Ordering::Less) {
         return Ok(Int::ONE);
     }
+    if rounding == Rounding::Ceil {
+        return a.ceil_div(by);
+    }
     let (a, b) = (a.value()?, by.value()?);
     let down = a.checked_div(b).ok_or(fault)?;
-    let q = match rounding {
-        Rounding::Exact => return Err(fault),
-        Rounding::Floor => down,
-        Rounding::Ceil => down.checked_add(1).ok_or(Error::Overflow)?,
-    };
-    if q < 1 { Err(fault) } else { Ok(Int::known(q)) }
+    if rounding == Rounding::Exact || down < 1 { Err(fault) } else { Ok(Int::known(down)) }
 }

@@ -7,6 +7,9 @@ use crate::num::{Int, SymNames};
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
+/// How a quotient that is rounded up is spelt: `ceil_div(M,128)`.
+pub(super) const ROUNDED_UP: &str = "ceil_div";
+
 /// Reads tokens from left to right. All methods skip blanks first.
 pub(super) struct Cursor<'t> {
     text: &'t str,
@@ -192,8 +195,37 @@ impl<'t> Cursor<'t> {
         }
         let name = self.name().filter(|name| *name != "_");
         let name = name.ok_or_else(|| self.error_at(at, missing))?;
+        if name == ROUNDED_UP && self.eat(b'(') {
+            return self.rounded_up(at, negative, syms);
+        }
         let sym = syms.sym(name).ok_or_else(|| self.error_at(at, Expected::KnownSymbol))?;
         Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)))
+    }
+
+    /// What stands in the parentheses of `ceil_div(M*N,128)`.
+    fn rounded_up(&mut self, at: usize, negative: bool, syms: &mut impl SymNames) -> Parsed<Int> {
+        let mut value = Int::ONE;
+        loop {
+            let here = self.mark();
+            // `?a` is one that was not named.
+            let _ = self.cute && self.eat(b'?');
+            let named = self.name().and_then(|_| self.text.get(here..self.at));
+            let name = named.ok_or_else(|| self.error_at(here, Expected::KnownSymbol))?;
+            let sym = syms.sym(name).ok_or_else(|| self.error_at(here, Expected::KnownSymbol))?;
+            let product = value.checked_mul(Int::sym(sym));
+            value = self.fits(here, product)?;
+            if !self.eat(b'*') {
+                break;
+            }
+        }
+        self.need(b',', Expected::Comma)?;
+        let here = self.mark();
+        let by = self.digits(false)?.filter(|by| *by > 0);
+        let by = by.ok_or_else(|| self.error_at(here, Expected::Integer))?;
+        self.need(b')', Expected::CloseParen)?;
+        let sign = Int::known(if negative { -1 } else { 1 });
+        let quotient = value.ceil_div(Int::known(by)).map_err(|_| Error::Overflow);
+        self.fits(at, quotient.and_then(|quotient| quotient.checked_mul(sign)))
     }
 
     /// CuTe's run-time value: `?`, `?{div=4}`, `?{i64 div=8}`, each another symbol; `?a` is the one

@@ -1,6 +1,7 @@
 //! Spelling numbers and axes with `write_str` alone.
 
 use super::PrintError;
+use super::cursor::ROUNDED_UP;
 use crate::axis::{AxisId, AxisNames};
 use crate::num::{Int, SymNames};
 use crate::words::write_number;
@@ -14,7 +15,7 @@ pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError
     Ok(write_number(value.unsigned_abs(), out)?)
 }
 
-/// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`.
+/// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`, `4*K*ceil_div(M,128)`.
 pub(super) fn number(
     out: &mut impl Write,
     value: Int,
@@ -30,12 +31,27 @@ pub(super) fn number(
             joined = true;
         }
     }
-    for sym in product {
+    for sym in value.syms().plain() {
         if joined {
             out.write_str("*")?;
         }
         out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
         joined = true;
+    }
+    if let Some((under, by)) = value.syms().quotient() {
+        if joined {
+            out.write_str("*")?;
+        }
+        out.write_str(ROUNDED_UP)?;
+        let mut between = "(";
+        for sym in under.plain() {
+            out.write_str(between)?;
+            out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
+            between = "*";
+        }
+        out.write_str(",")?;
+        integer(out, i64::from(by))?;
+        out.write_str(")")?;
     }
     if !value.is_whole() {
         out.write_str("/")?;
@@ -56,7 +72,8 @@ pub(super) fn strided(
     if axis == AxisId::M && value.is_whole() {
         // A symbol may be called as an axis is: alone it would be read as that.
         let mut product = value.syms().iter();
-        let alone = product.next().filter(|_| value.coeff() == 1 && product.next().is_none());
+        let is_plain = value.coeff() == 1 && value.syms().quotient().is_none();
+        let alone = product.next().filter(|_| is_plain && product.next().is_none());
         if alone.and_then(|sym| syms.name(sym)).is_some_and(|name| axes.axis(name).is_some()) {
             out.write_str("1*")?;
         }

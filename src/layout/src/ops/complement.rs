@@ -71,15 +71,6 @@ fn steps_below(stride: Int, covered: Int, iter: u8) -> Result<Int> {
 
 /// `a / b` rounded up, for positive `b`; at least 1.
 fn ceil_div(a: Int, b: Int) -> Result<Int> {
-    if let Some(q) = a.div_exact(b) {
-        return Ok(if q.coeff() < 1 { Int::ONE } else { q });
-    }
-    let (a, b) = (a.value()?, b.value()?);
-    let q = a.checked_div_euclid(b).ok_or(Error::Overflow)?;
-    let up = if a.checked_rem_euclid(b) == Some(0) {
-        q
-    } else {
-        q.checked_add(1).ok_or(Error::Overflow)?
-    };
-    Ok(Int::known(up.max(1)))
+    let q = a.ceil_div(b)?;
+    Ok(if q.coeff() < 1 { Int::ONE } else { q })
 }

@@ -275,3 +275,105 @@ fn quantities_name_the_symbol() {
     assert_eq!(cute::shape_div(shape.view(), by.view()), Err(needs));
     assert_eq!(c("8:1").view().size(), Ok(Int::known(8)));
 }
+
+/// A layout with run-time extents is cut into tiles that need not divide them: how many there are
+/// is a quotient that is rounded up, in print and for every value.
+#[test]
+fn tiles_that_need_not_divide_are_counted_rounded_up() {
+    let mut syms = SymTable::new();
+    let mut read =
+        |text: &str| crate::notation::cute::parse(text, &crate::WellKnown, &mut syms).expect(text);
+    let cases = [
+        (
+            "(M,K):(K,1)",
+            "(128,64)",
+            "((128,ceil_div(M,128)),(64,ceil_div(K,64))):((K,128*K),(1,64))",
+        ),
+        ("(M,K):(1,M)", "(96,7)", "((96,ceil_div(M,96)),(7,ceil_div(K,7))):((1,96),(M,7*M))"),
+        ("(4*M,K):(1,4*M)", "(16,4)", "((16,ceil_div(M,4)),(4,ceil_div(K,4))):((1,16),(4*M,16*M))"),
+        ("M:1", "128", "(128,ceil_div(M,128)):(1,128)"),
+        ("ceil_div(M,8):K", "4", "(4,ceil_div(M,32)):(K,4*K)"),
+        ("K*ceil_div(M,8):1", "K", "(K,ceil_div(M,8)):(1,K)"),
+    ];
+    let read_all: Vec<_> = cases.iter().map(|(a, by, out)| (read(a), *by, read(out))).collect();
+    let named = ["M", "K"].map(|name| syms.sym(name).unwrap());
+    for ((whole, by, wanted), (text, _, out)) in read_all.iter().zip(cases) {
+        let tile = crate::notation::cute::parse_tuple(by, &mut syms).unwrap();
+        let divided = cute::logical_divide(&whole.view(), &Tiler::Shape(tile.view()));
+        let divided = divided.unwrap_or_else(|e| panic!("{text} by {by}: {e:?}"));
+        assert_eq!(&divided, wanted, "{text} by {by}");
+        let mut spelled = String::new();
+        crate::notation::cute::print(&divided.view(), &crate::WellKnown, &syms, &mut spelled)
+            .unwrap();
+        assert_eq!(spelled, out);
+        for values in [[1, 1], [5, 3], [127, 64], [128, 65], [129, 1], [300, 100], [1000, 7]] {
+            let put = |l: &Layout| {
+                let one = l.substitute(named[0], values[0]).unwrap();
+                one.substitute(named[1], values[1]).unwrap()
+            };
+            let mut numbers = IntTuple::default();
+            if tile.view().as_leaf().is_none() {
+                numbers.open().unwrap();
+            }
+            for leaf in tile.view().leaves() {
+                let leaf = leaf.substitute(named[0], values[0]).unwrap();
+                numbers.push_leaf(leaf.substitute(named[1], values[1]).unwrap()).unwrap();
+            }
+            if tile.view().as_leaf().is_none() {
+                numbers.close().unwrap();
+            }
+            let numeric = cute::logical_divide(&put(whole).view(), &Tiler::Shape(numbers.view()));
+            assert!(same(&put(&divided), &numeric.unwrap()), "{text} by {by} at {values:?}");
+        }
+    }
+}
+
+/// What has no such form names the symbol, and quotients compare as far as all values do.
+#[test]
+fn quotients_that_are_rounded_up_are_numbers() {
+    let mut syms = SymTable::new();
+    let [m, k] = ["M", "K"].map(|name| syms.sym(name).unwrap());
+    let (of_m, of_k) = (Int::sym(m), Int::sym(k));
+    let up = |a: Int, by: i64| a.ceil_div(Int::known(by));
+    let needs = |sym| Error::NeedsValue { sym };
+    assert_eq!(up(of_m, 1), Ok(of_m));
+    assert_eq!(up(of_m, 37), Err(needs(m)));
+    assert_eq!(up(of_m, 31 << 15).map(|q| q.syms().quotient().unwrap().1), Ok(31 << 15));
+    assert_eq!(up(of_m.checked_mul(Int::known(3)).unwrap(), 4), Err(needs(m)));
+    assert_eq!(of_m.ceil_div(of_k), Err(needs(m)));
+    let tiles = up(of_m, 128).unwrap();
+    assert_eq!(tiles.value(), Err(needs(m)));
+    assert_eq!(tiles.compare(Int::ZERO), Some(core::cmp::Ordering::Greater));
+    assert!(Int::ONE.at_most(tiles));
+    assert_eq!(tiles.compare(of_m), None);
+    assert_eq!(tiles.div_exact(tiles), Some(Int::ONE));
+    assert_eq!(tiles.checked_add(tiles), tiles.checked_mul(Int::known(2)));
+    assert_eq!(up(tiles, 3).map(|q| q.syms().quotient().unwrap().1), Ok(384));
+    assert_eq!(
+        tiles.checked_mul(tiles).map(|_| ()),
+        Err(Error::Capacity { limit: crate::error::Limit::SymFactors, max: 3 })
+    );
+    // Each symbol of a product may get its value first.
+    let both = up(of_m.checked_mul(of_k).unwrap(), 12).unwrap();
+    for (a, b) in [(5, 7), (12, 1), (24, 5), (36, 2)] {
+        let one = both.substitute(m, a);
+        let wanted = (a * b + 11) / 12;
+        if a % 12 == 0 || 12 % a == 0 {
+            assert_eq!(one.unwrap().substitute(k, b), Ok(Int::known(wanted)));
+        } else {
+            assert_eq!(one, Err(needs(k)), "{a}");
+        }
+    }
+    assert_eq!(crate::SymId::new(0), None);
+    assert_eq!(crate::SymId::new(128), None);
+    assert_eq!(crate::SymId::new(1), Some(m));
+    for bad in [
+        "ceil_div(M,0):1",
+        "ceil_div(4,8):1",
+        "ceil_div(M,37):1",
+        "ceil_div(M):1",
+        "ceil_div(M,8:1",
+    ] {
+        assert!(crate::notation::cute::parse(bad, &crate::WellKnown, &mut syms).is_err(), "{bad}");
+    }
+}
