@@ -6,9 +6,10 @@
 //! be decided for all such values is decided; the rest is [`Error::NeedsValue`] with the symbol.
 //! Sums of different products are not represented.
 //!
-//! How many tiles of 128 cover `M` is a factor too, `ceil_div(M,128)`: of a product of symbols,
-//! rounded up. It takes a place beside its symbols. The divisor is an odd number up to 31 times a
-//! power of two up to 2^15; for another one it is [`Error::NeedsValue`].
+//! How many tiles of 128 cover `M` is a factor too, `ceil_div(M,128)`: a quotient that is rounded up.
+//! It takes the places of its symbols, one for the divisor and one for a number before the symbols
+//! (`ceil_div(8*M,3)`). The divisor is an odd number up to 31 times a power of two up to 2^15, the
+//! number before one up to 31 times a power up to 2^7; for others it is [`Error::NeedsValue`].
 //!
 //! Fractions exist for CuTe's scaled bases (`1/2@0`). They are kept reduced, with the sign on the
 //! numerator, and are exact in every operation; where an integer is needed, a fraction is
@@ -22,30 +23,63 @@ use core::num::{NonZeroU8, NonZeroU32};
 pub use crate::sym::SymId;
 
 /// A product of at most three symbols; the empty product is 1. Some of them may stand in a quotient
-/// that is rounded up, whose divisor takes the place of one.
+/// that is rounded up, whose divisor takes the place of one, and a number before them that of another.
 ///
-/// Sorted: plain symbols, then those of the quotient, then its divisor.
+/// Sorted: plain symbols, then those of the quotient, then the number before them, if it is not 1,
+/// then the divisor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Syms([Option<NonZeroU8>; 3]);
 
-/// Set in the places of symbols that stand in a quotient; symbols have lower numbers.
-const DIVIDED: u8 = 0x80;
+/// `ceil_div(times * of, by)`, reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quotient {
+    /// The number in the dividend.
+    pub times: u32,
+    /// Its symbols, all of them plain.
+    pub of: Syms,
+    /// The divisor.
+    pub by: u32,
+}
 
-/// A divisor in the place of a symbol: half of its odd factor, rounded down, above the exponent of
-/// two. 1 divides nothing.
-fn packed_divisor(divisor: u32) -> Option<NonZeroU8> {
-    let power = divisor.trailing_zeros();
-    let half = divisor.checked_shr(power)? >> 1;
-    let fits = half < 16 && power < 16;
-    let both = half.checked_shl(4)? | power;
+/// Set in the places of symbols that stand in a quotient; symbols have lower numbers, and so has
+/// what stands for a number before them.
+const DIVIDED: u8 = 0x80;
+/// Bits of the exponent of two in the place of a divisor, and of a number before symbols.
+const POWER: [u32; 2] = [4, 3];
+
+/// A number above 1 in the place of a symbol: half of its odd factor, rounded down, above `bits` of
+/// its exponent of two.
+fn packed(number: u32, bits: u32) -> Option<NonZeroU8> {
+    let power = number.trailing_zeros();
+    let half = number.checked_shr(power)? >> 1;
+    let fits = half < 16 && power.checked_shr(bits) == Some(0);
+    let both = half.checked_shl(bits)? | power;
     if fits { u8::try_from(both).ok().and_then(NonZeroU8::new) } else { None }
 }
 
-/// The divisor that [`packed_divisor`] packed.
-fn unpacked_divisor(packed: NonZeroU8) -> u32 {
-    let (half, power) = (u32::from(packed.get() >> 4), u32::from(packed.get() & 15));
+/// The number that [`packed`] packed.
+fn unpacked(place: NonZeroU8, bits: u32) -> u32 {
+    let place = u32::from(place.get());
+    let half = place.wrapping_shr(bits);
+    let power = place ^ half.wrapping_shl(bits);
     // At most 31 * 2^15.
-    ((half << 1) | 1).wrapping_shl(power)
+    (half.wrapping_shl(1) | 1).wrapping_shl(power)
+}
+
+impl Quotient {
+    /// The same in lowest terms as places; `None` where there is no room. Of the symbols there are
+    /// fewer than three.
+    fn places(self) -> Option<heapless::Vec<NonZeroU8, 5>> {
+        let mut out = heapless::Vec::new();
+        for s in self.of.plain() {
+            out.push(s.0 | DIVIDED).ok()?;
+        }
+        if self.times > 1 {
+            out.push(packed(self.times, POWER[1])?).ok()?;
+        }
+        out.push(packed(self.by, POWER[0])?).ok()?;
+        Some(out)
+    }
 }
 
 impl Syms {
@@ -62,20 +96,20 @@ impl Syms {
     /// behind the others.
     pub fn iter(self) -> impl Iterator<Item = SymId> + use<> {
         let (plain, quotient) = self.parts();
-        let under = quotient.map(|(under, _)| under).unwrap_or_default();
-        plain.iter().chain(under.iter())
+        let of = quotient.map(|quotient| quotient.of).unwrap_or_default();
+        plain.symbols().chain(of.symbols())
     }
 
     /// The symbols that are factors by themselves, in increasing order, repeated as often as they
     /// occur.
     pub fn plain(self) -> impl Iterator<Item = SymId> + use<> {
-        self.parts().0.iter()
+        self.parts().0.symbols()
     }
 
-    /// The quotient that is rounded up: its dividend's symbols, and its divisor.
+    /// The quotient that is rounded up.
     #[must_use]
-    pub fn quotient(self) -> Option<(Self, u32)> {
-        self.parts().1.map(|(under, divisor)| (under.into(), divisor))
+    pub fn quotient(self) -> Option<Quotient> {
+        self.parts().1
     }
 
     /// Whether the product is empty.
@@ -84,33 +118,42 @@ impl Syms {
         self.0[0].is_none()
     }
 
+    /// What stands in the places, taken for symbols.
+    fn symbols(self) -> impl Iterator<Item = SymId> + use<> {
+        self.0.into_iter().flatten().map(SymId)
+    }
+
     /// Plain symbols, and the quotient.
-    fn parts(self) -> (Sorted, Option<(Sorted, u32)>) {
-        let (mut plain, mut under) = (Sorted::default(), Sorted::default());
-        let mut places = self.0.into_iter().flatten();
-        while let Some(place) = places.next() {
-            if place.get() & DIVIDED == 0 {
-                plain.push(place);
-                continue;
-            }
-            let mut last = place;
-            for next in places.by_ref() {
-                under.push_low(last);
-                last = next;
-            }
-            return (plain, Some((under, unpacked_divisor(last))));
+    fn parts(self) -> (Self, Option<Quotient>) {
+        let is_plain = |place: &Option<NonZeroU8>| place.is_some_and(|s| s.get() & DIVIDED == 0);
+        if self.0.iter().flatten().all(|place| place.get() & DIVIDED == 0) {
+            return (self, None);
         }
-        (plain, None)
+        let (mut plain, mut of) = (Sorted::default(), Sorted::default());
+        let mut places = self.0.into_iter().peekable();
+        while let Some(Some(place)) = places.next_if(is_plain) {
+            plain.push(place);
+        }
+        let (mut times, mut by) = (1, 1);
+        let mut places = places.flatten().peekable();
+        while let Some(place) = places.next() {
+            let is_last = places.peek().is_none();
+            match NonZeroU8::new(place.get() & !DIVIDED) {
+                _ if is_last => by = unpacked(place, POWER[0]),
+                Some(sym) if place.get() & DIVIDED != 0 => of.push(sym),
+                _ => times = unpacked(place, POWER[1]),
+            }
+        }
+        (plain.product(), Some(Quotient { times, of: of.product(), by }))
     }
 
     /// Both parts together, if there is room.
-    fn joined(plain: &Sorted, quotient: Option<(&Sorted, NonZeroU8)>) -> Result<Self> {
+    fn joined(plain: Self, quotient: Option<Quotient>) -> Result<Self> {
         let full = Error::Capacity { limit: Limit::SymFactors, max: 3 };
+        let Some(quotient) = quotient else { return Ok(plain) };
+        let places = quotient.places().ok_or(full)?;
         let mut out = Self::NONE;
-        let under = quotient.map(|(under, _)| under);
-        let marked = under.into_iter().flat_map(Sorted::iter).map(|s| s.0 | DIVIDED);
-        let all = plain.iter().map(|s| s.0).chain(marked).chain(quotient.map(|(_, by)| by));
-        for (k, place) in all.enumerate() {
+        for (k, place) in plain.symbols().map(|s| s.0).chain(places).enumerate() {
             *out.0.get_mut(k).ok_or(full)? = Some(place);
         }
         Ok(out)
@@ -124,18 +167,16 @@ impl Syms {
         if other.is_none() || self.is_none() {
             return Ok(if other.is_none() { self } else { other });
         }
-        let ((mut plain, own), (more, theirs)) = (self.parts(), other.parts());
-        for s in more.iter() {
+        let full = Error::Capacity { limit: Limit::SymFactors, max: 3 };
+        let ((own, quotient), (more, theirs)) = (self.parts(), other.parts());
+        let mut plain = Sorted::default();
+        for s in own.symbols().chain(more.symbols()) {
             plain.push(s.0);
         }
-        let quotient = match (&own, &theirs) {
-            (Some(_), Some(_)) => {
-                return Err(Error::Capacity { limit: Limit::SymFactors, max: 3 });
-            }
-            (one, None) | (None, one) => one.as_ref(),
-        };
-        let packed = quotient.and_then(|(under, by)| Some((under, packed_divisor(*by)?)));
-        Self::joined(&plain, packed)
+        if plain.0.len() > 3 || quotient.is_some() && theirs.is_some() {
+            return Err(full);
+        }
+        Self::joined(plain.product(), quotient.or(theirs))
     }
 
     /// `self / other` when every factor of `other` occurs in `self`.
@@ -145,8 +186,8 @@ impl Syms {
         }
         let ((own, quotient), (by, divided)) = (self.parts(), other.parts());
         let mut rest = Sorted::default();
-        let mut divisor = by.iter().peekable();
-        for s in own.iter() {
+        let mut divisor = by.symbols().peekable();
+        for s in own.symbols() {
             if divisor.peek() == Some(&s) {
                 divisor.next();
             } else {
@@ -156,26 +197,34 @@ impl Syms {
         if divisor.next().is_some() || divided.is_some() && divided != quotient {
             return None;
         }
-        let kept = quotient.as_ref().filter(|_| divided.is_none());
-        let packed = kept.and_then(|(under, by)| Some((under, packed_divisor(*by)?)));
-        Self::joined(&rest, packed).ok()
+        Self::joined(rest.product(), quotient.filter(|_| divided.is_none())).ok()
     }
 
-    /// The product divided by a number and rounded up.
-    fn rounded_up(self, by: u32) -> Option<Self> {
-        let (plain, quotient) = self.parts();
-        let (under, by) = match quotient {
-            None => (plain, by),
+    /// `times * self / by` rounded up, all reduced; `None` if there is no room for it.
+    fn rounded_up(self, times: u32, by: u32) -> Option<Self> {
+        let quotient = match self.parts() {
+            (of, None) => Quotient { times, of, by },
             // Rounded up twice is rounded up once.
-            Some((under, before)) if plain.0.is_empty() => (under, by.checked_mul(before)?),
-            Some(_) => return None,
+            (plain, Some(before)) if plain.is_none() && times == 1 => {
+                let by = by.checked_mul(before.by)?;
+                let (mut common, mut rest) = (by, before.times);
+                while let Some(next) = common.checked_rem(rest) {
+                    (common, rest) = (rest, next);
+                }
+                Quotient {
+                    times: before.times.checked_div(common)?,
+                    of: before.of,
+                    by: by.checked_div(common)?,
+                }
+            }
+            _ => return None,
         };
-        Self::joined(&Sorted::default(), Some((&under, packed_divisor(by)?))).ok()
+        Self::joined(Self::NONE, Some(quotient)).ok()
     }
 }
 
 /// Symbols in increasing order; of two products at the most.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Default)]
 struct Sorted(heapless::Vec<NonZeroU8, 6>);
 
 impl Sorted {
@@ -185,27 +234,10 @@ impl Sorted {
         sort_by(&mut self.0, |a, b| a < b);
     }
 
-    /// A symbol with the mark of quotients taken off.
-    fn push_low(&mut self, place: NonZeroU8) {
-        if let Some(place) = NonZeroU8::new(place.get() & !DIVIDED) {
-            self.push(place);
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = SymId> + use<> {
-        // By value: what they are of does not live as long.
-        let mut places = [None; 6];
-        for (out, place) in places.iter_mut().zip(&self.0) {
-            *out = Some(SymId(*place));
-        }
-        places.into_iter().flatten()
-    }
-}
-
-impl From<Sorted> for Syms {
-    fn from(of: Sorted) -> Self {
-        let mut out = Self::NONE;
-        for (slot, s) in out.0.iter_mut().zip(&of.0) {
+    /// The first three.
+    fn product(&self) -> Syms {
+        let mut out = Syms::NONE;
+        for (slot, s) in out.0.iter_mut().zip(&self.0) {
             *slot = Some(*s);
         }
         out
@@ -450,8 +482,8 @@ impl Int {
     /// quotient of symbols. Not for fractions.
     ///
     /// # Errors
-    /// [`Error::NeedsValue`] where a number stays beside the symbols of the dividend, or the divisor
-    /// has symbols of its own or is none that there is room for; [`Error::Overflow`].
+    /// [`Error::NeedsValue`] where the divisor has symbols of its own, or there is no room for the
+    /// quotient; [`Error::Overflow`].
     pub fn ceil_div(self, by: Self) -> Result<Self> {
         if let Some(exact) = self.div_exact(by) {
             return Ok(exact);
@@ -466,10 +498,8 @@ impl Int {
             let down = coeff.checked_div_euclid(i64::from(den)).ok_or(Error::Overflow)?;
             return Ok(Self::known(down.checked_add(1).ok_or(Error::Overflow)?));
         }
-        match (coeff, self.syms.rounded_up(den)) {
-            (1, Some(syms)) => Ok(Self::new(1, syms)),
-            _ => Err(needed),
-        }
+        let times = u32::try_from(coeff).map_err(|_| needed)?;
+        self.syms.rounded_up(times, den).map(|syms| Self::new(1, syms)).ok_or(needed)
     }
 
     /// The number with `sym` replaced by `value`.
@@ -483,8 +513,9 @@ impl Int {
             Ok(out)
         };
         let mut out = Self { syms: Syms::NONE, ..self }.checked_mul(put(self.syms)?)?;
-        if let Some((under, by)) = self.syms.quotient() {
-            out = out.checked_mul(put(under)?.ceil_div(Self::known(i64::from(by)))?)?;
+        if let Some(Quotient { times, of, by }) = self.syms.quotient() {
+            let dividend = put(of)?.checked_mul(Self::known(i64::from(times)))?;
+            out = out.checked_mul(dividend.ceil_div(Self::known(i64::from(by)))?)?;
         }
         Ok(out)
     }

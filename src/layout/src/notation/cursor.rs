@@ -202,11 +202,19 @@ impl<'t> Cursor<'t> {
         Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)))
     }
 
-    /// What stands in the parentheses of `ceil_div(M*N,128)`.
+    /// What stands in the parentheses of `ceil_div(8*M*N,3)`.
     fn rounded_up(&mut self, at: usize, negative: bool, syms: &mut impl SymNames) -> Parsed<Int> {
         let mut value = Int::ONE;
         loop {
             let here = self.mark();
+            if let Some(number) = self.digits(false)? {
+                let product = value.checked_mul(Int::known(number));
+                value = self.fits(here, product)?;
+                if self.eat(b'*') {
+                    continue;
+                }
+                break;
+            }
             // `?a` is one that was not named.
             let _ = self.cute && self.eat(b'?');
             let named = self.name().and_then(|_| self.text.get(here..self.at));

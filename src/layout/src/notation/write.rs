@@ -3,7 +3,7 @@
 use super::PrintError;
 use super::cursor::ROUNDED_UP;
 use crate::axis::{AxisId, AxisNames};
-use crate::num::{Int, SymNames};
+use crate::num::{Int, Quotient, SymNames};
 use crate::words::write_number;
 use core::fmt::Write;
 
@@ -38,13 +38,18 @@ pub(super) fn number(
         out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
         joined = true;
     }
-    if let Some((under, by)) = value.syms().quotient() {
+    if let Some(Quotient { times, of, by }) = value.syms().quotient() {
         if joined {
             out.write_str("*")?;
         }
         out.write_str(ROUNDED_UP)?;
         let mut between = "(";
-        for sym in under.plain() {
+        if times > 1 {
+            out.write_str(between)?;
+            integer(out, i64::from(times))?;
+            between = "*";
+        }
+        for sym in of.plain() {
             out.write_str(between)?;
             out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
             between = "*";
