@@ -229,15 +229,6 @@ impl CopyAtom {
             .as_slice()
             .iter()
             .any(|b| matches!((b.from, b.to), (BitPlace::Slot(_), BitPlace::Byte(_))));
-        let is_fixed = bits.as_slice().iter().any(|b| {
-            matches!(
-                (b.from, b.to),
-                (BitPlace::Lane(_), BitPlace::Byte(_)) | (BitPlace::Byte(_), BitPlace::Lane(_))
-            )
-        }) && !bits
-            .as_slice()
-            .iter()
-            .any(|b| matches!(b.from, BitPlace::Slot(_)) || matches!(b.to, BitPlace::Slot(_)));
         let in_shared =
             |b: &CopyAtomBit| if movement.to.space == Space::Shared { b.to } else { b.from };
         let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
@@ -263,7 +254,7 @@ impl CopyAtom {
             piece_bits: 1u32.checked_shl(u32::from(piece)).unwrap_or(u32::MAX),
             lanes,
             uniform,
-            is_fixed,
+            is_fixed: is_fixed(bits.as_slice()),
             is_sized: movement.size.is_some(),
             is_split: [&movement.from, &movement.to].iter().any(|side| side.base.is_some()),
             run_bytes: if uniform { 0 } else { run_bytes },
@@ -282,6 +273,19 @@ impl CopyAtom {
     pub fn sides(&self, bit: CopyAtomBit) -> (BitPlace, BitPlace) {
         if self.from == Space::Register { (bit.from, bit.to) } else { (bit.to, bit.from) }
     }
+}
+
+/// Whether lanes lie at known steps behind one address, no slot having one of its own.
+fn is_fixed(bits: &[CopyAtomBit]) -> bool {
+    let stepped = |b: &CopyAtomBit| {
+        matches!(
+            (b.from, b.to),
+            (BitPlace::Lane(_), BitPlace::Byte(_)) | (BitPlace::Byte(_), BitPlace::Lane(_))
+        )
+    };
+    let of_slot =
+        |b: &CopyAtomBit| matches!(b.from, BitPlace::Slot(_)) || matches!(b.to, BitPlace::Slot(_));
+    bits.iter().any(stepped) && !bits.iter().any(of_slot)
 }
 
 /// The offsets of an atom whose slots have two places.

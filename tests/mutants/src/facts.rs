@@ -59,7 +59,32 @@ pub enum Kind {
     Types,
     /// Words that claim more than sources do.
     Evidence,
+    /// Two rows of a lane map, or two other dimensions, exchanged.
+    LaneRows,
+    /// A bound of a range, one off.
+    Bounds,
+    /// Bytes for bits, or bits for bytes.
+    Units,
+    /// A group of another vendor's.
+    Foreign,
+    /// A wait less, or for less.
+    Waits,
+    /// Half of a cost.
+    Halves,
+    /// A flag the other way round.
+    Flags,
 }
+
+/// Misreadings: see [`crate::misreadings`].
+pub const MISREADINGS: [(Kind, &str); 7] = [
+    (Kind::LaneRows, "rows of lane maps"),
+    (Kind::Bounds, "bounds of ranges"),
+    (Kind::Units, "units"),
+    (Kind::Foreign, "another vendor's groups"),
+    (Kind::Waits, "waits"),
+    (Kind::Halves, "halved costs"),
+    (Kind::Flags, "flags"),
+];
 
 /// Slips: see [`crate::slips`].
 pub const SLIPS: [(Kind, &str); 8] = [

@@ -17,6 +17,7 @@ pub mod algebra;
 pub mod change;
 pub mod facts;
 pub mod judge;
+pub mod misreadings;
 pub mod report;
 pub mod seed;
 pub mod slips;

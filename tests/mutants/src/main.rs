@@ -1,4 +1,4 @@
-//! Plants wrong facts in the tables, and slips of the hand, and prints what the audit catches, by kind,
+//! Plants wrong facts in the tables, slips of the hand and misreadings, and prints what the audit catches, by kind,
 //! and every one that it does not. Exit status 1: of some kind less than 75 % were caught.
 //!
 //! `cargo run --release -p lanebook-mutants -- 400 --slips 150 --seed 3`; of one kind alone:
@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::load;
 use lanebook_mutants::facts::{Facts, Kind};
-use lanebook_mutants::{change, judge::Judge, report, slips};
+use lanebook_mutants::{change, judge::Judge, misreadings, report, slips};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,6 +22,9 @@ struct Args {
     /// Slips of the hand.
     #[arg(long, default_value_t = 0)]
     slips: usize,
+    /// Misreadings of a manual.
+    #[arg(long, default_value_t = 0)]
+    misreadings: usize,
     /// Which ones: the same number plants the same.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     let facts = Facts::of(&sources);
     let mut mutants = change::plan(&sources, &facts, &args.kinds, args.count, args.seed);
     mutants.extend(slips::plan(&sources, &args.kinds, args.slips, args.seed));
+    mutants.extend(misreadings::plan(&sources, &args.kinds, args.misreadings, args.seed));
     let judge = match Judge::new(sources.clone(), args.assemblers == Assemblers::Require) {
         Ok(judge) => judge,
         Err(why) => {

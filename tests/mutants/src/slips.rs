@@ -36,11 +36,11 @@ const TYPES: &str = "hw-tables/dtypes.ron";
 
 /// What can be done to a place.
 #[derive(Clone, Debug)]
-struct Slip {
-    kind: Kind,
-    path: String,
-    span: Span,
-    new: String,
+pub(crate) struct Slip {
+    pub kind: Kind,
+    pub path: String,
+    pub span: Span,
+    pub new: String,
 }
 
 /// So many slips, about as many of each of some kinds (of none named: of all).
@@ -56,8 +56,18 @@ pub fn plan(sources: &Sources, kinds: &[Kind], count: usize, seed: u64) -> Vec<M
             Walk { sources, file: id, types, out: &mut all }.at(&tree, &mut Vec::new());
         }
     }
+    draw(sources, &all, shares(&SLIPS, kinds, count), &mut seed)
+}
+
+/// So many of each kind: half of them by path, half by how often they stand there.
+pub(crate) fn draw(
+    sources: &Sources,
+    all: &[Slip],
+    shares: impl Iterator<Item = (Kind, usize)>,
+    seed: &mut Seed,
+) -> Vec<Mutant> {
     let mut out: Vec<Mutant> = Vec::new();
-    for (kind, share) in shares(&SLIPS, kinds, count) {
+    for (kind, share) in shares {
         let of: Vec<&Slip> = all.iter().filter(|slip| slip.kind == kind).collect();
         let mut paths: Vec<&str> = of.iter().map(|slip| slip.path.as_str()).collect();
         paths.sort_unstable();
