@@ -153,6 +153,7 @@ impl Syms {
         let Some(quotient) = quotient else { return Ok(plain) };
         let places = quotient.places().ok_or(full)?;
         let mut out = Self::NONE;
+        let places = places.iter().copied();
         for (k, place) in plain.symbols().map(|s| s.0).chain(places).enumerate() {
             *out.0.get_mut(k).ok_or(full)? = Some(place);
         }
