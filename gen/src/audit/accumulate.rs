@@ -1,11 +1,15 @@
 //! C and D of a matrix instruction agree: an element's sum stays in the lane, and of one type also
-//! in the bits.
+//! in the bits. A and B agree along the depth: what is multiplied with each other stands in lanes that
+//! differ by the same, and in a lane in the same order.
 //!
-//! What one product leaves in D the next takes as C, without a move between.
+//! What one product leaves in D the next takes as C, without a move between. Where only some elements
+//! of A are stored, an index says which they are.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::{Layout, coordinate};
+use crate::model::Matrix;
 use lanebook_layout::AxisId;
+use lanebook_tables::{DtypeId, Status};
 
 /// See the module.
 #[must_use]
@@ -14,6 +18,23 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for atom in &compiled.model.atoms {
         let Some(shape) = &atom.matrix else { continue };
         let operand = |number: u8| atom.operands.get(usize::from(number));
+        // Of two widths, lanes hold runs of the depth that are as long in bits, not in elements.
+        let bits = |dtype: Option<DtypeId>| {
+            dtype.and_then(|id| compiled.model.dtypes.get(id.index())).map(|dtype| dtype.bits)
+        };
+        // A machine of its own, of which no source is claimed, may read them in any order.
+        if let (Some(a), Some(b)) = (operand(shape.a), operand(shape.b))
+            && atom.status != Status::Assumed
+            && bits(a.dtype) == bits(b.dtype)
+            && let (Some(a), Some(b)) = (&a.layout, &b.layout)
+            && let Some(said) = along_depth(shape, (a, b))
+        {
+            diags.push(
+                Diagnostic::at(b.text.span, format!("`{}` {said}", atom.name.value))
+                    .note(a.text.span, "the layout of A")
+                    .help("give A and B one order along the depth: the product is the same in any, but no other instruction's"),
+            );
+        }
         let (Some(c), Some(d)) = (operand(shape.c), operand(shape.d)) else { continue };
         let (Some(from), Some(to)) = (&c.layout, &d.layout) else { continue };
         if from.size() != to.size() {
@@ -64,4 +85,32 @@ fn all_places(layout: &Layout, with_bits: bool) -> Vec<(i64, i64)> {
     let bits = layout.positions(AxisId::BIT);
     let lanes = lanes.iter().zip(&warps).map(|(lane, warp)| lane + 32 * warp);
     lanes.zip(bits).map(|(lane, bit)| (lane, if with_bits { bit } else { 0 })).collect()
+}
+
+/// How A and B differ along the depth, of the first row and the first column.
+fn along_depth(shape: &Matrix, (a, b): (&Layout, &Layout)) -> Option<String> {
+    let (m, n, k) = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
+    if a.size() != m * k || b.size() != k * n {
+        return None; // Stored in part, or parameters: `matrix` reports what is wrong.
+    }
+    let places = |layout: &Layout, step: u64| -> Vec<(i64, i64)> {
+        let at = |x: u64, axis| layout.at(x * step, 0, axis);
+        (0..k).map(|x| (at(x, AxisId::LANE) - at(0, AxisId::LANE), at(x, AxisId::BIT))).collect()
+    };
+    let (first, second) = (places(a, 1), places(b, n));
+    let apart = (0..k as usize).find(|x| first[*x].0 != second[*x].0);
+    if let Some(x) = apart {
+        return Some(format!(
+            "has element {x} of the depth {} lanes further in A and {} in B",
+            first[x].0, second[x].0
+        ));
+    }
+    let order = |all: &[(i64, i64)]| {
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|x| all[*x]);
+        order
+    };
+    let (own, theirs) = (order(&first), order(&second));
+    let at = (0..own.len()).find(|at| own[*at] != theirs[*at])?;
+    Some(format!("has element {} of the depth where B has {}", own[at], theirs[at]))
 }

@@ -2,6 +2,7 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Atom, OffsetField, Side};
+use crate::spanned::Spanned;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Role, Space};
 
@@ -64,17 +65,18 @@ pub fn alignment(compiled: &Compiled) -> Diagnostics {
     for atom in &compiled.model.atoms {
         let Some(movement) = &atom.movement else { continue };
         for side in [&movement.from, &movement.to] {
-            slot(atom, side, &mut diags);
+            slot(atom, movement.unit_bits, side, &mut diags);
         }
     }
     diags
 }
 
-fn slot(atom: &Atom, side: &Side, diags: &mut Diagnostics) {
+fn slot(atom: &Atom, unit_bits: u16, side: &Side, diags: &mut Diagnostics) {
     if !matches!(side.space, Space::Shared | Space::Global) {
         return;
     }
     let Some(stated) = &side.slot_bytes else { return };
+    taken(atom, unit_bits, side, stated, diags);
     // Rounded up: 12 bytes may ask for 16.
     let most = u32::from(stated.value).next_power_of_two();
     if u32::from(side.align_bytes) > most {
@@ -86,6 +88,33 @@ fn slot(atom: &Atom, side: &Side, diags: &mut Diagnostics) {
             Diagnostic::at(side.span.head(), message)
                 .note(stated.span, "the slot")
                 .help("an instruction asks for no more than the natural alignment: correct `align_bytes` or `slot_bytes`")
+                .as_level(Level::Warning),
+        );
+    }
+}
+
+/// A slot supplies what the layout takes of it: not more, but for what fills it up to a power of two.
+fn taken(atom: &Atom, unit_bits: u16, side: &Side, stated: &Spanned<u16>, diags: &mut Diagnostics) {
+    let at = |x: u64, axis| side.layout.at(x, 0, axis);
+    let all = 0..side.layout.size();
+    // Two places of a slot are two runs.
+    if all.clone().any(|x| at(x, AxisId::PLACE) != 0) {
+        return;
+    }
+    let last = all.map(|x| 8 * at(x, AxisId::BYTE) + at(x, AxisId::BIT)).max().unwrap_or(0);
+    let bytes = (last.max(0) as u64 + u64::from(unit_bits)).div_ceil(8);
+    let given = u64::from(stated.value);
+    // Elements narrower than a byte may be padded to one.
+    let padded = unit_bits < 8 && 2 * bytes == given;
+    if bytes != given && bytes.next_power_of_two() != given && !padded {
+        let message = format!(
+            "`{}` has slots of {given} bytes, of which the layout takes {bytes}",
+            atom.name.value
+        );
+        diags.push(
+            Diagnostic::at(stated.span, message)
+                .note(side.layout.text.span, "the layout")
+                .help("correct `slot_bytes`, or the layout")
                 .as_level(Level::Warning),
         );
     }

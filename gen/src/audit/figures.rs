@@ -9,7 +9,7 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, HwModel};
 use crate::source::Span;
-use lanebook_tables::{AtomClass, IsaId, Status};
+use lanebook_tables::{AtomClass, AtomId, IsaId, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -22,6 +22,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     busy(model, &mut diags);
     families(model, &mut diags);
     sourced(compiled, &mut diags);
+    rates(model, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         memory(arch, &mut diags);
@@ -353,5 +354,50 @@ fn sourced(compiled: &Compiled, diags: &mut Diagnostics) {
             .help("add its target to `figures`, with a source")
             .as_level(crate::diagnostics::Level::Note),
         );
+    }
+}
+
+/// Products of a family, with operands as wide, do as many sums a cycle: one that is alone with
+/// another rate, where all others have one, is suspect.
+fn rates(model: &HwModel, diags: &mut Diagnostics) {
+    type Rates = BTreeMap<u64, Vec<AtomId>>;
+    let mut known: BTreeMap<(IsaId, &str, u16, u16), Rates> = BTreeMap::new();
+    for (id, atom) in (0u16..).map(AtomId).zip(&model.atoms) {
+        let Some(shape) =
+            atom.matrix.as_ref().filter(|_| atom.cost.cycles > 0 && atom.status != Status::Assumed)
+        else {
+            continue;
+        };
+        let bits = |number: u8| {
+            let operand = atom.operands.get(usize::from(number));
+            let dtype = operand.and_then(|operand| operand.dtype);
+            dtype.and_then(|id| model.dtypes.get(id.index())).map_or(0, |dtype| dtype.bits)
+        };
+        let name = atom.name.value.as_str();
+        let family = name.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+        let sums = u64::from(shape.m) * u64::from(shape.n) * u64::from(shape.k);
+        let rate = 1000 * sums / u64::from(atom.cost.cycles);
+        let key = (atom.isa, family, bits(shape.a), bits(shape.b));
+        known.entry(key).or_default().entry(rate).or_default().push(id);
+    }
+    for rates in known.into_values() {
+        let mut list: Vec<(u64, Vec<AtomId>)> = rates.into_iter().collect();
+        list.sort_by_key(|(_, of)| std::cmp::Reverse(of.len()));
+        let [(usual, many), (odd, one)] = list.as_slice() else { continue };
+        if let ([one], [first, _, _, ..]) = (one.as_slice(), many.as_slice()) {
+            let (one, first) = (model.atom(*one), model.atom(*first));
+            let message = format!(
+                "`{}` does {} sums a cycle, and {} others of its family do {}",
+                one.name.value,
+                odd / 1000,
+                many.len(),
+                usual / 1000
+            );
+            diags.push(
+                Diagnostic::at(one.name.span, message)
+                    .note(first.name.span, "one of the others")
+                    .help("correct `cycles`"),
+            );
+        }
     }
 }

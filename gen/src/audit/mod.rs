@@ -148,7 +148,7 @@ pub const CHECKS: [Check; 55] = [
     check(
         "accumulator",
         Level::Error,
-        "A matrix instruction keeps an element of C where it keeps that of D.",
+        "A matrix instruction keeps an element of C where it keeps that of D, and has A and B in one order along the depth.",
     ),
     check("spelling", Level::Error, "Shapes, types and widths in a text are those of its atom."),
     check(
