@@ -179,7 +179,7 @@ impl Planner<'_, '_, '_, '_> {
             copy_atom.serves_transfers()
                 && wants(movement, copy_atom.atom)
                 && (bounded || !copy_atom.is_sized)
-                && !(indexed && copy_atom.is_split)
+                && !(indexed && (copy_atom.is_split || copy_atom.uniform))
         };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = Way { atom: copy_atom.atom, second: None, transpose: None };
