@@ -247,6 +247,18 @@ pub(crate) fn change(
             steps[k].guard = guard;
             return Some(k);
         }
+        "again" => {
+            // What is combined twice.
+            let combines = |s: &Step| {
+                let movement = TABLES.atom(s.atom).and_then(|atom| atom.movement);
+                s.purpose == Purpose::Move && movement.is_some_and(|m| m.atomic.is_some())
+            };
+            let all: Vec<usize> = places.iter().copied().filter(|&k| combines(&steps[k])).collect();
+            let k = *all.get(numbers.below(all.len()))?;
+            let step = steps[k];
+            steps.insert(k, step);
+            return Some(k);
+        }
         "index" => {
             // Where another element lies.
             let taken: Vec<usize> =

@@ -124,6 +124,9 @@ fn changed_indices_are_noticed() {
         ("gathered_elements.tile", "gfx950", &["index", "read"], 6),
         ("gathered_gemm.tile", "sm_80", &["index", "guard", "left out"], 6),
         ("gathered_rows_f32.tile", "gfx1200", &["index", "read", "written"], 6),
+        ("atomic_sums.tile", "sm_80", &["again", "guard", "index", "read"], 8),
+        ("atomic_sums.tile", "gfx942", &["again", "guard", "index", "left out"], 8),
+        ("atomic_whole.tile", "gfx1100", &["again", "index", "truth"], 6),
     ] {
         assert!(all_noticed(name, &program(name), arch, kinds, 4) >= least, "{name} {arch}");
     }

@@ -21,6 +21,7 @@
 //! - *Indices.* What a step takes out of an index tile is another number in each thread and turn; the
 //!   address of a movement that has one is that of its element's place with this number, and a goal
 //!   says that the step's register holds the index of that element.
+//! - *Atomic operations.* Each instance has one step, each element one thread that takes part.
 //! - *Guards.* In the same threads a step is carried out where the elements that it moves are inside
 //!   of their tensor's bounds, and nowhere else; bounds that are arguments lie inside of a tile too.
 //!   What a guarded load leaves alone holds 0.
