@@ -5,17 +5,16 @@ use crate::contents::arguments::Given;
 use crate::contents::flow::{Numbering, is_written, registers};
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
-use crate::evaluator::{Memory, Position, power, spot};
+use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};
 use crate::order::stages::LeftOut;
-use crate::stages::{StagedTile, ahead_of, staged_tile};
+use crate::stages::{StagedTile, ahead_of};
 use crate::violation::Violation;
 use heapless::VecView;
-use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Op;
 use lanebook_layout::AxisId;
-use lanebook_plan::{End, GlobalPlan, TransferPlan};
+use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::{
     Atom, AtomId, Movement, OffsetField, Operand, RegisterKind, Role, Side, Space,
 };
@@ -29,35 +28,7 @@ const UNIFORM: usize = 128;
 /// Where parameters are said to stand, a number for each register.
 const PARAMETERS: u64 = 0x7a00;
 /// Bits of an address in global memory.
-const GLOBAL_BITS: u64 = (1 << 48) - 1;
-
-/// Where a tile begins, and how its elements lie behind that.
-#[derive(Copy, Clone)]
-pub(super) struct TileStart {
-    /// The first element's address, but for what an index says.
-    at: u64,
-    /// Bytes of the outer stride; 0 where an index says which.
-    outer: u64,
-    /// Whether bytes of a row count.
-    inner: u64,
-    /// What an index counts from, and the bytes from one to the next.
-    pub(super) index: Option<(i64, u64)>,
-    /// The bits that addresses have.
-    mask: u64,
-}
-
-impl TileStart {
-    /// Whether a position, at a coordinate along the dimension of the index, is at an address.
-    pub(super) fn meets(&self, p: Position, coordinate: u64, address: u64) -> bool {
-        let stride = self.index.map_or(0, |(_, stride)| stride);
-        let at = self
-            .at
-            .wrapping_add(u64::from(p.lead).wrapping_mul(self.outer))
-            .wrapping_add(u64::from(p.byte).wrapping_mul(self.inner))
-            .wrapping_add(coordinate.wrapping_mul(stride));
-        at & self.mask == address & self.mask
-    }
-}
+pub(super) const GLOBAL_BITS: u64 = (1 << 48) - 1;
 
 /// A thread that is carried out.
 pub(super) struct ThreadRun<'a, 's> {
@@ -566,53 +537,6 @@ impl ThreadRun<'_, '_> {
         self.turns.get(number).copied()
     }
 
-    /// Where a tile of global memory begins.
-    fn tile(&self, g: &GlobalPlan, indexed: Option<u8>) -> Option<TileStart> {
-        let own = |dim: usize| indexed.is_some_and(|own| usize::from(own) == dim);
-        let bytes = u64::from(g.map.shape.bits / 8);
-        let rank = self.look.program.type_of(g.memref).shape.rank();
-        let stride = |dim: usize| {
-            let kind = ParamKind::Stride(u8::try_from(dim).ok()?);
-            self.look.argument(g.memref, kind)?.checked_mul(bytes)
-        };
-        let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
-        let mut index = None;
-        for (dim, lead) in g.leads().enumerate() {
-            let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
-            if own(dim) {
-                index = Some((lead.start, apart));
-                continue;
-            }
-            at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
-        }
-        let outer = match g.outer_bytes {
-            Some(bytes) => u64::from(bytes),
-            None => stride(rank.checked_sub(2)?)?,
-        };
-        let (is_row, is_column) = (own(rank.wrapping_sub(2)), own(rank.saturating_sub(1)));
-        match g.start.0 {
-            Some(row) if is_row => index = Some((row, outer)),
-            Some(row) => at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?,
-            None => {}
-        }
-        if is_column {
-            index = Some((g.start.1, bytes));
-        } else {
-            at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
-        }
-        let index = match index {
-            Some((from, stride)) => Some((self.index(from)?, stride)),
-            None => None,
-        };
-        Some(TileStart {
-            at,
-            outer: if is_row { 0 } else { outer },
-            inner: u64::from(!is_column),
-            index,
-            mask: GLOBAL_BITS,
-        })
-    }
-
     /// Compares the addresses of a movement's step with the places of its element.
     #[inline(never)]
     fn compare(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
@@ -764,7 +688,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The buffer that the step which is looked at copies into, or reads.
-    fn buffer(&self, tile: &StagedTile) -> Option<u64> {
+    pub(super) fn buffer(&self, tile: &StagedTile) -> Option<u64> {
         let times = u64::from(self.turns_of(tile.around)?.checked_sub(1)?);
         let behind = u64::from(tile.stages.checked_sub(1)?);
         let turn =
@@ -780,24 +704,6 @@ impl ThreadRun<'_, '_> {
         others
             .filter(|((_, step), known)| u32::from(**known) == instance && same(step))
             .any(|((number, _), _)| number != at)
-    }
-
-    /// Where a tile begins.
-    fn start(&self, end: End, indexed: Option<u8>) -> Option<TileStart> {
-        match end {
-            End::Shared(k) => {
-                let a = self.look.plan.allocs.get(usize::from(k))?;
-                let buffer = match staged_tile(self.look.program, a.value) {
-                    Some(tile) => self.buffer(&tile)?.checked_mul(u64::from(a.stage_bytes()))?,
-                    None => 0,
-                };
-                let start = u64::from(a.offset).checked_add(buffer)?;
-                let at = self.look.base().wrapping_add(start);
-                Some(TileStart { at, outer: 0, inner: 1, index: None, mask: 0xffff_ffff })
-            }
-            End::Global(k) => self.tile(self.look.plan.globals.get(usize::from(k))?, indexed),
-            End::Registers(_) => None,
-        }
     }
 }
 

@@ -1,3 +1,5 @@
+//! Where tiles begin.
+//!
 //! Indices of the program, worked out for the turns that run: by what the text says alone.
 //!
 //! Tiles of indices: what a step takes out of one is invented, another number in each thread and
@@ -9,19 +11,20 @@
 //! said to make a register of one leaves the number there that the text says. Which register of
 //! which tile a step is said to make is what the goals have found.
 
-use crate::contents::address::{ThreadRun, TileStart};
+use crate::contents::address::{GLOBAL_BITS, ThreadRun};
 use crate::contents::arguments::Given;
 use crate::contents::goal::{Goal, Prover, What};
 use crate::contents::storage::{ContentsScratch, NO_LOOP, NONE};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, ContentsSummary};
 use crate::evaluator::{Position, held, place_bits, power, row_col};
+use crate::stages::staged_tile;
 use crate::violation::Violation;
 use heapless::Vec;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
-use lanebook_plan::{End, TransferPlan};
+use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{IndexWord, OpRole};
 
 /// Most values that wait for their operands.
@@ -248,6 +251,101 @@ impl ThreadRun<'_, '_> {
         let is_row = of.dim.checked_add(2)? == program.type_of(value).shape.rank();
         let further = if is_row { row } else { col };
         Some(of.start.cast_unsigned().wrapping_add(further))
+    }
+}
+
+/// Where a tile begins, and how its elements lie behind that.
+#[derive(Copy, Clone)]
+pub(super) struct TileStart {
+    /// The first element's address, but for what an index says.
+    at: u64,
+    /// Bytes of the outer stride; 0 where an index says which.
+    outer: u64,
+    /// Whether bytes of a row count.
+    inner: u64,
+    /// What an index counts from, and the bytes from one to the next.
+    pub(super) index: Option<(i64, u64)>,
+    /// The bits that addresses have.
+    mask: u64,
+}
+
+impl TileStart {
+    /// Whether a position, at a coordinate along the dimension of the index, is at an address.
+    pub(super) fn meets(&self, p: Position, coordinate: u64, address: u64) -> bool {
+        let stride = self.index.map_or(0, |(_, stride)| stride);
+        let at = self
+            .at
+            .wrapping_add(u64::from(p.lead).wrapping_mul(self.outer))
+            .wrapping_add(u64::from(p.byte).wrapping_mul(self.inner))
+            .wrapping_add(coordinate.wrapping_mul(stride));
+        at & self.mask == address & self.mask
+    }
+}
+
+impl ThreadRun<'_, '_> {
+    /// Where a tile of global memory begins.
+    fn tile(&self, g: &GlobalPlan, indexed: Option<u8>) -> Option<TileStart> {
+        let own = |dim: usize| indexed.is_some_and(|own| usize::from(own) == dim);
+        let bytes = u64::from(g.map.shape.bits / 8);
+        let rank = self.look.program.type_of(g.memref).shape.rank();
+        let stride = |dim: usize| {
+            let kind = ParamKind::Stride(u8::try_from(dim).ok()?);
+            self.look.argument(g.memref, kind)?.checked_mul(bytes)
+        };
+        let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
+        let mut index = None;
+        for (dim, lead) in g.leads().enumerate() {
+            let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
+            if own(dim) {
+                index = Some((lead.start, apart));
+                continue;
+            }
+            at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
+        }
+        let outer = match g.outer_bytes {
+            Some(bytes) => u64::from(bytes),
+            None => stride(rank.checked_sub(2)?)?,
+        };
+        let (is_row, is_column) = (own(rank.wrapping_sub(2)), own(rank.saturating_sub(1)));
+        match g.start.0 {
+            Some(row) if is_row => index = Some((row, outer)),
+            Some(row) => at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?,
+            None => {}
+        }
+        if is_column {
+            index = Some((g.start.1, bytes));
+        } else {
+            at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
+        }
+        let index = match index {
+            Some((from, stride)) => Some((self.index(from)?, stride)),
+            None => None,
+        };
+        Some(TileStart {
+            at,
+            outer: if is_row { 0 } else { outer },
+            inner: u64::from(!is_column),
+            index,
+            mask: GLOBAL_BITS,
+        })
+    }
+
+    /// Where a tile begins.
+    pub(super) fn start(&self, end: End, indexed: Option<u8>) -> Option<TileStart> {
+        match end {
+            End::Shared(k) => {
+                let a = self.look.plan.allocs.get(usize::from(k))?;
+                let buffer = match staged_tile(self.look.program, a.value) {
+                    Some(tile) => self.buffer(&tile)?.checked_mul(u64::from(a.stage_bytes()))?,
+                    None => 0,
+                };
+                let start = u64::from(a.offset).checked_add(buffer)?;
+                let at = self.look.base().wrapping_add(start);
+                Some(TileStart { at, outer: 0, inner: 1, index: None, mask: 0xffff_ffff })
+            }
+            End::Global(k) => self.tile(self.look.plan.globals.get(usize::from(k))?, indexed),
+            End::Registers(_) => None,
+        }
     }
 }
 
