@@ -160,8 +160,20 @@ impl Syms {
         Ok(out)
     }
 
+    /// The first place is a symbol in any case.
     fn first(self) -> Option<SymId> {
-        self.iter().next()
+        NonZeroU8::new(self.0[0]?.get() & !DIVIDED).map(SymId)
+    }
+
+    /// How many places are symbols by themselves; those of a quotient follow.
+    fn plain_places(self) -> usize {
+        let is_plain = |place: &&Option<NonZeroU8>| place.is_some_and(|s| s.get() & DIVIDED == 0);
+        self.0.iter().take_while(is_plain).count()
+    }
+
+    /// What stands behind so many places.
+    fn behind(&self, places: usize) -> impl Iterator<Item = NonZeroU8> {
+        self.0.iter().skip(places).filter_map(|place| *place)
     }
 
     fn times(self, other: Self) -> Result<Self> {
@@ -169,15 +181,27 @@ impl Syms {
             return Ok(if other.is_none() { self } else { other });
         }
         let full = Error::Capacity { limit: Limit::SymFactors, max: 3 };
-        let ((own, quotient), (more, theirs)) = (self.parts(), other.parts());
-        let mut plain = Sorted::default();
-        for s in own.symbols().chain(more.symbols()) {
-            plain.push(s.0);
-        }
-        if plain.0.len() > 3 || quotient.is_some() && theirs.is_some() {
+        let (own, theirs) = (self.plain_places(), other.plain_places());
+        if self.behind(own).next().is_some() && other.behind(theirs).next().is_some() {
             return Err(full);
         }
-        Self::joined(plain.product(), quotient.or(theirs))
+        let mut out = Self::NONE;
+        let mut room = out.0.iter_mut();
+        let mut put = |place: NonZeroU8| -> Result<()> {
+            *room.next().ok_or(full)? = Some(place);
+            Ok(())
+        };
+        let mut first = self.0.iter().take(own).flatten().copied().peekable();
+        let mut second = other.0.iter().take(theirs).flatten().copied().peekable();
+        while let Some(place) = match (first.peek(), second.peek()) {
+            (Some(a), Some(b)) if b < a => second.next(),
+            (Some(_), _) => first.next(),
+            _ => second.next(),
+        } {
+            put(place)?;
+        }
+        self.behind(own).chain(other.behind(theirs)).try_for_each(put)?;
+        Ok(out)
     }
 
     /// `self / other` when every factor of `other` occurs in `self`.
@@ -185,20 +209,28 @@ impl Syms {
         if other.is_none() {
             return Some(self);
         }
-        let ((own, quotient), (by, divided)) = (self.parts(), other.parts());
-        let mut rest = Sorted::default();
-        let mut divisor = by.symbols().peekable();
-        for s in own.symbols() {
-            if divisor.peek() == Some(&s) {
-                divisor.next();
-            } else {
-                rest.push(s.0);
-            }
-        }
-        if divisor.next().is_some() || divided.is_some() && divided != quotient {
+        let (own, by) = (self.plain_places(), other.plain_places());
+        let is_divided = other.behind(by).next().is_some();
+        if is_divided && !self.behind(own).eq(other.behind(by)) {
             return None;
         }
-        Self::joined(rest.product(), quotient.filter(|_| divided.is_none())).ok()
+        let mut out = Self::NONE;
+        let mut room = out.0.iter_mut();
+        let mut divisor = other.0.iter().take(by).flatten().peekable();
+        for place in self.0.iter().take(own).flatten() {
+            if divisor.peek() == Some(&place) {
+                divisor.next();
+            } else {
+                *room.next()? = Some(*place);
+            }
+        }
+        if divisor.next().is_some() {
+            return None;
+        }
+        for place in self.behind(own).filter(|_| !is_divided) {
+            *room.next()? = Some(place);
+        }
+        Some(out)
     }
 
     /// `times * self / by` rounded up, all reduced; `None` if there is no room for it.
