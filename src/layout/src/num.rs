@@ -165,72 +165,59 @@ impl Syms {
         NonZeroU8::new(self.0[0]?.get() & !DIVIDED).map(SymId)
     }
 
-    /// How many places are symbols by themselves; those of a quotient follow.
-    fn plain_places(self) -> usize {
-        let is_plain = |place: &&Option<NonZeroU8>| place.is_some_and(|s| s.get() & DIVIDED == 0);
-        self.0.iter().take_while(is_plain).count()
-    }
-
-    /// What stands behind so many places.
-    fn behind(&self, places: usize) -> impl Iterator<Item = NonZeroU8> {
-        self.0.iter().skip(places).filter_map(|place| *place)
-    }
-
+    /// Symbols of a quotient are marked, so that they sort behind all others; what follows them stays
+    /// where it is. (Places alone, and small frames: products are deep in the algebra.)
     fn times(self, other: Self) -> Result<Self> {
-        if other.is_none() || self.is_none() {
-            return Ok(if other.is_none() { self } else { other });
-        }
         let full = Error::Capacity { limit: Limit::SymFactors, max: 3 };
-        let (own, theirs) = (self.plain_places(), other.plain_places());
-        if self.behind(own).next().is_some() && other.behind(theirs).next().is_some() {
-            return Err(full);
-        }
+        let (mut first, mut second, mut at) = (0usize, 0usize, 0usize);
         let mut out = Self::NONE;
-        let mut room = out.0.iter_mut();
-        let mut put = |place: NonZeroU8| -> Result<()> {
-            *room.next().ok_or(full)? = Some(place);
-            Ok(())
-        };
-        let mut first = self.0.iter().take(own).flatten().copied().peekable();
-        let mut second = other.0.iter().take(theirs).flatten().copied().peekable();
-        while let Some(place) = match (first.peek(), second.peek()) {
-            (Some(a), Some(b)) if b < a => second.next(),
-            (Some(_), _) => first.next(),
-            _ => second.next(),
-        } {
-            put(place)?;
+        loop {
+            let heads = (self.place(first), other.place(second));
+            let next = match heads {
+                (None, None) => return Ok(out),
+                (Some(a), Some(b)) if a.get() & b.get() & DIVIDED != 0 => return Err(full),
+                (Some(a), Some(b)) if a <= b => a,
+                (Some(a), None) => a,
+                (_, Some(b)) => b,
+            };
+            if heads.0 == Some(next) {
+                first = first.wrapping_add(1);
+            } else {
+                second = second.wrapping_add(1);
+            }
+            *out.0.get_mut(at).ok_or(full)? = Some(next);
+            at = at.wrapping_add(1);
         }
-        self.behind(own).chain(other.behind(theirs)).try_for_each(put)?;
-        Ok(out)
     }
 
     /// `self / other` when every factor of `other` occurs in `self`.
     fn over(self, other: Self) -> Option<Self> {
-        if other.is_none() {
-            return Some(self);
-        }
-        let (own, by) = (self.plain_places(), other.plain_places());
-        let is_divided = other.behind(by).next().is_some();
-        if is_divided && !self.behind(own).eq(other.behind(by)) {
-            return None;
-        }
+        let (mut own, mut by, mut at) = (0usize, 0usize, 0usize);
+        // Behind a symbol of a quotient both must be the same to the end.
+        let mut is_divided = false;
         let mut out = Self::NONE;
-        let mut room = out.0.iter_mut();
-        let mut divisor = other.0.iter().take(by).flatten().peekable();
-        for place in self.0.iter().take(own).flatten() {
-            if divisor.peek() == Some(&place) {
-                divisor.next();
-            } else {
-                *room.next()? = Some(*place);
+        while let Some(place) = self.place(own) {
+            let is_marked = place.get() & DIVIDED != 0;
+            match other.place(by) {
+                Some(same) if same == place => {
+                    is_divided |= is_marked;
+                    by = by.wrapping_add(1);
+                }
+                Some(divisor) if is_marked || divisor < place => return None,
+                _ if is_divided => return None,
+                _ => {
+                    *out.0.get_mut(at)? = Some(place);
+                    at = at.wrapping_add(1);
+                }
             }
+            own = own.wrapping_add(1);
         }
-        if divisor.next().is_some() {
-            return None;
-        }
-        for place in self.behind(own).filter(|_| !is_divided) {
-            *room.next()? = Some(place);
-        }
-        Some(out)
+        if other.place(by).is_some() { None } else { Some(out) }
+    }
+
+    /// What stands in a place.
+    fn place(self, at: usize) -> Option<NonZeroU8> {
+        self.0.get(at).copied().flatten()
     }
 
     /// `times * self / by` rounded up, all reduced; `None` if there is no room for it.
