@@ -210,7 +210,8 @@ def test_parts_write_the_query(page):
     find(page, "part-replica").send_keys("2:4@warpid", Keys.TAB)
     assert find(page, "asked").text == "S[(4,8):(8@laneid,1@laneid)] + R[2:4@warpid] @ 4x8 of f16"
     find(page, "grid").send_keys(Keys.ARROW_RIGHT)
-    assert find(page, "element").text.count("warpid") == 2
+    places, how = find(page, "element").text.split("\nflat ")
+    assert places.count("warpid") == 2 and how.endswith("a copy for each of R[2:4@warpid]")
 
 
 def test_what_is_wrong_is_said_at_its_place(page):
