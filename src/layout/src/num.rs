@@ -512,12 +512,12 @@ impl Int {
         if !(self.is_whole() && by.is_whole() && by.syms.is_none()) || by.coeff < 1 {
             return Err(needed);
         }
-        let quotient = Self::reduced(i128::from(self.coeff), i128::from(by.coeff), Syms::NONE)?;
-        let (coeff, den) = (quotient.coeff, quotient.den.get());
         if self.syms.is_none() {
-            let down = coeff.checked_div_euclid(i64::from(den)).ok_or(Error::Overflow)?;
+            let down = self.coeff.checked_div_euclid(by.coeff).ok_or(Error::Overflow)?;
             return Ok(Self::known(down.checked_add(1).ok_or(Error::Overflow)?));
         }
+        let reduced = Self::reduced(i128::from(self.coeff), i128::from(by.coeff), Syms::NONE);
+        let (coeff, den) = reduced.map(|q| (q.coeff, q.den.get())).map_err(|_| needed)?;
         let times = u32::try_from(coeff).map_err(|_| needed)?;
         self.syms.rounded_up(times, den).map(|syms| Self::new(1, syms)).ok_or(needed)
     }

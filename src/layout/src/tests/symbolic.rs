@@ -339,6 +339,8 @@ fn quotients_that_are_rounded_up_are_numbers() {
     let needs = |sym| Error::NeedsValue { sym };
     assert_eq!(up(of_m, 1), Ok(of_m));
     assert_eq!(up(of_m, 37), Err(needs(m)));
+    assert_eq!(up(of_m, 1 << 40), Err(needs(m)));
+    assert_eq!(up(Int::known((1 << 40) + 1), 1 << 40), Ok(Int::known(2)));
     assert_eq!(up(of_m, 31 << 15).map(|q| q.syms().quotient().unwrap().by), Ok(31 << 15));
     let eight = of_m.checked_mul(Int::known(8)).unwrap();
     let thirds = up(eight, 3).unwrap();
