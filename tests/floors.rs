@@ -96,7 +96,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["contain+fragment", "anchor"],
             &["notation", "event+inference"],
             &["queue"],
-            &["traffic", "parallel+driver+components"],
+            &["parallel+driver+components"],
         ],
     ),
     (

@@ -15,11 +15,10 @@
 //! | `points` `contain` | maps at points; whether the threads of one map are among those of another |
 //! | `program` `inference` | buffers, operators, accesses; the state, and how a program is told to it |
 //! | `fragment` `anchor` | fragments by an access, without a dimension, of a matrix unit |
-//! | `parallel` `traffic` | parallel loops: by a buffer, by a plan, checked; what they ask of memory |
+//! | `parallel` | parallel loops: by a buffer, by a plan, checked; what they ask of memory; iterations of one that meet at an element |
 //! | `notation` | fragments as text, as TileLang writes and prints them, and as layouts with strides |
 //! | `driver` `queue` | levels; who is asked next |
 //! | `components` `event` | free mode: components from each root, cost; the timeline |
-//! | `race` | iterations of one loop that meet at an element |
 //!
 //! Four elements on threads 0, 16, 32 and 48, and who executes a loop that reads them:
 //!
@@ -97,10 +96,8 @@ mod points;
 mod pool;
 mod program;
 mod queue;
-mod race;
 mod solve;
 mod subst;
-mod traffic;
 
 pub use anchor::{UnitSide, UnitTile, WarpPolicy, split_warps};
 pub use arena::{
@@ -112,11 +109,12 @@ pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
 pub use event::{Cost, InferenceEvent, Level, Listener, Reason, Rejection, SpreadSource};
 pub use inference::{Inference, InferenceParts, Stop};
+pub use parallel::Race;
 pub use points::{Tape, Walk};
 pub use program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
     OperatorId, VarRange, When,
 };
-pub use race::Race;
+
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
 pub use subst::{BaseSet, MAX_BASES, MAX_WALK, Variables};

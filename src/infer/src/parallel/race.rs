@@ -69,7 +69,7 @@ impl Reached {
 }
 
 /// A point at which an access happens.
-struct Touch {
+struct LoopPoint {
     iteration: u64,
     index: [i64; MAX_RANK],
 }
@@ -162,8 +162,8 @@ impl Inference<'_> {
             if self.writes(op, k, buffer).is_none() {
                 continue;
             }
-            let known = self.walk(op, k, |_, touch| {
-                reached.take(&touch.index);
+            let known = self.walk(op, k, |_, point| {
+                reached.take(&point.index);
                 true
             })?;
             if !known {
@@ -180,10 +180,10 @@ impl Inference<'_> {
                     continue;
                 }
                 let mut found = None;
-                self.walk(op, k, |points, touch| {
-                    let entry = reached.number(&touch.index).and_then(|at| points.get_mut(at));
+                self.walk(op, k, |words, point| {
+                    let entry = reached.number(&point.index).and_then(|at| words.get_mut(at));
                     let Some(entry) = entry else { return false };
-                    let this = touch.iteration.saturating_add(1);
+                    let this = point.iteration.saturating_add(1);
                     let before = *entry & 1u64.wrapping_shl(ITERATION_BITS).wrapping_sub(1);
                     if before == 0 && both_write {
                         *entry = u64::from(k).wrapping_shl(ITERATION_BITS) | this;
@@ -193,8 +193,8 @@ impl Inference<'_> {
                             buffer,
                             both_write,
                             accesses: [u16::try_from(first).unwrap_or(0), k],
-                            iterations: [before.saturating_sub(1), touch.iteration],
-                            element: touch.index,
+                            iterations: [before.saturating_sub(1), point.iteration],
+                            element: point.index,
                         });
                     }
                     found.is_none()
@@ -220,7 +220,7 @@ impl Inference<'_> {
         &mut self,
         op: &Operator,
         number: u16,
-        mut take: impl FnMut(&mut [u64], &Touch) -> bool,
+        mut take: impl FnMut(&mut [u64], &LoopPoint) -> bool,
     ) -> FormResult<bool> {
         let Some(access) = self.accesses_of(op).get(usize::from(number)).copied() else {
             return Ok(false);
@@ -243,7 +243,7 @@ impl Inference<'_> {
                     *to = tape.value(&self.arena, *map)?;
                 }
                 let iteration = point.checked_div(turns).unwrap_or(0);
-                if !take(self.points, &Touch { iteration, index }) {
+                if !take(self.points, &LoopPoint { iteration, index }) {
                     break;
                 }
             }

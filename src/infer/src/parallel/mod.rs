@@ -1,4 +1,10 @@
-//! Parallel loops: how one is spread over threads, and what that says of its buffers.
+//! Parallel loops: how one is spread over threads, and what that says of its buffers; what it asks
+//! of memory (`traffic`); iterations that meet (`race`).
+
+mod race;
+mod traffic;
+
+pub use race::Race;
 
 use crate::arena::{BaseId, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
