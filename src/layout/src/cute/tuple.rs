@@ -77,7 +77,7 @@ impl IntTuple {
     /// Puts a number in the place of a symbol.
     ///
     /// # Errors
-    /// [`Error::Overflow`](crate::Error::Overflow) where a product is too large.
+    /// [`Error::Overflow`] where a product is too large.
     pub fn substitute(&mut self, sym: crate::num::SymId, value: i64) -> Result<()> {
         for leaf in &mut self.leaves {
             *leaf = leaf.substitute(sym, value)?;
