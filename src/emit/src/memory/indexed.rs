@@ -208,8 +208,9 @@ impl LowerContext<'_, '_, '_, '_> {
         for start in global.starts() {
             self.index_value(plan.op, start, None)?;
         }
-        for bound in self.program.bounds(global.memref).unwrap_or_default() {
-            if let lanebook_ir::MemrefBound::Argument(value) = bound {
+        let bounds = self.program.bounds(global.memref).unwrap_or_default();
+        for bound in &bounds {
+            if let lanebook_ir::MemrefBound::Argument(value) = *bound {
                 let kind = crate::lower::interface::ParamKind::Scalar;
                 self.parameter(plan.op, value, kind)?;
             }
