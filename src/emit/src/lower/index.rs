@@ -103,7 +103,11 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The node of an index that is a number, there already, or a parameter.
-    fn known_index(&mut self, op: Op, value: Value) -> Result<Option<ExprId>, EmitError> {
+    pub(crate) fn known_index(
+        &mut self,
+        op: Op,
+        value: Value,
+    ) -> Result<Option<ExprId>, EmitError> {
         if let Some(known) = self.computed.iter().rev().find(|known| known.value == value) {
             return Ok(Some(known.node));
         }

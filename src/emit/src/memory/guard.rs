@@ -16,6 +16,29 @@ use lanebook_tables::{ClassId, IndexOp, RegisterKind};
 use lanebook_tile::map::Combine;
 
 impl LowerContext<'_, '_, '_, '_> {
+    /// Computes the numbers that guards of a movement compare, as far as they are not there yet:
+    /// before the frames of a guard are on the stack.
+    #[inline(never)]
+    pub(crate) fn know_bounds(&mut self, plan: &TransferPlan, end: End) -> Result<(), EmitError> {
+        let End::Global(k) = end else { return Ok(()) };
+        let all = self.plan;
+        let global = all.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+        if global.guards == 0 {
+            return Ok(());
+        }
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Control;
+        let bounds = self.program.bounds(global.memref).unwrap_or_default();
+        for (dim, (bound, start)) in bounds.iter().zip(global.starts()).enumerate() {
+            if global.guards.checked_shr(dim as u32).unwrap_or(0) & 1 != 0 {
+                self.index_value(plan.op, start, None)?;
+                self.bound(plan.op, *bound)?;
+            }
+        }
+        self.steps.purpose = purpose;
+        Ok(())
+    }
+
     /// The register that keeps an instance of a movement to the lanes inside of its tensor's
     /// bounds; `None` where all lanes are. `end` is its end in global memory.
     #[inline(never)]
@@ -174,10 +197,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// How far a tile's start is beyond a bound.
     fn distance(&mut self, op: Op, start: Value, bound: MemrefBound) -> Result<ExprId, EmitError> {
-        let start = match self.index_value(op, start, None)? {
-            Some(start) => start,
-            None => self.arena.constant(0)?,
-        };
+        let start = self.known_index(op, start)?.ok_or(EmitError::Unplanned(op))?;
         let bound = self.bound(op, bound)?;
         Ok(self.arena.op(IndexOp::Sub, &[start, bound])?)
     }

@@ -154,8 +154,12 @@ impl LowerContext<'_, '_, '_, '_> {
         let index = self.indexed.index;
         let dim = usize::from(global.indexed.ok_or(refuse)?);
         let start = global.starts().nth(dim).ok_or(refuse)?;
-        let start = self.index_value(plan.op, start, None)?;
-        Ok(self.sum(IndexOp::Add, Some(index), start)?.unwrap_or(index))
+        // It was computed before the first instance.
+        let start = self.known_index(plan.op, start)?.ok_or(refuse)?;
+        if self.arena.constant_value(start) == Some(0) {
+            return Ok(index);
+        }
+        Ok(self.sum(IndexOp::Add, Some(index), Some(start))?.unwrap_or(index))
     }
 
     /// A register with an instance's address: `start` and so many strides.

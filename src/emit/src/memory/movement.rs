@@ -372,8 +372,11 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Option<Reg>, EmitError> {
         let mut guard = None;
         for (side, end) in [(&movement.from, plan.from), (&movement.to, plan.to)] {
+            if side.space != Space::Global {
+                continue;
+            }
+            self.know_bounds(plan, end)?;
             match movement.size {
-                _ if side.space != Space::Global => {}
                 Some(size) => {
                     let share = u32::from(side.slot_bytes);
                     let bytes = self.size_within(plan, end, instance, share)?;

@@ -14,9 +14,9 @@ use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
-use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
+use lanebook_tables::{Arch, ArchId, AtomId, Capability, Isa, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
-use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms, ViableAtoms};
+use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo, is_addressable};
 use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
@@ -123,6 +123,35 @@ pub(crate) struct Best {
     pub(crate) tiled: Option<(u8, MapPlan)>,
 }
 
+/// Lists the copy atoms whose addresses are made here.
+#[inline(never)] // What it looks at leaves the stack before anything is chosen.
+fn list_copy_atoms(
+    tables: &Tables<'_>,
+    (machine, isa): (&Arch<'_>, &Isa<'_>),
+    function: Op,
+    workspace: &mut Workspace<'_>,
+) -> Result<(), PlanError> {
+    // Between two spaces the widest stand first: once one fits, what needs many more instructions
+    // need not be tried.
+    for (from, to) in
+        Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
+    {
+        for copy_atom in
+            machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
+                let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
+                CopyAtom::of(*id, atom)
+            })
+        {
+            let capacity = workspace.copy_atoms.capacity();
+            workspace
+                .copy_atoms
+                .push(copy_atom)
+                .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
+        }
+    }
+    Ok(())
+}
+
 /// Chooses atoms and layouts for all of `function`, with shared tiles that keep to `limits`.
 ///
 /// On an error the plan holds whatever had been decided; it must not be used.
@@ -164,24 +193,7 @@ pub fn choose(
     workspace.copies.clear();
     workspace.tiles.clear();
     let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
-    // Between two spaces the widest stand first: once one fits, what needs many more instructions
-    // need not be tried.
-    for (from, to) in
-        Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
-    {
-        for copy_atom in
-            machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
-                let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
-                CopyAtom::of(*id, atom)
-            })
-        {
-            let capacity = workspace.copy_atoms.capacity();
-            workspace
-                .copy_atoms
-                .push(copy_atom)
-                .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
-        }
-    }
+    list_copy_atoms(tables, (machine, isa), function, workspace)?;
     let mut planner = Planner {
         target,
         function,
@@ -388,7 +400,7 @@ impl Planner<'_, '_, '_, '_> {
             let recorded = if self.plan.rejected.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
             let best = self
-                .best_copy_atom(k, &movement, map, u32::MAX, ViableAtoms::ALL, recorded)?
+                .best_way(k, &movement, map, u32::MAX, recorded)?
                 .ok_or(PlanError::Undecided(movement.op))?;
             for &RejectedAtom { atom, block, why, cost } in &record.rejected {
                 let what = block.map_or(Candidate::Atom(atom), |(along, across)| {

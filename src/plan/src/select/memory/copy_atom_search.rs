@@ -116,6 +116,21 @@ fn nearness(why: Reject) -> u8 {
 }
 
 impl Planner<'_, '_, '_, '_> {
+    /// The cheapest way to do a movement: as [`Planner::best_copy_atom`], of atomic operations too.
+    pub(crate) fn best_way(
+        &self,
+        index: usize,
+        movement: &CopyOp,
+        shared: Option<(&MemoryMap, u32)>,
+        cap: u32,
+        record: Option<&mut RejectedAtoms>,
+    ) -> Result<Option<Best>, PlanError> {
+        if self.program.role(movement.op) == OpRole::Atomic {
+            return self.best_atomic(movement, cap, record);
+        }
+        self.best_copy_atom(index, movement, shared, cap, ViableAtoms::ALL, record)
+    }
+
     /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or
     /// more. `shared` is the map of its shared end, `viable` the copy atoms that can do it at all.
     /// With `record` all are priced in full.
@@ -134,15 +149,6 @@ impl Planner<'_, '_, '_, '_> {
         );
         let mut search =
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
-        if self.program.role(movement.op) == OpRole::Atomic {
-            self.try_atomic(&mut search, ends);
-            return search.found().map_err(|error| match error {
-                PlanError::NoMover { op, why: Reject::Form } if movement.wanted.is_none() => {
-                    PlanError::Atomic { op, why: Unatomic::Elements }
-                }
-                error => error,
-            });
-        }
         let bound = self.bound(movement);
         self.try_direct(&mut search, ends, bound, viable);
         if self.runs_ahead(movement) {
@@ -157,6 +163,29 @@ impl Planner<'_, '_, '_, '_> {
             self.try_tensor_map(&mut search, global, map);
         }
         search.found()
+    }
+
+    /// The cheapest instruction of an atomic operation.
+    #[inline(never)] // What it finds is large, and its callers price copies deeper down.
+    fn best_atomic(
+        &self,
+        movement: &CopyOp,
+        cap: u32,
+        record: Option<&mut RejectedAtoms>,
+    ) -> Result<Option<Best>, PlanError> {
+        let ends = (
+            self.end_map(movement.op, movement.from, None)?,
+            self.end_map(movement.op, movement.to, None)?,
+        );
+        let mut search =
+            AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
+        self.try_atomic(&mut search, ends);
+        search.found().map_err(|error| match error {
+            PlanError::NoMover { op, why: Reject::Form } if movement.wanted.is_none() => {
+                PlanError::Atomic { op, why: Unatomic::Elements }
+            }
+            error => error,
+        })
     }
 
     /// One atom, from end to end.

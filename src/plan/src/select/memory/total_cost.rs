@@ -4,7 +4,6 @@ use crate::data::PlanError;
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::Op;
 use lanebook_tables::OpRole;
-use lanebook_tile::copy_atom::ViableAtoms;
 
 impl Planner<'_, '_, '_, '_> {
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best;
@@ -58,15 +57,8 @@ impl Planner<'_, '_, '_, '_> {
             } else {
                 u32::MAX
             };
-            let Some(best) = self.best_copy_atom(
-                k,
-                &movement,
-                None,
-                self.share_of(left, &movement),
-                ViableAtoms::ALL,
-                None,
-            )?
-            else {
+            let cap = self.share_of(left, &movement);
+            let Some(best) = self.best_way(k, &movement, None, cap, None)? else {
                 return Ok(None);
             };
             let cost = self.weigh(&movement, best.found.figures.cost);
