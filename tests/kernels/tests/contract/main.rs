@@ -532,7 +532,9 @@ fn every_mover_is_refused_or_taken() {
         }
     }
     println!("{taken:?}");
-    let fewest = |at: &str| if at.starts_with("sm_80 tiled_atomic") { 1 } else { 2 };
+    // What is scattered here moves element by element.
+    let single = |at: &str| at.starts_with("sm_80 tiled_atomic") || at.ends_with(" scatter");
+    let fewest = |at: &str| if single(at) { 1 } else { 2 };
     let is_enough = |(at, names): (&String, &BTreeSet<&str>)| names.len() >= fewest(at);
     assert!(taken.len() == 12 && taken.iter().all(is_enough), "{taken:?}");
 }

@@ -104,17 +104,22 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             kernel(&body, ty, ty)
         }
         OpRole::Load | OpRole::Store if ["gather", "scatter"].contains(&name) => {
-            let index = "  %i = iota {axis = 0} : tensor<32x32xi32>\n";
+            let rows = "  %i = iota {axis = 0} : tensor<32x32xi32>\n";
+            // Along either dimension every element is put into a place of its own.
+            let places = "  %r = iota {axis = 0} : tensor<32x32xi32>
+  %q = iota {axis = 1} : tensor<32x32xi32>
+  %i = add %r, %q : tensor<32x32xi32>
+";
             let types = format!("memref<?x?x{ty}, #gmem>, tensor<32x32xi32>");
             let body = if decl.role == OpRole::Load {
                 format!(
-                    "{index}  %a = {name} %A[%m, 0], %i{MORE} {{{ATTR}}} : {types} -> {}\n{}",
+                    "{rows}  %a = {name} %A[%m, 0], %i{MORE} {{{ATTR}}} : {types} -> {}\n{}",
                     t("32x32"),
                     store_laid("a", "32x32", ty)
                 )
             } else {
                 format!(
-                    "{index}{}  {name} %a, %C[%m, 0], %i{MORE} {{{ATTR}}} : tensor<32x32x{ty}>, {types}\n",
+                    "{places}{}  {name} %a, %C[%m, 0], %i{MORE} {{{ATTR}}} : tensor<32x32x{ty}>, {types}\n",
                     load("a", "A", "32x32", ty)
                 )
             };

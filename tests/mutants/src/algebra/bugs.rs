@@ -62,8 +62,8 @@ pub const BUGS: &[Bug] = &[
     Bug {
         file: "ops/complement.rs",
         what: "the last extent is rounded down",
-        from: "q.checked_add(1).ok_or(Error::Overflow)?",
-        to: "q",
+        from: "let q = a.ceil_div(b)?;",
+        to: "let q = a.div_exact(b).unwrap_or(Int::known(a.value()?.checked_div_euclid(b.value()?).ok_or(Error::Overflow)?));",
     },
     Bug {
         file: "ops/complement.rs",
