@@ -84,9 +84,10 @@ fn form(atom: &Atom) -> String {
     if let Some(movement) = &atom.movement {
         let _ = write!(
             out,
-            " | {} {:?} {} {}",
+            " | {} {:?} {:?} {} {}",
             movement.unit_bits,
             movement.extents.value,
+            movement.atomic,
             side(&movement.from),
             side(&movement.to)
         );

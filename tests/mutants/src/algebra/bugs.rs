@@ -300,10 +300,10 @@ pub const BUGS: &[Bug] = &[
         to: "let _ = after;\n        return Ok((Int::ONE, by));",
     },
     Bug {
-        file: "cute/shape.rs",
+        file: "num.rs",
         what: "ceil_div rounds down",
-        from: "Rounding::Ceil => down.checked_add(1).ok_or(Error::Overflow)?,",
-        to: "Rounding::Ceil => down,",
+        from: "return Ok(Self::known(down.checked_add(1).ok_or(Error::Overflow)?));",
+        to: "return Ok(Self::known(down));",
     },
     Bug {
         file: "cute/recast.rs",
