@@ -42,11 +42,12 @@ fn examples_pass() {
             };
             // What elements of parallel loops hold is not followed yet, and the summary says so.
             let of_loops = source.contains("parallel ");
-            // Its loop begins where the block's part does: with the numbers that the checker gives
-            // to arguments it takes no turn, and nobody looks at what lies in it.
-            let without_turns = name.ends_with("gemm_split_k.tile");
+            // Not followed whole: 32 steps and 72 movements on sm_80. Its loop begins where the block's
+            // part does; whether it takes no turn with the numbers that the checker gives to
+            // arguments was not traced.
+            let is_open = name.ends_with("gemm_split_k.tile");
             let is_followed = summary.unplaced == 0 && summary.unfollowed == 0;
-            assert!(is_followed != of_loops || without_turns, "{name} {arch}: {summary:?}");
+            assert!(is_followed != of_loops || is_open, "{name} {arch}: {summary:?}");
             (kernels, goals, addresses) = (
                 kernels + 1,
                 goals + u64::from(summary.goals),
