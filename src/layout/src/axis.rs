@@ -5,6 +5,30 @@
 //! [`AxisId::FIRST_FREE`] are fixed here for ever. Numbered axes (`1@0`, `1@0@1` in CuTe,
 //! dimensions of a logical tensor) need no resolver: the number is the path. Nothing here says what
 //! an axis *means* on a machine.
+//!
+//! ```
+//! use lanebook_layout::{AxisId, AxisNames, WellKnown};
+//!
+//! // The axes that lanebook knows, by the name that texts use; `@0`, `@1` are logical dimensions.
+//! let known = [
+//!     AxisId::M, AxisId::LANE, AxisId::WARP, AxisId::BIT, AxisId::SLOT, AxisId::BYTE, AxisId::REGISTER,
+//!     AxisId::BLOCK, AxisId::REPLICA, AxisId::PLACE, AxisId::BANK, AxisId::TCOL, AxisId::TLANE, AxisId::P, AxisId::F,
+//! ];
+//! for axis in known {
+//!     assert_eq!(WellKnown.axis(WellKnown.name(axis).unwrap()), Some(axis));
+//! }
+//! // TIRx's axes of a launch: blocks, clusters, threads of a block, of a warpgroup.
+//! for (axis, name) in [
+//!     (AxisId::BX, "bx"), (AxisId::BY, "by"), (AxisId::BZ, "bz"), (AxisId::CBX, "cbx"), (AxisId::CBY, "cby"),
+//!     (AxisId::CBZ, "cbz"), (AxisId::TX, "tx"), (AxisId::WGID, "wgid"), (AxisId::TID_IN_WG, "tid_in_wg"),
+//!     (AxisId::WID_IN_WG, "wid_in_wg"),
+//! ] {
+//!     assert_eq!(WellKnown.name(axis), Some(name));
+//! }
+//! assert_eq!((AxisId::dim(1).as_dim(), AxisId::LANE.as_dim()), (Some(1), None));
+//! // A crate's own axes count from here.
+//! assert_eq!(WellKnown.name(AxisId(AxisId::FIRST_FREE)), None);
+//! ```
 
 /// A named or numbered axis.
 ///

@@ -14,6 +14,15 @@ use crate::ops::tree_of;
 use crate::post::{PostMap, Swizzle, Unit};
 
 /// A linear map followed by an XOR with a constant.
+///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, convert, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // A swizzle joins the columns: element 8 of rows of 8 lies at 8 ^ 1.
+/// let tile = of("S<2,0,3> o 0 o (8,4):(1,8)");
+/// let affine: convert::Affine<_, _> = convert::to_affine(&tile.view()).unwrap();
+/// assert_eq!(affine.linear.apply_packed(8) ^ affine.offset, 9);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine<From, To> {
     /// The linear part.
@@ -58,6 +67,14 @@ pub fn to_linear(l: &LayoutRef<'_>) -> Result<Linear<Logical, Hw>> {
 
 /// The linear form of `l` with its replicas as a last input dimension [`AxisId::REPLICA`] (absent
 /// without replicas) and its offset apart. A swizzle becomes part of the columns and of the offset.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, convert, notation};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // An offset stands beside the matrix, where it is the same as an exclusive or.
+/// let affine = convert::to_affine(&of("S[8:1] + 16").view()).unwrap();
+/// assert_eq!((affine.offset, affine.linear.apply_packed(5)), (16, 5));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotLinear`] with the offending iter and the reason.
@@ -107,6 +124,16 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
 /// The linear form of `l` in Triton's direction, from positions to logical coordinates; replicas
 /// become zero columns.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, convert, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Rows on lanes: the bases of the lanes are rows, as Triton lists them.
+/// let linear = convert::to_hw_linear(&of("(8,4):(1@laneid,1@register)").view()).unwrap();
+/// assert_eq!(linear.column_on(AxisId::LANE, 1, AxisId::dim(0)), Some(2));
+/// // Positions that hold nothing have no coordinate.
+/// assert!(convert::to_hw_linear(&of("8:2").view()).is_err());
+/// ```
+///
 /// # Errors
 /// [`Error::NotLinear`], also if a position is left out ([`NotLinear::Hole`]);
 /// [`Error::NotInvertible`] if two coordinates or copies meet.
@@ -140,6 +167,14 @@ pub fn to_hw_linear(l: &LayoutRef<'_>) -> Result<Linear<Hw, Logical>> {
 
 /// A strided form of `linear`: mode `k` is input dimension `k`, axes are the output dimensions'
 /// labels, with a swizzle of axis `m` if that explains columns of two bits there.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, convert, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let tile = of("(8,4):(4,1)");
+/// let linear = convert::to_linear(&tile.view()).unwrap();
+/// assert_eq!(convert::to_strided(&linear).unwrap(), tile);
+/// ```
 ///
 /// # Errors
 /// [`Error::NotStrided`] with the column that stands in the way.

@@ -19,6 +19,21 @@ pub const MAX_AXES: usize = 16;
 /// at.add(AxisId::LANE, 4).unwrap();
 /// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::WARP)), (7, 0));
 /// ```
+///
+/// ```
+/// use lanebook_layout::{AxisId, Coord};
+///
+/// let mut at = Coord::new();
+/// at.add(AxisId::LANE, 3).unwrap();
+/// at.add(AxisId::REGISTER, 1).unwrap();
+/// at.add(AxisId::LANE, 4).unwrap();
+/// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::WARP)), (7, 0));
+/// assert_eq!(at.iter().count(), 2);
+/// at.clear();
+/// assert_eq!(at.get(AxisId::LANE), 0);
+/// // As many axes as a position has at most.
+/// assert_eq!(lanebook_layout::coord::MAX_AXES, 16);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coord {
     entries: heapless::Vec<(AxisId, i64), MAX_AXES>,

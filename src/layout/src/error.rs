@@ -4,6 +4,23 @@
 //! carries the numbers that matter (mode or iter position, extent, stride). Positions count from 0
 //! in the order of the strided form, that is, fastest first. No variant holds a string; the host
 //! renders them.
+//!
+//! ```
+//! use lanebook_layout::error::{Error, Limit, NotLinear, NotStrided, Result};
+//! use lanebook_layout::{AxisId, Layout, convert};
+//!
+//! // Errors are plain values with the place and the figures in them; texts are made where they are read.
+//! let layout: Layout = Layout::leaf(24, 1)?;
+//! let refused: Result<_> = convert::to_linear(&layout.view());
+//! let Err(Error::NotLinear { iter: 0, extent: 24, why, .. }) = refused else { panic!() };
+//! assert_eq!(why, NotLinear::Extent);
+//! // Each says what it means, by itself and as a sentence.
+//! let mut text = String::new();
+//! Error::NotLinear { iter: 0, extent: 24, stride: 1, why }.write_text(&mut text)?;
+//! assert!(text.contains("24"), "{text}");
+//! assert!(!why.describe().is_empty() && !Limit::Bits.describe().is_empty() && !NotStrided::TwoAxes.describe().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::axis::AxisId;
 use crate::sym::SymId;

@@ -14,6 +14,17 @@ use core::num::NonZeroU32;
 /// assert_eq!((lanes.extent_value(), lanes.stride_value(), lanes.axis()), (Ok(8), Ok(4), AxisId::LANE));
 /// assert!(Iter::new(1, 4, AxisId::LANE).is_unit());
 /// ```
+///
+/// ```
+/// use lanebook_layout::{AxisId, Int, Iter, SymNames, SymTable};
+///
+/// // 32 steps of 8 on the lanes; M steps of 64 in memory, where M is known at run time.
+/// let it = Iter::new(32, 8, AxisId::LANE);
+/// assert_eq!((it.extent(), it.stride(), it.axis()), (Int::known(32), Int::known(8), AxisId::LANE));
+/// let m = SymTable::new().sym("M").unwrap();
+/// let rows = Iter::symbolic(Int::sym(m), Int::known(64), AxisId::M).unwrap();
+/// assert!(rows.extent_value().is_err());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Iter {
     stride: i64,
@@ -121,6 +132,15 @@ impl Iter {
 }
 
 /// A constant added on one axis.
+///
+/// ```
+/// use lanebook_layout::{AxisId, Int, Offset, SymNames, SymTable};
+///
+/// let fixed = Offset::new(7, AxisId::LANE);
+/// assert_eq!((fixed.value(), fixed.axis()), (Int::known(7), AxisId::LANE));
+/// let k = SymTable::new().sym("K").unwrap();
+/// assert_eq!(Offset::symbolic(Int::sym(k), AxisId::M).value().as_known(), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Offset {
     value: Int,

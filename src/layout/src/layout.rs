@@ -5,6 +5,19 @@
 //! fastest**; digit times stride is added on the iter's axis; each replica iter adds any of its
 //! multiples; the offset is added; the post-map acts on axis `m`. Nothing is normalised on
 //! construction: the tree, extents of 1 and strides of 0 stay as given.
+//!
+//! ```
+//! use lanebook_layout::layout::{MAX_ITERS, MAX_MODES, MAX_OFFSETS, MAX_PROFILE};
+//! use lanebook_layout::{AxisId, Error, Iter, Layout};
+//!
+//! // What a layout holds at most, and what one more is answered with.
+//! assert!(MAX_MODES <= MAX_ITERS && MAX_ITERS < MAX_PROFILE && MAX_OFFSETS > 0);
+//! let mut full = Layout::new();
+//! for _ in 0..MAX_ITERS {
+//!     full.push_replica(Iter::new(2, 1, AxisId::M)).unwrap();
+//! }
+//! assert!(matches!(full.push_replica(Iter::new(2, 1, AxisId::M)), Err(Error::Capacity { .. })));
+//! ```
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
@@ -35,6 +48,27 @@ pub const MAX_PROFILE: usize = 96;
 /// assert_eq!(tile.size_value(), Ok(512));
 /// assert_eq!(tile.offset_on(65, AxisId::M), Ok(65));
 /// assert_eq!((tile.cosize(AxisId::M), tile.is_injective()), (Ok(512), Ok(true)));
+/// ```
+///
+/// ```
+/// use lanebook_layout::{AxisId, Coord, Int, NoSyms, WellKnown, notation};
+///
+/// let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // 8 rows over the lanes, 4 columns in registers, all of it twice, in warps 0 and 4.
+/// let tile = of("S[(8,4):(1@laneid,1@register)] + R[2:4@warpid]");
+/// let tile = tile.view();
+/// assert!(tile.check().is_ok());
+/// assert_eq!((tile.size(), tile.rank()), (Ok(Int::known(32)), 2));
+/// assert_eq!(tile.axes().unwrap(), [AxisId::REGISTER, AxisId::LANE, AxisId::WARP]);
+/// assert_eq!((tile.size_on(AxisId::LANE), tile.size_on(AxisId::WARP)), (Ok(Int::known(8)), Ok(Int::known(1))));
+/// assert_eq!((tile.reach(AxisId::WARP), tile.span(AxisId::WARP)), (Ok((0, 4)), Ok(5)));
+/// assert_eq!((tile.offset_of(AxisId::M), tile.collision()), (Ok(Int::known(0)), Ok(None)));
+/// // Where coordinate 5 of row-major 8 by 4 lies: row 1, column 1, twice.
+/// let (mut at, mut warps) = (Coord::new(), Vec::new());
+/// tile.apply_flat(5, &mut at).unwrap();
+/// assert_eq!(tile.offsets_on(5, [AxisId::LANE, AxisId::REGISTER]).unwrap(), [at.get(AxisId::LANE), at.get(AxisId::REGISTER)]);
+/// tile.apply_all(5, &mut at, |one| Ok(warps.push(one.get(AxisId::WARP)))).unwrap();
+/// assert_eq!(warps, [0, 4]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LayoutRef<'a> {
@@ -110,6 +144,38 @@ impl<'a> LayoutRef<'a> {
 /// assert_eq!(tile.view().offset_on(64, AxisId::M), Ok(72));
 /// tile.add_offset(Int::known(5), AxisId::WARP).unwrap();
 /// assert_eq!(tile.view().offset_on(64, AxisId::WARP), Ok(5));
+/// ```
+///
+/// ```
+/// use lanebook_layout::{AxisId, Coord, Iter, Layout, NoSyms, Profile, SymNames, SymTable, WellKnown, notation};
+/// use lanebook_layout::profile::{CLOSE, LEAF, OPEN};
+///
+/// // Built by hand: a tree of one mode of two leaves, and a copy.
+/// let mut built = Layout::new();
+/// built.push_shard(Iter::new(4, 1, AxisId::M)).unwrap();
+/// built.push_shard(Iter::new(8, 4, AxisId::M)).unwrap();
+/// built.set_profile(Profile::from_tokens(&[OPEN, OPEN, LEAF, LEAF, CLOSE, CLOSE])).unwrap();
+/// built.push_replica(Iter::new(2, 1, AxisId::WARP)).unwrap();
+/// assert_eq!((built.view().rank(), built.view().modes().count()), (1, 1));
+/// let mode = built.view().mode(0).unwrap().to_owned().unwrap();
+/// assert_eq!(mode.view().size_value(), Ok(32));
+/// assert_eq!(Layout::from_ref(built.view()).unwrap(), built);
+/// // One number for each mode, or a table of a whole axis.
+/// let mut at = Coord::new();
+/// built.view().apply(&[5], &mut at).unwrap();
+/// assert_eq!(at.get(AxisId::M), 5);
+/// let mut table = [0; 4];
+/// assert_eq!(built.view().table_on(AxisId::M, &mut table), Ok(4));
+/// assert_eq!(table, [0, 1, 2, 3]);
+/// // Beyond the end the last mode runs on, as composition has it.
+/// Layout::leaf(4, 2).unwrap().view().apply_extended(5, &mut at).unwrap();
+/// assert_eq!(at.get(AxisId::M), 10);
+/// // A run-time extent gets its number; the bound of a swizzled tile needs no search.
+/// let mut syms = SymTable::new();
+/// let rows = notation::cute::parse("(M,8):(8,1)", &WellKnown, &mut syms).unwrap();
+/// let rows = rows.substitute(syms.sym("M").unwrap(), 16).unwrap();
+/// assert_eq!(rows.view().size_value(), Ok(128));
+/// assert_eq!(rows.view().cosize_bound(AxisId::M), Ok(128));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layout {

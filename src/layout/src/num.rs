@@ -27,6 +27,18 @@ pub use crate::sym::SymId;
 ///
 /// Sorted: plain symbols, then those of the quotient, then the number before them, if it is not 1,
 /// then the divisor.
+///
+/// ```
+/// use lanebook_layout::num::{Int, Quotient, SymId, Syms};
+///
+/// let m = SymId::new(1).unwrap();
+/// assert!(Syms::NONE.is_none() && !Syms::one(m).is_none());
+/// // ceil_div(M, 128) is a symbol in a quotient.
+/// let tiles = Int::sym(m).ceil_div(Int::known(128)).unwrap();
+/// let of: Quotient = tiles.syms().quotient().unwrap();
+/// assert_eq!((of.times, of.by, of.of.plain().next()), (1, 128, Some(m)));
+/// assert_eq!((tiles.syms().plain().count(), tiles.syms().iter().count()), (0, 1));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Syms([Option<NonZeroU8>; 3]);
 
@@ -275,6 +287,24 @@ impl Sorted {
 /// assert_eq!((product.coeff(), product.as_known()), (8, None));
 /// assert_eq!(product.substitute(m, 4).unwrap().value(), Ok(32));
 /// assert_eq!(Int::ratio(6, 4).unwrap().den().get(), 2);
+/// ```
+///
+/// ```
+/// use core::cmp::Ordering;
+/// use lanebook_layout::{Int, NoSyms, SymNames, SymTable};
+///
+/// let mut names = SymTable::new();
+/// let m = Int::sym(names.sym("M").unwrap());
+/// let eight = m.checked_mul(Int::known(8)).unwrap();
+/// // M is at least 1, so 8*M is more than M and at least 8; whether it is more than 9 depends.
+/// assert_eq!((eight.compare(m), Int::known(8).at_most(eight)), (Some(Ordering::Greater), true));
+/// assert_eq!(eight.compare(Int::known(9)), None);
+/// assert_eq!((eight.div_exact(m), m.div_exact(eight)), (Some(Int::known(8)), None));
+/// assert_eq!(eight.checked_add(m).unwrap().div_exact(m), Some(Int::known(9)));
+/// assert_eq!(Int::known(9).ceil_div(Int::known(4)), Ok(Int::known(3)));
+/// assert!(Int::ZERO.is_whole() && Int::ONE.syms().is_none());
+/// // A fresh symbol for a text that says `?`; whoever takes none refuses all names.
+/// assert!(names.fresh().is_some() && NoSyms.sym("M").is_none());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {

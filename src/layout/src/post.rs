@@ -31,6 +31,17 @@ pub enum Unit {
 /// assert_eq!(swizzle.apply(0b010_000_000), 0b010_010_000);
 /// assert_eq!(swizzle.apply(swizzle.apply(123)), 123);
 /// ```
+///
+/// ```
+/// use lanebook_layout::{Error, Swizzle, Unit};
+///
+/// let bytes = Swizzle::new(3, 4, 3, Unit::Codomain).unwrap();
+/// assert_eq!((bytes.check(), bytes.period_bits()), (Ok(()), 10));
+/// // The same on elements of 2 bytes.
+/// let elements = bytes.rescaled(-1, Unit::Element).unwrap();
+/// assert_eq!((elements.b, elements.m, elements.s), (3, 3, 3));
+/// assert!(matches!(bytes.rescaled(-5, Unit::Element), Err(Error::BadSwizzle { .. })));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swizzle {
@@ -119,6 +130,15 @@ pub const MAX_PADS: usize = 4;
 /// assert_eq!((padding.apply(130), padding.undo(146)), (Ok(146), Some(130)));
 /// // Positions 64 to 71 hold nothing.
 /// assert_eq!(padding.undo(70), None);
+/// ```
+///
+/// ```
+/// use lanebook_layout::{MAX_PADS, Pad, Padding, PostMap, Unit};
+///
+/// let padding = Padding::new(&[Pad { interval: 64, pad: 8 }], Unit::Element).unwrap();
+/// assert!(padding.pads().len() <= MAX_PADS && padding.unit() == Unit::Element);
+/// let post = PostMap::Padding(padding);
+/// assert!(!post.is_identity() && post.check().is_ok() && PostMap::None.is_identity());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -24,6 +24,19 @@ pub const CLOSE: u8 = 2;
 /// let profile = tile.view().profile;
 /// assert_eq!((profile.depth(), profile.is_flat(), profile.check(3)), (2, false, Ok(())));
 /// ```
+///
+/// ```
+/// use lanebook_layout::profile::{CLOSE, LEAF, Modes, OPEN, Profile};
+/// use lanebook_layout::{AxisId, Iter};
+///
+/// // ((_,_),_): two modes, the first of two leaves.
+/// let tree = Profile::from_tokens(&[OPEN, OPEN, LEAF, LEAF, CLOSE, LEAF, CLOSE]);
+/// assert_eq!((tree.tokens().len(), tree.check(3)), (7, Ok(())));
+/// let iters = [Iter::new(2, 1, AxisId::M), Iter::new(2, 2, AxisId::M), Iter::new(4, 4, AxisId::M)];
+/// let leaves: Vec<usize> = Modes::new(&iters, tree).map(|(shard, _)| shard.len()).collect();
+/// assert_eq!(leaves, [2, 1]);
+/// assert_eq!((Profile::FLAT.is_flat(), Profile::SCALAR.is_scalar()), (true, true));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile<'a>(&'a [u8]);
 

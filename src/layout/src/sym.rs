@@ -4,6 +4,15 @@
 use core::num::NonZeroU8;
 
 /// A run-time symbol, number 1 to 127; its name is kept by a [`SymNames`](crate::SymNames).
+///
+/// ```
+/// use lanebook_layout::{Int, SymId};
+///
+/// // Numbers of symbols count from 1.
+/// assert_eq!(SymId::new(0), None);
+/// let first = SymId::new(1).unwrap();
+/// assert_eq!(Int::sym(first).syms().iter().next(), Some(first));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SymId(pub(crate) NonZeroU8);
 

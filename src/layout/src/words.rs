@@ -3,6 +3,17 @@
 //! Errors say what they mean through these: `write_text` of each writes into any sink without
 //! `core::fmt`'s machinery, and its `Display` is that. A sentence says what is wrong; where the
 //! value alone tells what to do about it, that follows behind a semicolon.
+//!
+//! ```
+//! use lanebook_layout::words::{SentencePart, write_number, write_sentence};
+//!
+//! let mut text = String::new();
+//! let parts = [SentencePart::Text("rows"), 12u32.into(), (-1i64).into(), SentencePart::Bits(0xff)];
+//! write_sentence("~ has ~ entries, stride ~, mask ~", &parts, &mut text).unwrap();
+//! assert_eq!(text, "rows has 12 entries, stride -1, mask 0xff");
+//! write_number(7, &mut text).unwrap();
+//! assert!(text.ends_with("0xff7"));
+//! ```
 
 use core::fmt::{Result, Write};
 

@@ -25,6 +25,24 @@ pub enum PositionKind {
 
 /// A layout candidate. Two of one arena are the same layout in meaning if their `normal` is equal,
 /// and in spelling if their `written` is.
+///
+/// ```
+/// # use lanebook_layout::cute::candidate::{LayoutCandidate, PositionKind};
+/// # use lanebook_layout::cute::intern::{Arena, Record};
+/// # use lanebook_layout::{AxisId, Iter, NoSyms, Offset, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (mut records, mut iters) = ([Record::EMPTY; 8], [Iter::new(1, 0, AxisId::M); 64]);
+/// let (mut tokens, mut offsets) = ([0; 64], [Offset::new(0, AxisId::M); 8]);
+/// let mut arena = Arena::new(&mut records, &mut iters, &mut tokens, &mut offsets);
+/// // Two spellings of one layout: equal in meaning, not as written.
+/// let mut flat = LayoutCandidate::new(&of("32:1").view(), &mut arena).unwrap();
+/// let tree = LayoutCandidate::new(&of("(4,8):(1,4)").view(), &mut arena).unwrap();
+/// assert_eq!((flat.normal == tree.normal, flat.written == tree.written), (true, false));
+/// assert_eq!(flat.kind, PositionKind::Strided);
+/// // Values that use it are counted: after the last release none is left.
+/// flat.retain().unwrap();
+/// assert!(!flat.release());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayoutCandidate {
     /// The layout as it was written, with its tree: the list of bases.

@@ -52,6 +52,16 @@ pub fn crd2idx(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Int> {
 /// The position of `coord` on every axis; all numbers must be known. Clears `out` first; the
 /// post-map is applied.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let mut at = Coord::new();
+/// let fragment = of("((2,4),8):((1@register,8@laneid),1@laneid)");
+/// cute::coords::evaluate(tree("((1,2),3)").view(), &fragment.view(), &mut at).unwrap();
+/// assert_eq!((at.get(AxisId::REGISTER), at.get(AxisId::LANE)), (1, 19));
+/// ```
+///
 /// # Errors
 /// As [`crd2idx`], but for [`Error::WrongAxis`].
 pub fn evaluate(coord: TupleRef<'_>, l: &LayoutRef<'_>, out: &mut Coord) -> Result<()> {
@@ -166,6 +176,18 @@ fn push_like(out: &mut IntTuple, tokens: &[u8], numbers: &[Int]) -> Result<()> {
 /// The coordinate of shape `to` that names the same element as `coord` does in shape `from`.
 ///
 /// Without `from`, `coord` must have an integer wherever `to` has a tuple, not the other way round.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, cute, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // The element 13 of 32, as a coordinate of 4 by 8 (leftmost fastest).
+/// let at = cute::coords::crd2crd(tree("13").view(), tree("(4,8)").view(), None).unwrap();
+/// assert_eq!(at, tree("(1,3)"));
+/// // From one shape to another.
+/// let (to, from) = (tree("(2,16)"), tree("(4,8)"));
+/// let at = cute::coords::crd2crd(at.view(), to.view(), Some(from.view())).unwrap();
+/// assert_eq!(at, tree("(1,6)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NotCongruent`]; [`Error::OutOfRange`] if `coord` names no element of `to`; as

@@ -2,6 +2,22 @@
 //!
 //! The arena is a hash table over the caller's slices; it never moves or frees a layout. Interning
 //! costs a hash and, in general, one comparison.
+//!
+//! ```
+//! use lanebook_layout::cute::intern::{Arena, LayoutId, Record};
+//! use lanebook_layout::{AxisId, Iter, NoSyms, Offset, WellKnown, notation};
+//!
+//! let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+//! let (mut records, mut iters) = ([Record::EMPTY; 8], [Iter::new(1, 0, AxisId::M); 64]);
+//! let (mut tokens, mut offsets) = ([0; 64], [Offset::new(0, AxisId::M); 8]);
+//! let mut arena = Arena::new(&mut records, &mut iters, &mut tokens, &mut offsets);
+//! assert!(arena.is_empty());
+//! let first: LayoutId = arena.intern(&of("(8,8):(8,1)").view()).unwrap();
+//! assert_eq!(arena.intern(&of("(8,8):(8,1)").view()), Ok(first));
+//! assert_ne!(arena.intern(&of("(8,8):(1,8)").view()), Ok(first));
+//! assert_eq!(arena.len(), 2);
+//! assert_eq!(arena.get(first).unwrap().to_owned().unwrap(), of("(8,8):(8,1)"));
+//! ```
 
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, LayoutRef, Offset};

@@ -290,6 +290,14 @@ fn counts(block: &LayoutRef<'_>, shape: TupleRef<'_>) -> Result<IntTuple> {
 }
 
 /// What [`make_layout_tv`] gives.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made: cute::make::ThreadValue = cute::make_layout_tv(&of("4:1").view(), &of("2:1").view()).unwrap();
+/// assert_eq!(made.tiler.view().product().unwrap().as_known(), Some(8));
+/// assert_eq!(made.layout.view().size_value(), Ok(8));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadValue {
     /// The extents of the tile, a tuple of integers.

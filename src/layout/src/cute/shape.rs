@@ -10,6 +10,14 @@ use crate::profile::{CLOSE, LEAF, OPEN};
 use core::cmp::Ordering;
 
 /// How an extent that is not a multiple of its divisor is rounded.
+///
+/// ```
+/// # use lanebook_layout::cute::shape::{Rounding, div_each};
+/// # use lanebook_layout::{Int, NoSyms, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let shape = tree("(8,20)");
+/// assert_eq!(div_each(shape.view(), Int::known(8), Rounding::Floor).unwrap(), tree("(1,2)"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Rounding {
@@ -160,6 +168,15 @@ fn product(numbers: &[Int]) -> Result<Int> {
 }
 
 /// Divides every leaf of `a` by one integer, rounding as asked.
+///
+/// ```
+/// # use lanebook_layout::cute::shape::{Rounding, div_each};
+/// # use lanebook_layout::{Int, NoSyms, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let shape = tree("(8,(12,20))");
+/// assert_eq!(div_each(shape.view(), Int::known(4), Rounding::Exact).unwrap(), tree("(2,(3,5))"));
+/// assert!(div_each(shape.view(), Int::known(8), Rounding::Exact).is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::ShapeDivisibility`] where [`Rounding::Exact`] does not come out even, where

@@ -25,6 +25,19 @@ use crate::post::PostMap;
 use crate::profile::{CLOSE, LEAF, OPEN, Profile};
 
 /// By what a layout is composed, divided or repeated.
+///
+/// ```
+/// # use lanebook_layout::cute::{Tiler, zipped_divide};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// // A tile of 4 by 8, as a shape and as a layout of each mode: the same tile.
+/// let (shape, rows, columns) = (tree("(4,8)"), of("4:1"), of("8:1"));
+/// let by_mode = [rows.view(), columns.view()];
+/// let matrix = of("(16,32):(32,1)");
+/// let shaped = zipped_divide(&matrix.view(), &Tiler::Shape(shape.view())).unwrap();
+/// assert_eq!(zipped_divide(&matrix.view(), &Tiler::Modes(&by_mode)).unwrap(), shaped);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Tiler<'a> {
     /// One layout, for the whole.
@@ -346,6 +359,15 @@ pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_product`] as (blocks, repetitions). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::{self, Tiler};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let places = of("(3,4):(4,1)");
+/// let made = cute::tile::zipped_product(&of("(2,5):(5,1)").view(), &Tiler::Layout(places.view())).unwrap();
+/// assert_eq!(made, of("((2,5),(3,4)):((5,1),(40,10))"));
+/// ```
 pub fn zipped_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     multiplied(&mut both, a, tiler)?;
@@ -353,6 +375,15 @@ pub fn zipped_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_product`] as (blocks, repetition, repetition, ...). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::{self, Tiler};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let places = of("(3,4):(4,1)");
+/// let made = cute::tile::tiled_product(&of("(2,5):(5,1)").view(), &Tiler::Layout(places.view())).unwrap();
+/// assert_eq!(made, of("((2,5),3,4):((5,1),40,10)"));
+/// ```
 pub fn tiled_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     multiplied(&mut both, a, tiler)?;
@@ -360,6 +391,15 @@ pub fn tiled_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 }
 
 /// [`logical_product`] as (block, block, ..., repetition, repetition, ...). Errors as there.
+///
+/// ```
+/// # use lanebook_layout::cute::{self, Tiler};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let places = of("(3,4):(4,1)");
+/// let made = cute::tile::flat_product(&of("(2,5):(5,1)").view(), &Tiler::Layout(places.view())).unwrap();
+/// assert_eq!(made, of("(2,5,3,4):(5,1,40,10)"));
+/// ```
 pub fn flat_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     let mut both = Layout::new();
     multiplied(&mut both, a, tiler)?;

@@ -27,6 +27,26 @@ pub(crate) type Tokens = heapless::Vec<u8, MAX_PROFILE, u8>;
 /// shape.close().unwrap();
 /// assert_eq!(shape, notation::cute::parse_tuple("(8,(2,4))", &mut NoSyms).unwrap());
 /// ```
+///
+/// ```
+/// # use lanebook_layout::cute::tuple::IntTuple;
+/// # use lanebook_layout::{Int, NoSyms, SymNames, SymTable, WellKnown, notation};
+/// // The shape of a layout with a run-time extent, and with a number for it.
+/// let mut syms = SymTable::new();
+/// let tile = notation::cute::parse("(M,(2,4)):(8,(1,2))", &WellKnown, &mut syms).unwrap();
+/// let mut shape = IntTuple::shape_of(&tile.view()).unwrap();
+/// let m = syms.sym("M").unwrap();
+/// shape.substitute(m, 96).unwrap();
+/// assert_eq!(shape.view().product().unwrap(), Int::known(768));
+/// // The tree that is one number, and a tuple with a mode left as it is.
+/// assert_eq!(IntTuple::leaf(8).unwrap().view().as_leaf(), Some(Int::known(8)));
+/// let mut tiler = IntTuple::new();
+/// tiler.open().unwrap();
+/// tiler.push_keep().unwrap();
+/// tiler.push_leaf(Int::known(4)).unwrap();
+/// tiler.close().unwrap();
+/// assert_eq!(tiler, notation::cute::parse_tuple("(_,4)", &mut NoSyms).unwrap());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntTuple {
     tokens: Tokens,
@@ -136,6 +156,21 @@ impl IntTuple {
 /// let shape = notation::cute::parse_tuple("(8,(2,4))", &mut NoSyms).unwrap();
 /// let shape = shape.view();
 /// assert_eq!((shape.rank(), shape.depth(), shape.product().unwrap().value()), (2, 2, Ok(64)));
+/// ```
+///
+/// ```
+/// # use lanebook_layout::cute::tuple::{IntTuple, KEEP, TupleModes, TupleRef};
+/// # use lanebook_layout::{Int, NoSyms, notation};
+/// # let tree = |text: &str| notation::cute::parse_tuple(text, &mut NoSyms).unwrap();
+/// let shape = tree("(8,(2,4),_)");
+/// let view: TupleRef<'_> = shape.view();
+/// assert_eq!(view.leaves(), [8, 2, 4].map(Int::known));
+/// // `_` stands for a whole mode; it has a token and no number.
+/// assert!(view.has_keep() && view.tokens().contains(&KEEP));
+/// let mut modes: TupleModes<'_> = view.modes();
+/// assert_eq!(modes.next().and_then(|mode| mode.as_leaf()), Some(Int::known(8)));
+/// assert_eq!(modes.next().and_then(|mode| mode.as_leaf()), None);
+/// assert_eq!(tree("(8,(2,4))").view().product_each().unwrap(), tree("(8,8)"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TupleRef<'a> {

@@ -22,6 +22,23 @@ pub const MAX_DIMS: usize = 16;
 /// let packed = dims.insert(1, AxisId::REGISTER).unwrap() | dims.insert(3, AxisId::LANE).unwrap();
 /// assert_eq!((packed, dims.extract(packed, AxisId::LANE)), (0b0001101, Some(3)));
 /// ```
+///
+/// ```
+/// use lanebook_layout::linear::{MAX_BITS, MAX_DIMS};
+/// use lanebook_layout::{AxisId, Dims};
+///
+/// let mut dims = Dims::new();
+/// assert!(dims.is_empty());
+/// dims.push(AxisId::REGISTER, 2).unwrap();
+/// dims.push(AxisId::LANE, 5).unwrap();
+/// assert_eq!((dims.len(), dims.mask()), (2, 0b111_1111));
+/// // The lane's bits begin above the register's; bit 3 of the whole is the lane's bit 1.
+/// assert_eq!(dims.place(AxisId::LANE), Some((2, 5)));
+/// assert_eq!(dims.owner(3), Some((AxisId::LANE, 1)));
+/// let turned = dims.reordered(&[AxisId::LANE, AxisId::REGISTER]).unwrap();
+/// assert_eq!(turned.iter().next(), Some((AxisId::LANE, 5)));
+/// assert!(dims.push(AxisId::WARP, MAX_BITS as u8).is_err() && MAX_DIMS == 16);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dims {
     list: heapless::Vec<(AxisId, u8), MAX_DIMS, u8>,

@@ -52,6 +52,70 @@ pub enum Logical {}
 /// back.apply(&[(AxisId::dim(0), 3), (AxisId::dim(1), 1)], &mut at).unwrap();
 /// assert_eq!((at.get(AxisId::LANE), at.get(AxisId::REGISTER)), (3, 1));
 /// ```
+///
+/// ```
+/// use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
+///
+/// // Built from the smallest maps: two registers in a row, four lanes below each other, two warps that hold the same.
+/// type Distribution = Linear<Hw, Logical>;
+/// let (row, column) = (AxisId::dim(0), AxisId::dim(1));
+/// let registers = Distribution::identity1d(1, AxisId::REGISTER, column).unwrap();
+/// let lanes = Distribution::identity1d(2, AxisId::LANE, row).unwrap();
+/// let warps = Distribution::zeros1d(1, AxisId::WARP, row, 0).unwrap();
+/// let tile = registers.product(&lanes).unwrap().product(&warps).unwrap();
+/// assert_eq!(Distribution::empty().product(&tile).unwrap(), tile);
+/// assert_eq!((tile.rank(), tile.is_surjective(), tile.is_injective()), (3, true, false));
+/// // The warp's bit is free: it moves nothing.
+/// let free: Vec<_> = tile.free_variable_masks().into_iter().filter(|(_, mask)| *mask != 0).collect();
+/// assert_eq!(free, [(AxisId::WARP, 1)]);
+/// assert!(tile.is_zero_between(&[AxisId::WARP], &[row, column]));
+/// let held_once = tile.remove_zero_bases(AxisId::WARP).unwrap().squeeze_in(AxisId::WARP).unwrap();
+/// assert!(held_once.is_bijective());
+/// // Factors come off at either end.
+/// assert_eq!(tile.divide_left(&registers).unwrap().columns(), lanes.product(&warps).unwrap().columns());
+/// assert_eq!(tile.divide_right(&warps).unwrap().ins().bits(), 3);
+/// // Strides, and how many neighbours consecutive registers hold: the width of a vector access.
+/// let apart = Distribution::strided1d(2, 1, AxisId::REGISTER, column).unwrap();
+/// assert_eq!((registers.num_consecutive_in_out(), apart.num_consecutive_in_out()), (2, 1));
+/// // A column may be changed; what a bit does to one dimension, and all values at once.
+/// let mut swapped = registers.clone();
+/// swapped.set_column(AxisId::REGISTER, 0, 0).unwrap();
+/// assert_eq!(swapped, Distribution::zero(registers.ins().clone(), registers.outs().clone()));
+/// assert_eq!(tile.column_on(AxisId::LANE, 1, row), Some(2));
+/// let mut values = [0; 4];
+/// assert_eq!((registers.product(&lanes).unwrap().table(&mut values), values[3]), (4, tile.apply_packed(3)));
+///
+/// // Dimensions are named, ordered, cut and joined; none of that changes the map.
+/// let turned = tile.transpose_ins(&[AxisId::WARP, AxisId::LANE, AxisId::REGISTER]).unwrap();
+/// assert!(turned.same_map(&tile) && turned != tile);
+/// assert!(tile.transpose_outs(&[row, column]).unwrap().same_map(&tile));
+/// let flat = tile.flatten_ins(AxisId::PLACE).unwrap().flatten_outs(AxisId::M).unwrap();
+/// assert_eq!(flat.columns(), tile.columns());
+/// let back = flat.reshape_ins(tile.ins().clone()).unwrap().reshape_outs(tile.outs().clone()).unwrap();
+/// assert_eq!(back, tile);
+/// let threads = tile.rename_in(AxisId::LANE, AxisId::TX).unwrap().rename_out(row, AxisId::M).unwrap();
+/// assert_eq!(threads.outs().bits_of(AxisId::M), 2);
+/// let rows_of_lanes = tile.sublayout(&[AxisId::LANE], &[row]).unwrap();
+/// assert!(rows_of_lanes.is_bijective());
+/// assert_eq!(rows_of_lanes.resize_in(AxisId::LANE, 3).unwrap().ins().bits(), 3);
+/// assert_eq!(rows_of_lanes.resize_out(row, 3).unwrap().outs().bits(), 3);
+/// let both = rows_of_lanes.concat_ins(&warps.resize_out(row, 2).unwrap()).unwrap();
+/// assert_eq!(both.ins().bits(), 3);
+/// assert!(registers.concat_outs(&Distribution::zeros1d(1, AxisId::REGISTER, row, 0).unwrap()).unwrap().squeeze_out(row).is_ok());
+///
+/// // Composition, and the map from one distribution of a tile to another: who holds what I hold.
+/// let other = turned.sublayout(&[AxisId::LANE, AxisId::REGISTER], &[row, column]).unwrap();
+/// let moved: Linear<Hw, Hw> = held_once.invert_and_compose(&other).unwrap();
+/// assert!(other.compose(&moved).unwrap().same_map(&held_once));
+/// let lowest: Linear<Logical, Hw> = tile.pseudo_invert().unwrap();
+/// assert_eq!(tile.compose(&lowest).unwrap().rank(), 3);
+/// // Trivial over the lanes alone: then they can be taken away.
+/// let same: Linear<Hw, Hw> = Linear::identity1d(2, AxisId::LANE, AxisId::LANE).unwrap();
+/// assert!(same.is_trivial_over(&[AxisId::LANE]));
+/// assert!(same.quotient(&[AxisId::LANE]).unwrap().is_some());
+/// // Markers are for the reader.
+/// assert_eq!(same.retype::<Logical, Logical>().columns(), same.columns());
+/// ```
 pub struct Linear<From, To> {
     columns: [u64; MAX_BITS],
     ins: Dims,

@@ -10,6 +10,17 @@ use crate::error::{Error, Result};
 
 /// The span of columns, taken in order: which of them are independent, and how to express a vector
 /// by those.
+///
+/// ```
+/// use lanebook_layout::linear::Span;
+///
+/// // Columns 1 and 2 are independent, the third is their sum.
+/// let span = Span::of(&[0b01, 0b10, 0b11]);
+/// assert_eq!((span.rank(), span.pivots()), (2, 0b011));
+/// // 3 is columns 0 and 1 together; 4 is beyond the span, and what is left of it is itself.
+/// assert_eq!((span.solve(0b11), span.solve(0b100)), (Some(0b011), None));
+/// assert_eq!((span.remainder(0b11), span.remainder(0b110)), (0, 0b100));
+/// ```
 #[derive(Clone)]
 pub struct Span {
     /// Reduced vectors by their highest bit, with the columns that make them up.

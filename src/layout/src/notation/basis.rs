@@ -32,6 +32,25 @@ struct Simple {
 }
 
 /// A tree of basis vectors, that is, of strides without a shape.
+///
+/// ```
+/// # use lanebook_layout::notation::basis::{self, Basis};
+/// # use lanebook_layout::{Int, NoSyms, WellKnown, notation};
+/// // Strides without a shape: one step of the first leaf is one row, of the second two columns.
+/// let strides = basis::parse("(1@0,2@1)").unwrap();
+/// assert_eq!((strides.entries().len(), strides.tokens().len()), (2, 4));
+/// assert_eq!(strides.entries()[1].0, Int::known(2));
+/// let shape = notation::cute::parse_tuple("(8,4)", &mut NoSyms).unwrap();
+/// let layout = strides.over(shape.view()).unwrap();
+/// assert_eq!(layout, notation::cute::parse("(8,4):(1@0,2@1)", &WellKnown, &mut NoSyms).unwrap());
+/// assert_eq!(Basis::of(&layout.view()).unwrap(), strides);
+/// // What is printed is read again; without `@` a stride is one in memory.
+/// let mut text = String::new();
+/// basis::print(&strides, &NoSyms, &mut text).unwrap();
+/// assert_eq!(text, "(1@0,2@1)");
+/// assert_eq!(basis::parse_strides("(1,8)", &mut NoSyms).unwrap().entries().len(), 2);
+/// assert!(basis::parse("(1,8)").is_err());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Basis {
     tokens: Tokens,

@@ -123,6 +123,13 @@ pub fn parse_swizzle(text: &str) -> Result<Swizzle, ParseError> {
 
 /// Writes a swizzle, whatever its unit, as `S<B,M,S>`.
 ///
+/// ```
+/// # use lanebook_layout::{Swizzle, Unit, notation};
+/// let mut text = String::new();
+/// notation::cute::print_swizzle(Swizzle::new(3, 4, 3, Unit::Codomain).unwrap(), &mut text).unwrap();
+/// assert_eq!(text, "S<3,4,3>");
+/// ```
+///
 /// # Errors
 /// [`PrintError::Sink`].
 pub fn print_swizzle(s: Swizzle, out: &mut impl Write) -> Result<(), PrintError> {
@@ -224,6 +231,14 @@ pub fn parse_tuple(text: &str, syms: &mut impl SymNames) -> Result<IntTuple, Par
 }
 
 /// Writes a tree of numbers so that [`parse_tuple`] gives it back.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, notation};
+/// let tree = notation::cute::parse_tuple("( 8, (2 ,_))", &mut NoSyms).unwrap();
+/// let mut text = String::new();
+/// notation::cute::print_tuple(tree.view(), &NoSyms, &mut text).unwrap();
+/// assert_eq!(text, "(8,(2,_))");
+/// ```
 ///
 /// # Errors
 /// [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].

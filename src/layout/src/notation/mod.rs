@@ -7,6 +7,28 @@
 //! between any two tokens. Malformed text is a [`ParseError`], never a default layout. Both parsers
 //! keep a counter, not a stack. Printing uses `write_str` alone; integers are spelled by a routine
 //! of this crate.
+//!
+//! ```
+//! use lanebook_layout::notation::{self, Expected, ParseError, Part, PrintError};
+//! use lanebook_layout::{NoSyms, WellKnown};
+//!
+//! // A text that is no layout: where, what was needed, and the same as a sentence.
+//! let refused: ParseError = notation::cute::parse("(8,4):(4,1", &WellKnown, &mut NoSyms).unwrap_err();
+//! assert_eq!((refused.line, refused.col, refused.expected), (1, 11, Expected::CloseParen));
+//! assert!(refused.expected.words().is_some());
+//! let mut sentence = String::new();
+//! refused.write_text(&mut sentence).unwrap();
+//! assert_eq!(sentence, "line 1, column 11: expected `)`; close the tuple");
+//! // A layout that a notation cannot say: copies have no place in CuTe's text.
+//! let copies = notation::tirx::parse("S[8:1] + R[2:8]", &WellKnown, &mut NoSyms).unwrap();
+//! let refused = notation::cute::print(&copies.view(), &WellKnown, &NoSyms, &mut String::new()).unwrap_err();
+//! assert_eq!(refused, PrintError::NotExpressible(Part::Replica));
+//! assert!(!Part::Replica.describe().is_empty());
+//! // The axes that texts may name, as an error lists them.
+//! let mut axes = String::new();
+//! notation::write_axes(&mut axes).unwrap();
+//! assert!(axes.contains("laneid"));
+//! ```
 
 pub mod basis;
 mod cursor;

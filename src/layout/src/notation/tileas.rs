@@ -10,6 +10,27 @@
 //! well-formed descriptor (aliasing, units, row width, a triple that no hardware has) is a
 //! [`Finding`], not a parse error. Element names come from a registry; an unknown one is refused
 //! before anything else is looked at.
+//!
+//! ```
+//! use lanebook_layout::notation::tileas::{self, ElementId, ElementNames, Finding, MAX_FINDINGS, Mode, TileAsDescriptor, Triple};
+//!
+//! // A registry of elements: names with bits. Modes are those of the hardware at hand.
+//! let elements: &[(&str, u16)] = &[("f16", 16), ("f8", 8)];
+//! assert_eq!(elements.element("f8"), Some(ElementId(1)));
+//! assert_eq!((elements.name(ElementId(0)), elements.bits(ElementId(0))), (Some("f16"), Some(16)));
+//! let tile: TileAsDescriptor = tileas::parse("<(128,64),(64,1),swizzle<3,4,3>,elem=f16>", elements).unwrap();
+//! assert_eq!(tile.swizzle, Some(Triple { b: 3, m: 4, s: 3 }));
+//! // The map on bytes: element (1, 0) lies 128 bytes on, and the swizzle moves it by 16.
+//! let bytes = tile.on_bytes(16).unwrap();
+//! assert_eq!(bytes.view().size_value(), Ok(128 * 64 * 2));
+//! // Odd, but no error of the text: the triple counts bytes, the strides elements.
+//! let modes = [Mode { triple: Triple { b: 3, m: 4, s: 3 }, row_bytes: 128 }];
+//! let odd = tile.findings(elements, None, &modes);
+//! assert!(odd.len() <= MAX_FINDINGS && odd.iter().any(|f| matches!(f, Finding::MixedUnits { .. })));
+//! let mut text = String::new();
+//! tileas::print(&tile, elements, &mut text).unwrap();
+//! assert_eq!(text, "<(128,64),(64,1),swizzle<3,4,3>,elem=f16>");
+//! ```
 
 use super::cursor::{Cursor, Parsed};
 use super::{Expected, ParseError, Part, PrintError, tree, write};

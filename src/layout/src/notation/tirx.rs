@@ -68,6 +68,14 @@ pub fn parse(
 
 /// [`parse`] where the layout will stand, for callers whose stack is short.
 ///
+/// ```
+/// # use lanebook_layout::{Layout, NoSyms, WellKnown, notation};
+/// // Into a layout that is there already, so that nothing large is returned.
+/// let mut layout = Layout::new();
+/// notation::tirx::parse_into("S[(8,4):(4@laneid,1@laneid)]", &WellKnown, &mut NoSyms, &mut layout).unwrap();
+/// assert_eq!(layout.view().size_value(), Ok(32));
+/// ```
+///
 /// # Errors
 /// The same; the layout is then a part of what was meant.
 #[inline(never)]

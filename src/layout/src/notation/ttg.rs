@@ -64,6 +64,15 @@ pub fn parse(text: &str) -> Result<Encoding, ParseError> {
 /// [`parse`] into an encoding that lies elsewhere: one is large (700 bytes), and here none is on
 /// the stack. After an error it is some encoding.
 ///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::Encoding;
+/// let text = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+/// let mut encoding = ttg::parse("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>").unwrap();
+/// ttg::parse_into(text, &mut encoding).unwrap();
+/// assert_eq!(encoding, ttg::parse(text).unwrap());
+/// ```
+///
 /// # Errors
 /// Those of [`parse`].
 #[inline(never)]

@@ -3,6 +3,13 @@
 //! Data alone; [`super::ttg`] reads by it and [`super::ttg_print`] prints by it.
 
 /// Parameters of attributes.
+///
+/// ```
+/// # use lanebook_layout::notation::{Expected, ttg};
+/// // A key that is missing is named.
+/// let refused = ttg::parse("#ttg.blocked<{sizePerThread = [1]}>").unwrap_err();
+/// assert!(matches!(refused.expected, Expected::Parameter(ttg::Key::ThreadsPerWarp)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "each is the parameter that its spelling in KEYS names")]

@@ -44,6 +44,15 @@ fn with_complement(t: &LayoutRef<'_>, size: Int) -> Result<Layout> {
 
 /// [`logical_divide`] of each of the first modes of `a` by its own tile; further modes are kept.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (rows, columns) = (of("2:1"), of("4:1"));
+/// let tiles = [rows.view(), columns.view()];
+/// let made = ops::logical_divide_by_mode(&of("(8,8):(8,1)").view(), &tiles).unwrap();
+/// assert_eq!(made, of("((2,4),(4,2)):((8,16),(1,4))"));
+/// ```
+///
 /// # Errors
 /// [`Error::Rank`] if there are more tiles than modes; else those of [`logical_divide`].
 pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Result<Layout> {
@@ -196,6 +205,13 @@ pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
 /// strides of `upper` are in the units of `l`.
 ///
 /// Replicas, offset and post-map of `l` are kept; `upper` must not have any.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = ops::divide_right(&of("32:1").view(), &of("4:8").view()).unwrap();
+/// assert_eq!(made, of("8:1"));
+/// ```
 ///
 /// # Errors
 /// As [`divide`]; parts count from the slowest.

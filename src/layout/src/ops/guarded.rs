@@ -46,6 +46,20 @@ pub struct Guard {
 }
 
 /// The inverse of a layout: see [`guarded_inverse`].
+///
+/// ```
+/// # use lanebook_layout::ops::{Element, Guard};
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Rows of 12, pitch 16: a position holds something where its column is below 12.
+/// let back = ops::guarded_inverse(&of("(12,4):(1,16)").view()).unwrap();
+/// let guards: Vec<Guard> = back.guards().collect();
+/// assert_eq!((guards.len(), guards[0].above, guards[0].unit, guards[0].extent), (1, 16, 1, 12));
+/// assert_eq!((back.window(AxisId::M), back.post().is_identity()), (Some((0, 60)), true));
+/// let mut at = Coord::new();
+/// at.add(AxisId::M, 17).unwrap();
+/// assert_eq!(back.at(&at), Ok(Some(Element { flat: 13, copy: 0 })));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardedInverse {
     /// By axis, and then by decreasing unit.

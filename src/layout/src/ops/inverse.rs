@@ -12,6 +12,15 @@ use crate::num::Int;
 use core::cmp::Ordering;
 
 /// An exact inverse: from a physical coordinate back to the flat logical coordinate.
+///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // From lane and register to row and column, as one flat coordinate.
+/// let back: ops::Inverse = ops::inverse(&of("(8,4):(1@laneid,1@register)").view()).unwrap();
+/// assert_eq!(back.axes, [AxisId::LANE, AxisId::REGISTER]);
+/// assert_eq!(back.layout.view().offset_on(3 + 8 * 2, AxisId::M), Ok(3 + 8 * 2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inverse {
     /// Mode `k` takes the position on `axes[k]`; the value on axis `m` is the flat logical

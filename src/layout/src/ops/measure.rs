@@ -60,6 +60,13 @@ pub fn is_surjective(l: &LayoutRef<'_>) -> Result<bool> {
 /// those before it are met again. Iters of extent 1 are never free. For a layout that is linear
 /// over bits, cut into iters of two, these are the free variables of its matrix.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // The second iter stands still: it is free.
+/// assert_eq!(ops::free_iters(&of("(4,2):(1,0)").view()), Ok(0b10));
+/// ```
+///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Undecided`].
 pub fn free_iters(l: &LayoutRef<'_>) -> Result<u32> {

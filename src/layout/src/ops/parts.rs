@@ -35,6 +35,14 @@ fn push_mapped(
 /// along these axes alone: an iter on another axis stands still, replicas and offsets there are
 /// dropped.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Where the columns go in registers, whatever the lanes do.
+/// let tile = of("(8,4):(1@laneid,1@register)");
+/// assert_eq!(ops::sublayout(&tile.view(), &[1], &[AxisId::REGISTER]).unwrap(), of("(4):(1@register)"));
+/// ```
+///
 /// # Errors
 /// [`Error::NoMode`], [`Error::NoDim`] for an axis that `l` does not mention, [`Error::Capacity`].
 pub fn sublayout(l: &LayoutRef<'_>, modes: &[usize], axes: &[AxisId]) -> Result<Layout> {
@@ -71,6 +79,13 @@ pub fn sublayout(l: &LayoutRef<'_>, modes: &[usize], axes: &[AxisId]) -> Result<
 
 /// The layout with what lies on axis `from` on axis `to`.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let moved = ops::rename_axis(&of("(8,4):(4@laneid,1@laneid)").view(), AxisId::LANE, AxisId::TX).unwrap();
+/// assert_eq!(moved, of("(8,4):(4@tx,1@tx)"));
+/// ```
+///
 /// # Errors
 /// [`Error::NoDim`] if `l` does not mention `from`, or mentions `to` already; [`Error::HasPostMap`]
 /// if one of them is axis `m` and has a post-map.
@@ -105,6 +120,15 @@ pub fn rename_axis(l: &LayoutRef<'_>, from: AxisId, to: AxisId) -> Result<Layout
 /// Whether mode `k` is the identity onto `axis`, where nothing else moves: then the layout without
 /// both, else `None`.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Mode 0 is the lane, unchanged: what is left is the map of the registers.
+/// let rest = ops::quotient(&of("(8,4):(1@laneid,1@register)").view(), 0, AxisId::LANE).unwrap();
+/// assert_eq!(rest, Some(of("(4):(1@register)")));
+/// assert_eq!(ops::quotient(&of("(8,4):(2@laneid,1@register)").view(), 0, AxisId::LANE), Ok(None));
+/// ```
+///
 /// # Errors
 /// [`Error::NoMode`], [`Error::Capacity`].
 pub fn quotient(l: &LayoutRef<'_>, k: usize, axis: AxisId) -> Result<Option<Layout>> {
@@ -136,6 +160,14 @@ pub fn quotient(l: &LayoutRef<'_>, k: usize, axis: AxisId) -> Result<Option<Layo
 
 /// The layout with mode `k` of another extent: a smaller one cuts it, a larger one repeats it in
 /// place, with an iter of stride 0.
+///
+/// ```
+/// # use lanebook_layout::{Int, NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let tile = of("(8,4):(4,1)");
+/// assert_eq!(ops::resize_mode(&tile.view(), 0, Int::known(4)).unwrap(), of("(4,4):(4,1)"));
+/// assert_eq!(ops::resize_mode(&tile.view(), 0, Int::known(16)).unwrap(), of("((8,2),4):((4,0),1)"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NoMode`]; [`Error::ShapeDivisibility`] if the larger extent is no multiple of the

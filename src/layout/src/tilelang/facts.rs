@@ -8,6 +8,17 @@
 //! Sources: TileLang 0.1.15, `src/layout/gemm_layouts.cc` and `tilelang.layout.gemm_sp`, and
 //! CUTLASS's sparse configuration that the latter cites. Answers are recorded in
 //! `tests/oracle/data/tilelang`. Status of all: one source.
+//!
+//! ```
+//! use lanebook_layout::tilelang::{facts, index_map};
+//!
+//! // Numbers of TileLang 0.1.15, for the functions that take them.
+//! assert_eq!(facts::ROW_SWIZZLE.modes, [8, 4, 2]);
+//! assert!(facts::WIDE_SWIZZLE.rows > 0 && facts::PHASE_SWIZZLE.lanes > 0 && !facts::METADATA_TILES.is_empty());
+//! assert!(facts::METADATA_COLUMNS[0].group > 0 && !facts::CROSSWISE.column.is_empty());
+//! assert!(!facts::CONGRUOUS_A.row.is_empty() && !facts::CONGRUOUS_B.row.is_empty());
+//! assert!(index_map(facts::GEMM_FRAGMENTS, "gemm_fragment_8x8").is_ok());
+//! ```
 
 use super::index_maps::IndexMap;
 use super::{Crosswise, MetadataAtom, MetadataColumns, PhaseSwizzle, RowSwizzle, WideSwizzle};

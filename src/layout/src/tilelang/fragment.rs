@@ -11,6 +11,36 @@ use crate::ops::{Iters, push};
 ///
 /// The thread is on axis `tx`, the local index on `m` and, if there are several, on numbered axes;
 /// copies move the thread alone.
+///
+/// ```
+/// use lanebook_layout::tilelang::{self, Element, Fragment};
+/// use lanebook_layout::{AxisId, NoSyms, WellKnown, notation};
+///
+/// let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // 8 by 16 elements on 32 threads: columns by twos, rows by fours. The last dimension is the first mode.
+/// let fragment = Fragment::new(of("((2,8),(2,4)):((1,1@tx),(2,8@tx))")).unwrap();
+/// assert_eq!(fragment.shape().unwrap(), [8, 16]);
+/// assert_eq!((fragment.thread_extent(), fragment.index_extent(), fragment.copies()), (Ok(32), Ok(4), Ok(1)));
+/// // Row 1, column 3: row-major 19.
+/// assert_eq!((fragment.forward_thread(19, 0), fragment.forward_index(19)), (Ok(1), Ok(3)));
+/// assert_eq!(fragment.element(1, 3), Ok(Some(Element { flat: 19, copy: 0 })));
+/// assert_eq!(fragment.inverse().unwrap().window(AxisId::TX), Some((0, 32)));
+/// // The same from the threads alone: the local index counts what they leave open.
+/// let threads = of("((2,8),(2,4)):((0@tx,1@tx),(0@tx,8@tx))");
+/// assert_eq!(Fragment::with_threads(&threads.view()).unwrap(), fragment);
+/// // Copies on further threads, and larger tiles of the same.
+/// let twice = fragment.replicate(2).unwrap();
+/// assert_eq!((twice.copies(), twice.thread_extent(), twice.forward_thread(19, 1)), (Ok(2), Ok(64), Ok(33)));
+/// assert_eq!(twice.condense().unwrap(), twice);
+/// let wider = fragment.repeat(&[1, 2], false, false).unwrap();
+/// assert_eq!((wider.shape().unwrap().as_slice(), wider.index_extent()), (&[8, 32][..], Ok(8)));
+/// assert_eq!(fragment.reshape(&[128], None).unwrap().shape().unwrap(), [128]);
+/// assert_eq!(fragment.layout().size_value(), Ok(128));
+/// // TVM's maps say thread and index as two outputs.
+/// let map = of("((2,8),(2,4)):((1,1@0),(2,8@0))");
+/// assert_eq!(Fragment::from_map(&map.view()).unwrap(), fragment);
+/// assert_eq!(tilelang::fully_replicated(&[4, 4], 32).unwrap().copies(), Ok(32));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     layout: Layout,

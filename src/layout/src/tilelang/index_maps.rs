@@ -8,6 +8,17 @@
 //! Sources: TileLang 0.1.15, `tilelang.cuda.intrinsics.layout.mma_layout` and
 //! `tilelang.rocm.intrinsics.mfma_layout`, each function evaluated at all its points and written as
 //! a layout; the answers are recorded in `tests/oracle/data/tilelang`. Status of all: one source.
+//!
+//! ```
+//! use lanebook_layout::tilelang::index_maps::{IndexMap, LANES_32, LANES_64};
+//! use lanebook_layout::{NoSyms, WellKnown, notation};
+//!
+//! // Each is a name and a layout's text.
+//! let all: Vec<IndexMap> = LANES_32.iter().chain(LANES_64).copied().collect();
+//! for (name, text) in all {
+//!     assert!(notation::cute::parse(text, &WellKnown, &mut NoSyms).is_ok(), "{name}");
+//! }
+//! ```
 
 /// An index map of two coordinates: its name, and its layout in CuTe's notation.
 ///

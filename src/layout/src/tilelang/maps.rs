@@ -11,6 +11,12 @@ use crate::tirx;
 
 /// The shape of a layout, first dimension first.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tilelang};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tilelang::shape_of(&of("(16,8):(1,16)").view()).unwrap(), [8, 16]);
+/// ```
+///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Overflow`].
 pub fn shape_of(l: &LayoutRef<'_>) -> Result<heapless::Vec<u32, MAX_MODES>> {
@@ -30,6 +36,12 @@ pub fn shape_of(l: &LayoutRef<'_>) -> Result<heapless::Vec<u32, MAX_MODES>> {
 
 /// The row-major map of a shape; TileLang: `make_linear_layout`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tilelang};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tilelang::linear(&[8, 16]).unwrap(), of("(16,8):(1,16)"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadExtent`], [`Error::Capacity`], [`Error::Overflow`].
 pub fn linear(shape: &[u32]) -> Result<Layout> {
@@ -45,6 +57,12 @@ pub fn linear(shape: &[u32]) -> Result<Layout> {
 
 /// Dimension `dim` made `factor` times as long; which repetition it is becomes a new first output.
 /// TileLang: `Layout.repeat`. The layout must not use axis `@15`.
+///
+/// ```
+/// # use lanebook_layout::tilelang;
+/// let rows = tilelang::repeat(&tilelang::linear(&[8, 16]).unwrap().view(), 0, 4).unwrap();
+/// assert_eq!(tilelang::shape_of(&rows.view()).unwrap(), [32, 16]);
+/// ```
 ///
 /// # Errors
 /// [`Error::Rank`] if there is no such dimension; [`Error::BadExtent`] for a factor of 0;
@@ -67,6 +85,13 @@ pub fn repeat(l: &LayoutRef<'_>, dim: u8, factor: u32) -> Result<Layout> {
 }
 
 /// New first dimensions of these extents, each its own new first output. TileLang: `Layout.expand`.
+///
+/// ```
+/// # use lanebook_layout::tilelang;
+/// // Two stages of a tile: which stage is an output of its own.
+/// let stages = tilelang::expand(&tilelang::linear(&[8, 16]).unwrap().view(), &[2]).unwrap();
+/// assert_eq!(tilelang::shape_of(&stages.view()).unwrap(), [2, 8, 16]);
+/// ```
 ///
 /// # Errors
 /// [`Error::Capacity`], [`Error::BadExtent`].
@@ -123,6 +148,16 @@ fn moved_rest<'a>(
 /// `(old, new)` in bits: elements split into narrower ones, or joined to wider ones, are neighbours
 /// in the last output. TileLang: `Layout.reshape` and `Fragment.reshape`.
 ///
+/// ```
+/// # use lanebook_layout::tilelang;
+/// let tile = tilelang::linear(&[8, 16]).unwrap();
+/// let rows = tilelang::reshape(&tile.view(), &[4, 32], None).unwrap();
+/// assert_eq!(tilelang::shape_of(&rows.view()).unwrap(), [4, 32]);
+/// // The same bytes as elements of half the width.
+/// let bytes = tilelang::reshape(&tile.view(), &[8, 32], Some((16, 8))).unwrap();
+/// assert_eq!(tilelang::shape_of(&bytes.view()).unwrap(), [8, 32]);
+/// ```
+///
 /// # Errors
 /// [`Error::CannotGroup`] if the new boundaries cut an iter where it does not divide, or the sizes
 /// differ; [`Error::CannotPack`] if joined elements are not neighbours; [`Error::BadElement`] if
@@ -154,6 +189,13 @@ pub fn reshape(l: &LayoutRef<'_>, shape: &[u32], rescale: Option<(u32, u32)>) ->
 }
 
 /// The map called `name`, from a table such as [`super::index_maps::LANES_32`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{self, index_maps};
+/// let map = tilelang::index_map(index_maps::LANES_32, "ldmatrix_32x8_to_shared_16x16_layout").unwrap();
+/// assert_eq!(map.view().size_value(), Ok(256));
+/// assert!(tilelang::index_map(index_maps::LANES_64, "no_such_layout").is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::NoVariant`] if the table has no such name, or its text is no layout.

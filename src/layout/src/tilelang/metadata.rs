@@ -7,6 +7,12 @@ use crate::layout::{Iter, Layout, position};
 use crate::tirx::Count;
 
 /// Metadata in tiles: numbers of a machine, see [`super::facts::METADATA_TILES`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{MetadataAtom, facts};
+/// let tiles: &[MetadataAtom] = facts::METADATA_TILES;
+/// assert!(tiles.iter().any(|atom| atom.operand_bits == 16));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetadataAtom {
     /// Bits of an element of the operand.
@@ -23,6 +29,12 @@ pub struct MetadataAtom {
 }
 
 /// Metadata interleaved by columns: see [`super::facts::METADATA_COLUMNS`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{MetadataColumns, facts};
+/// let forms: &[MetadataColumns] = facts::METADATA_COLUMNS;
+/// assert!(forms.iter().all(|form| form.interleave.is_power_of_two()));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetadataColumns {
     /// Bits of a word of metadata.
@@ -35,6 +47,13 @@ pub struct MetadataColumns {
 
 /// Metadata of `rows` x `columns` words in tiles that follow each other down the columns; TileLang:
 /// `make_cutlass_metadata_layout` with a block of `steps` steps.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, metadata_tiles};
+/// // Each word of metadata has a place of its own.
+/// let map = metadata_tiles((128, 8), 16, 1, facts::METADATA_TILES).unwrap();
+/// assert_eq!(map.view().is_injective(), Ok(true));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadElement`] if the table has no such operand; [`Error::NoVariant`] if a tile has not
@@ -87,6 +106,13 @@ pub fn metadata_tiles(
 
 /// Metadata of `rows` x `columns` words, pairs of columns after each other; the row-major place of
 /// a word in the same shape is its position (TileLang gives row and column of that place).
+///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, metadata_columns};
+/// let form = facts::METADATA_COLUMNS[0];
+/// let map = metadata_columns((form.group, 8), form.word_bits, facts::METADATA_COLUMNS).unwrap();
+/// assert_eq!(map.view().is_injective(), Ok(true));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadElement`] if the table has no such word; [`Error::BadShape`] if rows do not fill

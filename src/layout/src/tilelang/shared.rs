@@ -12,6 +12,13 @@ use crate::layout::{Iter, Layout, position};
 use crate::post::{PostMap, Swizzle, Unit};
 
 /// How rows of vectors are swizzled: numbers of a memory, see [`super::facts::ROW_SWIZZLE`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{RowSwizzle, bank_swizzled, facts};
+/// let atom: RowSwizzle = facts::ROW_SWIZZLE;
+/// assert_eq!((atom.vector_bits, atom.rows), (128, 8));
+/// assert!(bank_swizzled(&[8, 64], 16, atom.modes[0], &atom).is_ok());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowSwizzle {
     /// Bits of a vector.
@@ -25,6 +32,13 @@ pub struct RowSwizzle {
 }
 
 /// How a tile of wide elements is swizzled: see [`super::facts::WIDE_SWIZZLE`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{WideSwizzle, facts, wide_swizzled};
+/// let atom: WideSwizzle = facts::WIDE_SWIZZLE;
+/// let tile = wide_swizzled(&[atom.rows, atom.columns], true, &atom).unwrap();
+/// assert_eq!(tile.view().is_injective(), Ok(true));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WideSwizzle {
     /// Bits of an element.
@@ -38,6 +52,15 @@ pub struct WideSwizzle {
 }
 
 /// What becomes of a tile whose rows do not fill a mode.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{Fallback, facts, operand_swizzled};
+/// let atoms = (&facts::ROW_SWIZZLE, &facts::WIDE_SWIZZLE);
+/// // Elements of 8 bits that are reduced along the rows are padded where that is allowed.
+/// let padded = operand_swizzled(&[64, 64], 8, false, Fallback::Pad, atoms).unwrap();
+/// let linear = operand_swizzled(&[64, 64], 8, false, Fallback::Linear, atoms).unwrap();
+/// assert_ne!(padded, linear);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fallback {
     /// Rows are padded by a vector.
@@ -81,6 +104,14 @@ fn blocks(shape: &[u32], rows: u32, columns: u32, post: PostMap) -> Result<Layou
 /// A tile whose rows of `vectors` vectors are swizzled; TileLang: `make_full_bank_swizzled_layout`
 /// (8 vectors), `make_half_bank_...` (4) and `make_quarter_bank_...` (2).
 ///
+/// ```
+/// # use lanebook_layout::tilelang::{bank_swizzled, facts, shape_of};
+/// // Rows of 64 elements of 16 bits: eight vectors, all banks.
+/// let tile = bank_swizzled(&[8, 64], 16, 8, &facts::ROW_SWIZZLE).unwrap();
+/// assert_eq!(shape_of(&tile.view()).unwrap(), [8, 64]);
+/// assert!(tile.view().post.swizzle().is_some_and(|s| s.b == 3));
+/// ```
+///
 /// # Errors
 /// [`Error::BadShape`] if rows or columns do not fill blocks; [`Error::BadElement`] if no power of
 /// two of elements fills a vector; [`Error::NoVariant`] if there is no such mode; [`Error::Rank`]
@@ -118,6 +149,14 @@ fn vector(element_bits: u32, atom: &RowSwizzle) -> Result<(u32, u8)> {
 
 /// A row-major tile whose rows are a vector longer if they would fill a multiple of two vectors.
 ///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, padded};
+/// # use lanebook_layout::AxisId;
+/// // Rows of 64 elements of 16 bits, a vector of 8 behind each.
+/// let tile = padded(&[8, 64], 16, &facts::ROW_SWIZZLE).unwrap();
+/// assert_eq!(tile.view().offset_on(64, AxisId::M), Ok(72));
+/// ```
+///
 /// # Errors
 /// [`Error::BadElement`], [`Error::Rank`], [`Error::Overflow`].
 pub fn padded(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Layout> {
@@ -138,6 +177,12 @@ pub fn padded(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Lay
 
 /// A tile of wide elements; `inner`: the reduced dimension is the column.
 ///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, wide_swizzled};
+/// let tile = wide_swizzled(&[16, 32], false, &facts::WIDE_SWIZZLE).unwrap();
+/// assert_eq!(tile.view().size_value(), Ok(512));
+/// ```
+///
 /// # Errors
 /// [`Error::BadShape`] if rows or columns do not fill blocks; [`Error::Rank`].
 pub fn wide_swizzled(shape: &[u32], inner: bool, atom: &WideSwizzle) -> Result<Layout> {
@@ -155,6 +200,14 @@ pub fn wide_swizzled(shape: &[u32], inner: bool, atom: &WideSwizzle) -> Result<L
 /// `inner`: the reduced dimension is the column.
 ///
 /// With padding, 8-bit operands whose reduced dimension is the row are padded and never swizzled.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{Fallback, bank_swizzled, facts, operand_swizzled};
+/// // A tile whose rows fill the widest mode gets that one.
+/// let atoms = (&facts::ROW_SWIZZLE, &facts::WIDE_SWIZZLE);
+/// let tile = operand_swizzled(&[64, 64], 16, true, Fallback::Linear, atoms).unwrap();
+/// assert_eq!(tile, bank_swizzled(&[64, 64], 16, 8, &facts::ROW_SWIZZLE).unwrap());
+/// ```
 ///
 /// # Errors
 /// [`Error::BadShape`] if the rows do not fill blocks or, without padding, vectors;

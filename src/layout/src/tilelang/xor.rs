@@ -11,6 +11,14 @@ use crate::layout::{Layout, position};
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 
 /// A map of shared memory in whichever form says it.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{Crosswise, Shared, facts, shared_operand_v1};
+/// let maps: [Crosswise; 1] = [facts::CROSSWISE];
+/// // A tile that fills the map has a linear form; one that does not is padded, a strided one.
+/// assert!(matches!(shared_operand_v1(&[64, 64], 16, &maps, &facts::ROW_SWIZZLE), Ok(Shared::Linear(_))));
+/// assert!(matches!(shared_operand_v1(&[24, 24], 16, &maps, &facts::ROW_SWIZZLE), Ok(Shared::Strided(_))));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger form on")]
 pub enum Shared {
@@ -24,6 +32,12 @@ pub enum Shared {
 ///
 /// Each bit of row and column moves `pitch * a ^ b` for its entry `(a, b)`; bits beyond the entries
 /// go on by doubling.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{Crosswise, facts};
+/// let map: Crosswise = facts::CROSSWISE;
+/// assert!(map.columns.is_power_of_two() && !map.row.is_empty());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Crosswise {
     /// Rows must be a multiple of this.
@@ -39,6 +53,12 @@ pub struct Crosswise {
 }
 
 /// Rows swizzled by phase: see [`super::facts::PHASE_SWIZZLE`].
+///
+/// ```
+/// # use lanebook_layout::tilelang::{PhaseSwizzle, facts, phase_swizzled};
+/// let atom: PhaseSwizzle = facts::PHASE_SWIZZLE;
+/// assert!(phase_swizzled(16, 64, 16, 4, &atom).unwrap().is_injective());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PhaseSwizzle {
     /// Bits of one line of all banks.
@@ -123,6 +143,13 @@ fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
 /// `make_volta_swizzled_layout`. The first map of `maps` whose multiples the tile has is taken,
 /// else the tile is padded.
 ///
+/// ```
+/// # use lanebook_layout::tilelang::{Shared, facts, shared_operand_v1};
+/// let maps = [facts::CONGRUOUS_A, facts::CONGRUOUS_B];
+/// let Shared::Linear(map) = shared_operand_v1(&[64, 64], 16, &maps, &facts::ROW_SWIZZLE).unwrap() else { panic!() };
+/// assert!(map.is_injective());
+/// ```
+///
 /// # Errors
 /// [`Error::NotLinear`] if a map fits and an extent is no power of two; [`Error::Rank`]; those of
 /// [`padded`].
@@ -160,6 +187,12 @@ pub fn shared_operand_v1(
 /// `make_mma_swizzle_layout`. The outputs are the leading dimensions, which run of a mode's width,
 /// the row, and the element in the run. Rows that are no multiple of the second mode stay as they
 /// are, each dimension its own output.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, rows_swizzled};
+/// let map = rows_swizzled(&[64, 64], 16, &facts::ROW_SWIZZLE).unwrap();
+/// assert!(map.is_injective());
+/// ```
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadElement`], [`Error::Rank`].
@@ -208,6 +241,13 @@ pub fn rows_swizzled(
 
 /// A tile that keeps its rows apart and swizzles runs of `vector` elements by the row's phase;
 /// TileLang: `make_mfma_swizzle_layout`. The outputs are the row and the column.
+///
+/// ```
+/// # use lanebook_layout::tilelang::{facts, phase_swizzled};
+/// // Rows of 64 elements of 16 bits, in runs of 4: the first row stands as it is.
+/// let map = phase_swizzled(16, 64, 16, 4, &facts::PHASE_SWIZZLE).unwrap();
+/// assert_eq!(map.apply_packed(5), map.outs().insert(5, lanebook_layout::AxisId::M).unwrap());
+/// ```
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadShape`] if no run fits a row.

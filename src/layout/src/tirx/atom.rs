@@ -6,6 +6,11 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout};
 
 /// A number of a form: fixed, or that times the number of repeats.
+///
+/// ```
+/// # use lanebook_layout::tirx::{Count, FormIter};
+/// assert_eq!(FormIter::repeats(2).stride, Count::Fixed(2));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Count {
     /// A constant.
@@ -25,6 +30,14 @@ impl Count {
 }
 
 /// An iter of a form. Strides on axis `m` count 32-bit registers.
+///
+/// ```
+/// # use lanebook_layout::AxisId;
+/// # use lanebook_layout::tirx::{Count, FormIter};
+/// // Eight rows of four lanes each, and a register for each repeat.
+/// let rows = FormIter::fixed(8, 4, AxisId::LANE);
+/// assert_eq!((rows.extent, rows.stride, FormIter::repeats(1).axis), (Count::Fixed(8), Count::Fixed(4), AxisId::M));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FormIter {
     /// The number of steps.
@@ -50,6 +63,22 @@ impl FormIter {
 }
 
 /// One form of an instruction that moves a tile between registers and tensor memory.
+///
+/// ```
+/// # use lanebook_layout::tirx::{AtomForm, Count, FormIter, atom_layout};
+/// # use lanebook_layout::AxisId;
+/// // A made instruction: a row a lane, each repeat one register more.
+/// const FORM: AtomForm = AtomForm {
+///     name: "rows",
+///     rows: 32,
+///     columns: 1,
+///     repeats: &[1, 2, 4],
+///     ..lanebook_layout::tirx::facts::ATOM_FORMS[0]
+/// };
+/// assert_eq!(FormIter::fixed(32, 1, AxisId::LANE).extent, Count::Fixed(32));
+/// assert_eq!(FormIter::repeats(1).extent, Count::Repeats(1));
+/// assert!(atom_layout(&[FORM], "rows", 32, 3, 32).is_err());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AtomForm {
     /// The form's name: rows of a warp times bits of a repeat.
@@ -76,6 +105,13 @@ const REGISTER_BITS: u32 = 32;
 ///
 /// Elements narrower than a register are packed into it, neighbours in a row; positions on `m`
 /// count elements.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let tile = tirx::atom_layout(tirx::facts::ATOM_FORMS, "32x32b", 128, 8, 32).unwrap();
+/// assert_eq!(tirx::canonicalize(&tile.view()).unwrap(), of("S[(128,8):(1@tid_in_wg,1)]"));
+/// ```
 ///
 /// # Errors
 /// [`Error::NoVariant`] if no form has the name; [`Error::BadElement`]; [`Error::BadShape`] with

@@ -10,6 +10,12 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef};
 
 /// A group of threads, from the whole grid to a single thread.
+///
+/// ```
+/// # use lanebook_layout::tirx::Scope;
+/// assert!(Scope::Grid < Scope::Cta && Scope::Warp < Scope::Thread);
+/// assert_eq!((Scope::Cta.name(), Scope::Warpgroup.name()), ("cta", "warpgroup"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scope {
@@ -43,6 +49,13 @@ impl Scope {
 }
 
 /// What an axis counts.
+///
+/// ```
+/// # use lanebook_layout::tirx::{AxisKind, AxisKinds};
+/// # use lanebook_layout::{AxisId, WellKnown};
+/// assert_eq!(WellKnown.kind(AxisId::M), Some(AxisKind::Memory));
+/// assert!(WellKnown.kind(AxisId::LANE).is_some_and(|kind| kind.is_thread()));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum AxisKind {
@@ -66,6 +79,20 @@ impl AxisKind {
 }
 
 /// Knows what axes are.
+///
+/// ```
+/// # use lanebook_layout::tirx::{AxisKind, AxisKinds};
+/// # use lanebook_layout::{AxisId, Error};
+/// // An axis of one's own, and nothing else.
+/// struct Queue;
+/// impl AxisKinds for Queue {
+///     fn kind(&self, axis: AxisId) -> Option<AxisKind> {
+///         (axis == AxisId(AxisId::FIRST_FREE)).then_some(AxisKind::Memory)
+///     }
+/// }
+/// assert_eq!(Queue.known(AxisId(AxisId::FIRST_FREE)), Ok(AxisKind::Memory));
+/// assert_eq!(Queue.known(AxisId::LANE), Err(Error::UnknownAxis { axis: AxisId::LANE }));
+/// ```
 pub trait AxisKinds {
     /// What `axis` counts, if that is known.
     fn kind(&self, axis: AxisId) -> Option<AxisKind>;
@@ -121,6 +148,14 @@ impl<T: AxisKinds + ?Sized> AxisKinds for &T {
 }
 
 /// On a target, one step of `axis` is `factor` steps of `parent`.
+///
+/// ```
+/// # use lanebook_layout::tirx::{AxisRelation, facts};
+/// # use lanebook_layout::AxisId;
+/// // A warp is 32 threads.
+/// let warp = AxisRelation { axis: AxisId::WARP, factor: 32, parent: AxisId::TX };
+/// assert!(facts::WARP_32.contains(&warp));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct AxisRelation {
@@ -133,6 +168,14 @@ pub struct AxisRelation {
 }
 
 /// The innermost and the outermost scope of a layout's threads.
+///
+/// ```
+/// # use lanebook_layout::tirx::{Scope, ScopePair, scope_pair};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// let tile = notation::tirx::parse("S[(4,32):(1@warpid,1@laneid)]", &WellKnown, &mut NoSyms).unwrap();
+/// let pair: ScopePair = scope_pair(&tile.view(), &WellKnown).unwrap().unwrap();
+/// assert_eq!((pair.subscope, pair.scope), (Scope::Thread, Scope::Cta));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ScopePair {
@@ -147,6 +190,14 @@ type ScopeChain = [Option<(Scope, AxisId)>; 6];
 
 /// The scopes that the thread axes of `l` span. `None` if no shard iter lies on a thread axis, as
 /// in TIRx: replicas and offsets alone distribute nothing.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // In memory alone there are no threads; a lane of a warpgroup has no place without its warp.
+/// assert_eq!(tirx::scope_pair(&of("S[64:1]").view(), &WellKnown), Ok(None));
+/// assert!(tirx::scope_pair(&of("S[(4,32):(1@wgid,1@laneid)]").view(), &WellKnown).is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::ScopeConflict`] if two axes place one subscope in different scopes (`tx` beside
@@ -189,6 +240,13 @@ pub fn scope_pair(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Option<Sc
 }
 
 /// Whether the thread axes of `l` form one chain of scopes.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::well_formed(&of("S[(4,32):(1@warpid,1@laneid)]").view(), &WellKnown), Ok(()));
+/// assert!(tirx::well_formed(&of("S[(4,32):(1@tx,1@laneid)]").view(), &WellKnown).is_err());
+/// ```
 ///
 /// # Errors
 /// Those of [`scope_pair`], and of [`LayoutRef::check`].

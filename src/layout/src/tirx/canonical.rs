@@ -64,6 +64,14 @@ pub(super) fn canonical_written(l: &LayoutRef<'_>) -> Result<Iters> {
 /// Offsets of axes that become one are added. With no relations this checks the scopes and nothing
 /// more.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let tile = of("S[(4,32):(1@warpid,1@laneid)]");
+/// let threads = tirx::canonicalize_for(&tile.view(), &WellKnown, tirx::facts::WARP_32).unwrap();
+/// assert_eq!(threads, of("S[128:1@tx]"));
+/// ```
+///
 /// # Errors
 /// Those of [`scope_pair`]: an ill-formed layout has no canonical form.
 pub fn canonicalize_for(
@@ -114,6 +122,13 @@ fn replacement(
 
 /// Whether `l` is the identity onto one memory axis: one iter of stride 1, no replicas, no offset,
 /// no post-map.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::is_trivial(&of("S[(8,8):(8,1)]").view(), &WellKnown), Ok(true));
+/// assert_eq!(tirx::is_trivial(&of("S[(8,8):(1,8)]").view(), &WellKnown), Ok(false));
+/// ```
 ///
 /// # Errors
 /// [`crate::Error::UnknownAxis`].

@@ -29,6 +29,15 @@ pub fn apply_iters(l: &LayoutRef<'_>, coord: &[u64], out: &mut Coord) -> Result<
 
 /// The position of a coordinate of a row-major shape, replicas at their first copy.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let mut at = Coord::new();
+/// // Row 1, column 2 of 4 by 16, whatever the iters are.
+/// tirx::apply_shaped(&of("S[(2,2,16):(64,32,1)]").view(), &[1, 2], &[4, 16], &mut at).unwrap();
+/// assert_eq!(at.get(AxisId::M), 34);
+/// ```
+///
 /// # Errors
 /// [`Error::Rank`], [`Error::OutOfRange`], [`Error::BadShape`] if the shape has another number of
 /// elements than the layout, and those of [`LayoutRef::apply_flat`].
@@ -44,6 +53,15 @@ pub fn apply_shaped(
 
 /// Calls `visit` with every position of a coordinate of a row-major shape, one a combination of
 /// replica steps.
+///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (mut at, mut lanes) = (Coord::new(), Vec::new());
+/// let tile = of("S[8:1@laneid] + R[2:8@laneid]");
+/// tirx::apply_all_shaped(&tile.view(), &[3], &[8], &mut at, |one| Ok(lanes.push(one.get(AxisId::LANE)))).unwrap();
+/// assert_eq!(lanes, [3, 11]);
+/// ```
 ///
 /// # Errors
 /// Those of [`apply_shaped`]; an error of `visit` ends the walk.
@@ -89,6 +107,12 @@ pub(super) fn product(shape: &[u32]) -> Result<u64> {
 
 /// TIRx's `span()` without an axis: how far all memory axes together reach, plus 1. Where several
 /// memory axes occur this is no range of addresses. A composed layout's is that of its tile.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::memory_span(&of("S[(32,4):(1@laneid,2)]").view(), &WellKnown), Ok(7));
+/// ```
 ///
 /// # Errors
 /// [`Error::UnknownAxis`], [`Error::NeedsValue`], [`Error::Overflow`].

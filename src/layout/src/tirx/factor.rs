@@ -18,6 +18,14 @@ use crate::post::PostMap;
 /// The outer layout with `tile(inner, inner_shape, outer, ..) = tiled`; TIRx:
 /// `inner.is_tile_inner(tiled, ..)`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (inner, outer) = (of("S[(2,4):(4,1)]"), of("S[(3,5):(5,1)]"));
+/// let tiled = tirx::tile(&inner.view(), &[2, 4], &outer.view(), &[3, 5]).unwrap();
+/// assert_eq!(tirx::outer_of_tile(&tiled.view(), &[6, 20], &inner.view(), &[2, 4]), tirx::canonicalize(&outer.view()));
+/// ```
+///
 /// # Errors
 /// [`Error::NotDivisible`] with the dimension in which `inner` is not the fastest part (replicas:
 /// the number of dimensions; post-maps that differ: [`Error::HasPostMap`]); [`Error::BadShape`] if
@@ -32,6 +40,15 @@ pub fn outer_of_tile(
 }
 
 /// [`outer_of_tile`] of a tiling with steps of another length. Errors as there.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # use lanebook_layout::tirx::TileStep::Span;
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (inner, outer) = (of("S[4:1] + 2"), of("S[3:1]"));
+/// let tiled = tirx::tile_stepped(&inner.view(), &[4], &outer.view(), &[3], Span).unwrap();
+/// assert_eq!(tirx::outer_of_tile_stepped(&tiled.view(), &[12], &inner.view(), &[4], Span).unwrap(), outer);
+/// ```
 pub fn outer_of_tile_stepped(
     tiled: &LayoutRef<'_>,
     tiled_shape: &[u32],
@@ -63,6 +80,14 @@ pub fn outer_of_tile_stepped(
 /// The inner layout with `tile(inner, .., outer, outer_shape) = tiled`; TIRx:
 /// `outer.is_tile_outer(tiled, ..)`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (inner, outer) = (of("S[4:1]"), of("S[3:1]"));
+/// let tiled = tirx::tile(&inner.view(), &[4], &outer.view(), &[3]).unwrap();
+/// assert_eq!(tirx::inner_of_tile(&tiled.view(), &[12], &outer.view(), &[3]).unwrap(), inner);
+/// ```
+///
 /// # Errors
 /// As [`outer_of_tile`], with `outer` in the place of `inner`; [`Error::NotDivisible`] also if the
 /// steps of `outer` in `tiled` are not one footprint of the inner layout.
@@ -76,6 +101,15 @@ pub fn inner_of_tile(
 }
 
 /// [`inner_of_tile`] of a tiling with steps of another length. Errors as there.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # use lanebook_layout::tirx::TileStep::Span;
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (inner, outer) = (of("S[4:1]"), of("S[3:1]"));
+/// let tiled = tirx::tile_stepped(&inner.view(), &[4], &outer.view(), &[3], Span).unwrap();
+/// assert_eq!(tirx::inner_of_tile_stepped(&tiled.view(), &[12], &outer.view(), &[3], Span).unwrap(), inner);
+/// ```
 pub fn inner_of_tile_stepped(
     tiled: &LayoutRef<'_>,
     tiled_shape: &[u32],
@@ -115,6 +149,14 @@ fn same_steps(shard: &[Iter], separators: &[u8], steps: &[Iter], shape: &[u32]) 
 ///
 /// `sum_shape` is the interleaved shape, two extents a dimension: `left`'s and `right`'s.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (left, right) = (of("S[3:8]"), of("S[4:1]"));
+/// let sum = tirx::direct_sum(&left.view(), &[3], &right.view(), &[4]).unwrap();
+/// assert_eq!(tirx::left_of_sum(&sum.view(), &[3, 4], &right.view(), &[4]).unwrap(), left);
+/// ```
+///
 /// # Errors
 /// As [`outer_of_tile`].
 pub fn left_of_sum(
@@ -135,6 +177,14 @@ pub fn left_of_sum(
 /// `left.is_direct_sum_left(sum, ..)`.
 ///
 /// `sum_shape` is the interleaved shape, as for [`left_of_sum`].
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (left, right) = (of("S[3:8]"), of("S[4:1]"));
+/// let sum = tirx::direct_sum(&left.view(), &[3], &right.view(), &[4]).unwrap();
+/// assert_eq!(tirx::right_of_sum(&sum.view(), &[3, 4], &left.view(), &[3]).unwrap(), right);
+/// ```
 ///
 /// # Errors
 /// As [`outer_of_tile`].

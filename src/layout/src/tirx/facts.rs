@@ -12,6 +12,17 @@
 //! (9.7.16.10.5), on their shared-memory modes and on the shapes of loads from tensor memory (table
 //! 49); and Apache TVM 0.27.0, `tvm.tirx.layout`, whose answers are recorded in
 //! `tests/oracle/data/tirx`. Status of all: one source.
+//!
+//! ```
+//! use lanebook_layout::tirx::{self, facts};
+//!
+//! // Numbers of TIRx's targets, for the functions that take them.
+//! assert_eq!((facts::BANKS.count, facts::BANKS.bank_bytes), (32, 4));
+//! assert_eq!((facts::SWIZZLE.vector_bytes, facts::SCALE_ATOM.lanes), (16, 32));
+//! assert!(facts::WARP_32.iter().any(|relation| relation.factor == 32));
+//! assert!(facts::DATAPATH_USES.iter().all(|used| tirx::datapath(facts::DATAPATHS, used.letter).is_ok()));
+//! assert!(tirx::atom_layout(facts::ATOM_FORMS, "32x32b", 128, 8, 32).is_ok());
+//! ```
 
 use super::{
     AtomForm, AxisRelation, Banks, Count, Datapath, DatapathUse, FormIter, OperandA, ScaleAtom,

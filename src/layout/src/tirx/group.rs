@@ -15,6 +15,15 @@ pub type Separators = heapless::Vec<u8, { MAX_ITERS + 1 }>;
 pub const MAX_SHAPES: usize = 4;
 
 /// A layout whose iters do not cross the boundaries of a shape.
+///
+/// ```
+/// # use lanebook_layout::tirx::{Grouped, Separators, group};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// let tile = notation::tirx::parse("S[64:1]", &WellKnown, &mut NoSyms).unwrap();
+/// let grouped: Grouped = group(&tile.view(), &[4, 16]).unwrap();
+/// let bounds: Separators = grouped.separators;
+/// assert_eq!(bounds, [0, 1, 2]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grouped {
     /// The same map, cut.
@@ -24,6 +33,14 @@ pub struct Grouped {
 }
 
 /// A layout cut at the boundaries of several shapes.
+///
+/// ```
+/// # use lanebook_layout::tirx::{GroupedMany, group_many};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// let tile = notation::tirx::parse("S[64:1]", &WellKnown, &mut NoSyms).unwrap();
+/// let grouped: GroupedMany = group_many(&tile.view(), &[&[4, 16], &[8, 8]]).unwrap();
+/// assert_eq!(grouped.separators.len(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedMany {
     /// The same map, cut.
@@ -34,6 +51,14 @@ pub struct GroupedMany {
 
 /// The same map with its iters cut so that each belongs to one dimension of `shape`. A dimension of
 /// extent 1 gets an iter of extent 1.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let grouped = tirx::group(&of("S[(2,32):(32,1)]").view(), &[8, 8]).unwrap();
+/// assert_eq!(grouped.layout, of("S[(2,4,8):(32,8,1)]"));
+/// assert!(tirx::group(&of("S[(2,32):(32,1)]").view(), &[3, 8]).is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::CannotGroup`] if a boundary falls inside an iter where it does not divide, or the sizes
@@ -120,6 +145,16 @@ pub(super) fn dim<'a>(shard: &'a [Iter], separators: &[u8], k: usize) -> &'a [It
 /// one dimension of each.
 ///
 /// Dimensions of extent 1 keep an iter of extent 1, as do iters of extent 1.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Cut where either shape has a boundary.
+/// let shapes: [&[u32]; 2] = [&[4, 16], &[16, 4]];
+/// assert!(shapes.len() <= tirx::MAX_SHAPES);
+/// let grouped = tirx::group_many(&of("S[64:1]").view(), &shapes).unwrap();
+/// assert_eq!(grouped.layout, of("S[(4,4,4):(16,4,1)]"));
+/// ```
 ///
 /// # Errors
 /// [`Error::CannotGroup`] (its dimension and extent are those of the boundary met from the left) if

@@ -36,6 +36,13 @@ pub fn permute_dims(l: &LayoutRef<'_>, perm: &[u8]) -> Result<Layout> {
 /// As [`permute_dims`] for groups of iters: group `k` has the iters from `separators[k]` up to
 /// `separators[k + 1]`.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let turned = tirx::permute_by_groups(&of("S[(2,4,8):(32,8,1)]").view(), &[0, 2, 3], &[1, 0]).unwrap();
+/// assert_eq!(turned, of("S[(8,2,4):(1,32,8)]"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadPermutation`], also if the separators do not increase from 0 to the iter count;
 /// [`Error::Rank`].
@@ -80,6 +87,13 @@ fn check_permutation(perm: &[u8], count: usize) -> Result<()> {
 /// multiplies the strides of every axis and leaves copies and offset alone.) A swizzle goes on to
 /// move whole elements.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Words of 32 bits as bytes.
+/// assert_eq!(tirx::unpack(&of("S[8:2]").view(), 4, AxisId::M).unwrap(), of("S[(8,4):(8,1)]"));
+/// ```
+///
 /// # Errors
 /// [`Error::BadExtent`] for a count of 0; [`Error::BadSwizzle`] if there is a swizzle on `axis` and
 /// the count is no power of two, or the swizzle leaves its range; [`Error::Capacity`],
@@ -110,6 +124,13 @@ pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
 
 /// The layout of groups of `count` elements that lie beside each other on `axis`: the inverse of
 /// [`unpack`].
+///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::pack(&of("S[(8,4):(8,1)]").view(), 4, AxisId::M).unwrap(), of("S[(8,1):(2,1)]"));
+/// assert!(tirx::pack(&of("S[(8,4):(1,8)]").view(), 4, AxisId::M).is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::CannotPack`] with the iter that keeps elements from being neighbours: the fastest must
@@ -180,6 +201,12 @@ fn rescaled(post: PostMap, count: u32, axis: AxisId, sign: i8) -> Result<PostMap
 
 /// The layout within one thread: iters, copies and offsets on thread axes are dropped.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::storage(&of("S[(32,4):(1@laneid,1)]").view(), &WellKnown).unwrap(), of("S[4:1]"));
+/// ```
+///
 /// # Errors
 /// [`Error::UnknownAxis`].
 pub fn storage(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Layout> {
@@ -206,6 +233,12 @@ pub fn storage(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Layout> {
 /// The layout with a dimension of extent `count` that does not move, on `axis`, put before iter
 /// `at` as written; negative positions count from the end, -1 being the end itself (TIRx's, and
 /// Python's, way of inserting).
+///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::broadcast(&of("S[4:1]").view(), 8, -1, AxisId::M).unwrap(), of("S[(4,8):(1,0)]"));
+/// ```
 ///
 /// # Errors
 /// [`Error::Rank`] if there is no such place; [`Error::BadExtent`], [`Error::Capacity`].

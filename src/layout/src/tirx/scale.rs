@@ -7,6 +7,12 @@ use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef};
 
 /// How scale factors are stored: numbers of a machine, see [`super::facts::SCALE_ATOM`].
+///
+/// ```
+/// # use lanebook_layout::tirx::{ScaleAtom, facts};
+/// let atom: ScaleAtom = facts::SCALE_ATOM;
+/// assert_eq!((atom.lanes, atom.copies, atom.per_cell), (32, 4, 4));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScaleAtom {
     /// Lanes, hence rows, of one group.
@@ -18,6 +24,14 @@ pub struct ScaleAtom {
 }
 
 /// Scale factors of one operand.
+///
+/// ```
+/// # use lanebook_layout::tirx::{ScaleLayout, facts, scale_factor_layout};
+/// // 128 rows with 8 factors each, four an instruction; no stages.
+/// let scale = ScaleLayout { rows: 128, factors: 8, per_instruction: 4, reuse: 1, stages: None };
+/// assert!(scale_factor_layout(&scale, &facts::SCALE_ATOM).is_ok());
+/// assert!(scale_factor_layout(&ScaleLayout { rows: 100, ..scale }, &facts::SCALE_ATOM).is_err());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScaleLayout {
     /// Rows of the operand.
@@ -39,6 +53,15 @@ pub struct ScaleLayout {
 /// An instruction's factors are neighbours; as many instructions as fit share a cell; then come the
 /// groups of rows, and then the next cells of the same rows. A reused factor is a dimension that
 /// does not move.
+///
+/// ```
+/// # use lanebook_layout::tirx::{ScaleLayout, facts, scale_factor_layout};
+/// # use lanebook_layout::AxisId;
+/// let scale = ScaleLayout { rows: 128, factors: 4, per_instruction: 4, reuse: 1, stages: None };
+/// let layout = scale_factor_layout(&scale, &facts::SCALE_ATOM).unwrap();
+/// // A copy for the lanes of each warp.
+/// assert_eq!((layout.view().cosize(AxisId::TLANE), layout.view().cosize(AxisId::TCOL)), (Ok(128), Ok(16)));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadShape`]: dimension 0, rows that do not fill groups; dimension 1, factors that do not fill instructions,
@@ -84,6 +107,14 @@ pub fn scale_factor_layout(scale: &ScaleLayout, atom: &ScaleAtom) -> Result<Layo
 ///
 /// The copy reads a block of [`ScaleAtom::copies`] groups of rows: a line of cells a lane, one cell
 /// a group.
+///
+/// ```
+/// # use lanebook_layout::tirx::{ScaleLayout, facts, scale_factor_shared_layout};
+/// # use lanebook_layout::AxisId;
+/// let scale = ScaleLayout { rows: 128, factors: 4, per_instruction: 4, reuse: 1, stages: None };
+/// let layout = scale_factor_shared_layout(&scale, &facts::SCALE_ATOM).unwrap();
+/// assert_eq!((layout.view().cosize(AxisId::M), layout.view().is_injective()), (Ok(512), Ok(true)));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadShape`]: dimension 0, rows that do not fill blocks; dimension 1, factors that do not fill cells.

@@ -20,6 +20,14 @@ use crate::ops::{Iters, push, push_merged};
 /// Replicas and post-map are kept; where the region begins goes into the offset. The result is
 /// grouped by the region's extents.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Rows 2 and 3, columns 4 to 7 of an 8 by 8 tile.
+/// let part = tirx::slice(&of("S[(8,8):(8,1)]").view(), &[8, 8], &[(2, 4), (4, 8)]).unwrap();
+/// assert_eq!(part, of("S[(2,4):(8,1)] + 20"));
+/// ```
+///
 /// # Errors
 /// [`Error::OutOfRange`] if the region leaves the shape; [`Error::CannotSlice`] if it is empty or
 /// has no strided form; [`Error::Rank`]; [`Error::CannotGroup`] if `shape` does not fit the layout;

@@ -14,6 +14,12 @@ use crate::post::{PostMap, Swizzle, Unit};
 /// TIRx's swizzle: `inner` XORs the field at `per_element + atom_len` into the one at
 /// `per_element`, else the other way.
 ///
+/// ```
+/// # use lanebook_layout::{Unit, tirx};
+/// let s = tirx::swizzle(3, 3, 3, true).unwrap();
+/// assert_eq!((s.b, s.m, s.s, s.unit), (3, 3, 3, Unit::Element));
+/// ```
+///
 /// # Errors
 /// [`Error::BadSwizzle`] unless `atom_len >= swizzle_len` and all bits are below 63.
 pub const fn swizzle(
@@ -33,12 +39,25 @@ pub const fn swizzle(
 
 /// TIRx's parameters of a swizzle: `per_element`, `swizzle_len`, `atom_len`, and whether it is
 /// `swizzle_inner`.
+///
+/// ```
+/// # use lanebook_layout::tirx;
+/// assert_eq!(tirx::swizzle_parts(tirx::swizzle(3, 2, 4, false).unwrap()), (3, 2, 4, false));
+/// ```
 #[must_use]
 pub const fn swizzle_parts(s: Swizzle) -> (u8, u8, u8, bool) {
     (s.m, s.b, s.s.unsigned_abs(), s.s >= 0)
 }
 
 /// `ComposeLayout(per_element, swizzle_len, atom_len, tile, swizzle_inner=inner)`.
+///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let tile = tirx::compose_swizzle(&of("S[(8,64):(64,1)]").view(), 3, 3, 3, true).unwrap();
+/// assert_eq!(tile.view().offset_on(64, AxisId::M), Ok(72));
+/// assert!(tirx::compose_swizzle(&of("S[32:1@laneid]").view(), 3, 3, 3, true).is_err());
+/// ```
 ///
 /// # Errors
 /// [`Error::WrongAxis`] with the iter, as written, that is not on axis `m` (replicas, then offsets
@@ -78,6 +97,12 @@ pub(crate) fn swizzle_in_place(tile: &mut Layout, three: [u8; 3], inner: bool) -
 /// `SwizzleLayout(per_element, swizzle_len, atom_len)` of TIRx 0.25: the swizzle over the identity
 /// of one period.
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, tirx};
+/// let layout = tirx::bare_swizzle(3, 3, 3, true).unwrap();
+/// assert_eq!((layout.view().size_value(), layout.view().offset_on(65, AxisId::M)), (Ok(512), Ok(73)));
+/// ```
+///
 /// # Errors
 /// [`Error::BadSwizzle`]; [`Error::Overflow`] if the period has more than 2^31 elements.
 pub fn bare_swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Layout> {
@@ -92,6 +117,12 @@ pub fn bare_swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool)
 }
 
 /// What the swizzle modes of a memory have in common.
+///
+/// ```
+/// # use lanebook_layout::tirx::{SwizzleAtom, facts};
+/// let atom: SwizzleAtom = facts::SWIZZLE;
+/// assert_eq!((atom.vector_bytes, atom.distance), (16, 3));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SwizzleAtom {
     /// Bytes that are moved together; a power of two.
@@ -102,6 +133,13 @@ pub struct SwizzleAtom {
 
 /// The swizzle of a mode that is `mode_bytes` wide, for elements of `element_bits`: whole vectors
 /// stay together, and as many bits are exchanged as count the vectors of one mode's width.
+///
+/// ```
+/// # use lanebook_layout::tirx::{facts, swizzle_for, swizzle_parts};
+/// // Elements of 16 bits in the 128-byte mode.
+/// let s = swizzle_for(16, 128, &facts::SWIZZLE).unwrap();
+/// assert_eq!(swizzle_parts(s), (3, 3, 3, true));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadElement`] if no power of two of elements fills a vector; [`Error::NoVariant`] if the
@@ -122,6 +160,16 @@ pub fn swizzle_for(element_bits: u32, mode_bytes: u32, atom: &SwizzleAtom) -> Re
 }
 
 /// The banks of a memory: consecutive words of `bank_bytes` lie in consecutive banks.
+///
+/// ```
+/// # use lanebook_layout::tirx::{Banks, place};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// // 64 banks of 4 bytes: element 128 of 16 bits lies on the next line.
+/// let banks = Banks { count: 64, bank_bytes: 4 };
+/// let tile = notation::tirx::parse("S[256:1]", &WellKnown, &mut NoSyms).unwrap();
+/// let at = place(&tile.view(), 130, 16, &banks).unwrap();
+/// assert_eq!((at.bank, at.line), (1, 1));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Banks {
     /// How many there are; they make one line.
@@ -131,6 +179,13 @@ pub struct Banks {
 }
 
 /// Where an element lies in a banked memory.
+///
+/// ```
+/// # use lanebook_layout::tirx::{BankPlace, facts, place};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// let tile = notation::tirx::parse("S[64:1]", &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(place(&tile.view(), 3, 16, &facts::BANKS), Ok(BankPlace { bit: 48, bank: 1, line: 0 }));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BankPlace {
     /// First bit, from the layout's origin.
@@ -143,6 +198,14 @@ pub struct BankPlace {
 
 /// Bank and line of the element with flat coordinate `x`, row-major, whose position on axis `m`
 /// counts elements.
+///
+/// ```
+/// # use lanebook_layout::tirx::{facts, place};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// let tile = notation::tirx::parse("S[(8,64):(64,1)]", &WellKnown, &mut NoSyms).unwrap();
+/// // All rows of a tile 64 elements of 16 bits wide begin in bank 0.
+/// assert!((0..8).all(|row| place(&tile.view(), row * 64, 16, &facts::BANKS).unwrap().bank == 0));
+/// ```
 ///
 /// # Errors
 /// [`Error::NegativeOffset`], [`Error::NoVariant`] for banks without bytes, [`Error::Overflow`];

@@ -13,6 +13,12 @@ use crate::ops::{Iters, push};
 /// The width of the window that `l` occupies on `axis`, copies included: greatest less least
 /// position, plus 1. The offset moves the window and does not widen it (in TIRx it does).
 ///
+/// ```
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// assert_eq!(tirx::footprint(&of("S[(2,3):(8,1)] + 5").view(), AxisId::M), Ok(11));
+/// ```
+///
 /// # Errors
 /// [`Error::NeedsValue`], [`Error::Overflow`].
 pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
@@ -21,6 +27,15 @@ pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
 }
 
 /// How far a step of the outer layout goes in a tiling.
+///
+/// ```
+/// # use lanebook_layout::tirx::{TileStep, tile_stepped};
+/// # use lanebook_layout::{AxisId, NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (inner, outer) = (of("S[4:1] + 2"), of("S[2:1]"));
+/// let second = |step| tile_stepped(&inner.view(), &[4], &outer.view(), &[2], step).unwrap().view().offset_on(4, AxisId::M);
+/// assert_eq!((second(TileStep::Footprint), second(TileStep::Span)), (Ok(6), Ok(8)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TileStep {
@@ -48,6 +63,14 @@ impl TileStep {
 /// Offsets are added and replicas joined as they are, unscaled. The result is canonical and keeps
 /// `inner`'s post-map.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let (atom, outer) = (of("S[(8,8):(8,1)]"), of("S[(2,4):(4,1)]"));
+/// let tiled = tirx::tile(&atom.view(), &[8, 8], &outer.view(), &[2, 4]).unwrap();
+/// assert_eq!(tiled, of("S[(2,8,4,8):(256,8,64,1)]"));
+/// ```
+///
 /// # Errors
 /// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its
 /// layout; [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`],
@@ -62,6 +85,13 @@ pub fn tile(
 }
 
 /// [`tile`] with steps of another length. Errors as there.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = tirx::tile_stepped(&of("S[4:1] + 2").view(), &[4], &of("S[2:1]").view(), &[2], tirx::TileStep::Span);
+/// assert_eq!(made.unwrap(), of("S[(2,4):(6,1)] + 2"));
+/// ```
 pub fn tile_stepped(
     inner: &LayoutRef<'_>,
     inner_shape: &[u32],
@@ -79,6 +109,14 @@ pub fn tile_stepped(
 ///
 /// Offsets are added and replicas joined. The result is canonical and keeps `right`'s post-map.
 ///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // As a tiling, with the steps of the left layout as they are.
+/// let made = tirx::direct_sum(&of("S[3:8]").view(), &[3], &of("S[4:1]").view(), &[4]).unwrap();
+/// assert_eq!(made, of("S[(3,4):(8,1)]"));
+/// ```
+///
 /// # Errors
 /// As [`tile`]; it is `left` that must not have a post-map.
 pub fn direct_sum(
@@ -95,6 +133,13 @@ pub fn direct_sum(
 }
 
 /// [`tile`] by a row-major layout on axis `m`, so that `current` becomes `to`.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let made = tirx::tile_to(&of("S[(8,8):(8,1)]").view(), &[16, 32], &[8, 8]).unwrap();
+/// assert_eq!(made, of("S[(2,8,4,8):(256,8,64,1)]"));
+/// ```
 ///
 /// # Errors
 /// [`Error::BadShape`] if an extent of `to` is no multiple of `current`'s; else as [`tile`].

@@ -11,6 +11,12 @@ use crate::layout::{Iter, Layout};
 use crate::num::Int;
 
 /// How a matrix instruction's rows lie over the lanes of tensor memory.
+///
+/// ```
+/// # use lanebook_layout::tirx::{Datapath, facts};
+/// let paths: &[Datapath] = facts::DATAPATHS;
+/// assert!(paths.iter().any(|path| path.letter == 'D'));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datapath {
     /// Its letter.
@@ -30,6 +36,13 @@ pub struct Datapath {
 }
 
 /// A form of the left operand in tensor memory.
+///
+/// ```
+/// # use lanebook_layout::tirx::{OperandA, TmemOperand, datapath, facts, operand_layout};
+/// // The path of 128 rows takes a left factor as it is.
+/// assert!(operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, TmemOperand::A, (128, 1, false), &[128, 64]).is_ok());
+/// assert_eq!(datapath(facts::DATAPATHS, 'D').unwrap().operand, [OperandA::Plain]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandA {
     /// `(rows, k)`: row and column are lane and column.
@@ -41,6 +54,12 @@ pub enum OperandA {
 }
 
 /// Which instruction uses which data path.
+///
+/// ```
+/// # use lanebook_layout::tirx::{DatapathUse, facts};
+/// let uses: &[DatapathUse] = facts::DATAPATH_USES;
+/// assert!(uses.iter().any(|used| used.letter == 'D'));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DatapathUse {
     /// Rows of the instruction.
@@ -54,6 +73,12 @@ pub struct DatapathUse {
 }
 
 /// An operand that lies in tensor memory.
+///
+/// ```
+/// # use lanebook_layout::tirx::{TmemOperand, facts, operand_layout};
+/// let made = operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, TmemOperand::D, (128, 1, false), &[128, 256]);
+/// assert_eq!(made.unwrap().view().size_value(), Ok(128 * 256));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TmemOperand {
     /// The left factor.
@@ -64,6 +89,12 @@ pub enum TmemOperand {
 
 /// The data path with this letter.
 ///
+/// ```
+/// # use lanebook_layout::tirx::{datapath, facts};
+/// assert_eq!(datapath(facts::DATAPATHS, 'F').unwrap().letter, 'F');
+/// assert!(datapath(facts::DATAPATHS, 'X').is_err());
+/// ```
+///
 /// # Errors
 /// [`Error::NoVariant`] with the letter's code point.
 pub fn datapath(paths: &[Datapath], letter: char) -> Result<&Datapath> {
@@ -73,6 +104,16 @@ pub fn datapath(paths: &[Datapath], letter: char) -> Result<&Datapath> {
 
 /// Where a `rows` x `cols` accumulator lies; TIRx: `tmem_datapath_layout`. `slab` 1 is the tile's
 /// second place.
+///
+/// ```
+/// # use lanebook_layout::tirx::{datapath, facts, tmem_datapath_layout};
+/// # use lanebook_layout::AxisId;
+/// // Path D: a row a lane, a column a column.
+/// let path = datapath(facts::DATAPATHS, 'D').unwrap();
+/// let layout = tmem_datapath_layout(path, 128, 256, 0).unwrap();
+/// let at = layout.view().offsets_on(256 * 5 + 7, [AxisId::TLANE, AxisId::TCOL]).unwrap();
+/// assert_eq!(at, [5, 7]);
+/// ```
 ///
 /// # Errors
 /// [`Error::BadShape`] with dimension 0 if the path has not that many rows, with dimension 1 if
@@ -103,6 +144,14 @@ pub fn tmem_datapath_layout(path: &Datapath, rows: u32, cols: u32, slab: u32) ->
 /// - the accumulator: `(rows, n)`; with folds also `(folds, rows, n/folds)`, `(rows, folds,
 ///   n/folds)` and `(rows, segments, folds, n)`;
 /// - the left factor: see [`OperandA`].
+///
+/// ```
+/// # use lanebook_layout::tirx::{TmemOperand, facts, operand_layout};
+/// # use lanebook_layout::AxisId;
+/// let layout = operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, TmemOperand::D, (64, 1, false), &[64, 32]).unwrap();
+/// assert_eq!(layout.view().is_injective(), Ok(true));
+/// assert_eq!(layout.view().cosize(AxisId::TCOL), Ok(32));
+/// ```
 ///
 /// # Errors
 /// [`Error::NoVariant`] if no instruction has `used`'s rows, blocks and form; [`Error::Rank`] if
