@@ -17,6 +17,18 @@ use crate::linear::{Hw, Linear, Logical, MAX_BITS};
 /// assert!(tile.is_padded());
 /// assert_eq!(tile.padded(64), 72);
 /// ```
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::address::Addresses;
+/// let padded = ttg::parse("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>").unwrap();
+/// let tile = Addresses::new(&padded, &[64, 64], 16).unwrap();
+/// // Row 1 begins 72 elements on; the last row has no padding behind it.
+/// assert_eq!((tile.element(&[1, 0]), tile.byte(&[1, 0])), (Ok(72), Ok(144)));
+/// assert_eq!(tile.element_packed(1), 72);
+/// assert_eq!((tile.bytes(), tile.element_bits(), tile.pads()[0]), ((64 * 64 + 63 * 8) * 2, 16, (64, 8)));
+/// assert!(tile.offsets().is_bijective() && tile.element(&[64, 0]).is_err());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Addresses {
     /// From the tensor's dimensions to the offset in elements.

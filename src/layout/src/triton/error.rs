@@ -3,6 +3,11 @@
 use crate::error::Error;
 
 /// A list or number of an encoding, for errors.
+///
+/// ```
+/// # use lanebook_layout::triton::EncodingField;
+/// assert_eq!(EncodingField::Order.describe(), "order");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -56,6 +61,15 @@ pub enum EncodingField {
 }
 
 /// Why an encoding is refused. Extents and positions are those of the tensor, as written.
+///
+/// ```
+/// # use lanebook_layout::triton::{EncodingError, EncodingField, input_name};
+/// let refused = EncodingError::NotPowerOfTwo { field: EncodingField::ThreadsPerWarp, at: 1, value: 12 };
+/// let mut text = String::new();
+/// refused.write_text(&mut text).unwrap();
+/// assert!(text.contains("12") && text.contains(EncodingField::ThreadsPerWarp.describe()), "{text}");
+/// assert_eq!(input_name(1), "lane");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

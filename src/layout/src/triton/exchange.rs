@@ -4,6 +4,23 @@ use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical, MAX_BITS, Span};
 
 /// The smallest group of threads that the exchange stays in.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::exchange::{ExchangeScope, crossings, renames_alike, scope};
+/// # use lanebook_layout::triton::{NoTiles, to_linear};
+/// let of = |threads: &str, order: &str| {
+///     let text = format!(
+///         "#ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = {threads}, warpsPerCTA = [1, 1], order = {order}}}>"
+///     );
+///     to_linear(&ttg::parse(&text).unwrap(), &[8, 8], &NoTiles).unwrap()
+/// };
+/// let (rows, columns) = (of("[8, 4]", "[1, 0]"), of("[4, 8]", "[1, 0]"));
+/// assert_eq!(scope(&rows, &rows), ExchangeScope::Thread);
+/// assert_eq!(scope(&rows, &columns), ExchangeScope::Warp);
+/// // One bit moves between registers and lanes: one round of shuffles.
+/// assert_eq!((crossings(&rows, &columns), renames_alike(&rows, &rows)), (1, true));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExchangeScope {
     /// Every thread has what it needs: registers are renamed, or chosen among by the thread's

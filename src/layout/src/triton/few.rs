@@ -14,6 +14,16 @@ use core::fmt;
 /// assert_eq!((order.as_slice(), order.get(0)), (&[1, 0][..], Some(1)));
 /// assert!(order.push(2).is_err());
 /// ```
+///
+/// ```
+/// use lanebook_layout::triton::Few;
+///
+/// let mut few: Few<u8, 4> = Few::from_slice(&[3, 1]).unwrap();
+/// few.insert(1, 2).unwrap();
+/// assert_eq!((few.len(), few.is_empty(), few.as_slice()), (3, false, &[3, 2, 1][..]));
+/// few.as_mut_slice()[0] = 9;
+/// assert_eq!((few.remove(0), few.iter().sum::<u8>()), (Some(9), 3));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Few<T, const N: usize> {
     items: [T; N],

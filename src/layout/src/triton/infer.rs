@@ -3,6 +3,35 @@
 //!
 //! Each works on the linear form, so it is exact for every encoding; where a slice comes off, on
 //! the encoding itself.
+//!
+//! ```
+//! use lanebook_layout::notation::ttg;
+//! use lanebook_layout::triton::infer;
+//! use lanebook_layout::triton::{NoTiles, to_linear};
+//!
+//! let text = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+//! let encoding = ttg::parse(text).unwrap();
+//! let tile = to_linear(&encoding, &[8, 8], &NoTiles).unwrap();
+//! // Each operation on tensors as one on layouts: what a thread holds stays what it holds.
+//! let turned = infer::transposed(&tile, &[1, 0]).unwrap();
+//! assert_eq!(infer::transposed(&turned, &[1, 0]).unwrap(), tile);
+//! assert_eq!(infer::reshaped(&infer::reshaped(&tile, &[64]).unwrap(), &[8, 8]).unwrap(), tile);
+//! assert_eq!(infer::expanded(&tile, 0).unwrap().outs().len(), 3);
+//! // A join adds a pair of registers, a split takes it away.
+//! assert_eq!(infer::split(&infer::join(&tile).unwrap()).unwrap(), tile);
+//! assert_eq!(infer::joined(&encoding, &[8, 8], &NoTiles).unwrap().outs().len(), 3);
+//! let mut both = encoding.clone();
+//! assert!(infer::joined_encoding(&mut both).is_some() && infer::split_encoding(&mut both).is_some());
+//! assert_eq!(both, encoding);
+//! // Reductions leave a slice, which expands and broadcasts back.
+//! let sums = infer::reduced(&encoding, &[8, 8], 1, &NoTiles).unwrap();
+//! assert_eq!(sums.outs().len(), 1);
+//! let rows = encoding.clone().sliced(1).unwrap();
+//! assert_eq!(infer::expand_dims(&rows, &[8], 1, &NoTiles).unwrap().outs().len(), 2);
+//! assert_eq!(infer::broadcast(&encoding, &[8, 1], &[8, 8], &NoTiles).unwrap(), tile);
+//! // Blocked encodings have a name for their transposed.
+//! assert!(infer::transposed_encoding(&encoding, &[1, 0]).is_some());
+//! ```
 
 use super::bases::{ShapeBits, check_order};
 use super::few::Few;

@@ -11,6 +11,11 @@ use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 /// The families of matrix units that encodings speak of.
+///
+/// ```
+/// # use lanebook_layout::triton::MatrixUnit;
+/// assert_ne!(MatrixUnit::Mfma(3), MatrixUnit::Mfma(4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatrixUnit {
@@ -25,6 +30,11 @@ pub enum MatrixUnit {
 }
 
 /// Which matrix of the product.
+///
+/// ```
+/// # use lanebook_layout::triton::{TileSide, WarpTile};
+/// assert_eq!(WarpTile::default().run_of(TileSide::D), 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileSide {
     /// A: m rows, k columns.
@@ -36,6 +46,13 @@ pub enum TileSide {
 }
 
 /// Whose tile is wanted.
+///
+/// ```
+/// # use lanebook_layout::triton::{MatrixTiles, MatrixUnit, NoTiles, TileRequest, TileSide};
+/// let request = TileRequest { unit: MatrixUnit::Wmma(1), side: TileSide::A, m: 16, n: 16, k: 16, accumulator_bits: 32 };
+/// // Without tables no instruction is known.
+/// assert!(NoTiles.tile(request).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TileRequest {
     /// The unit.
@@ -53,6 +70,13 @@ pub struct TileRequest {
 }
 
 /// What a bit of a lane's or register's number moves.
+///
+/// ```
+/// # use lanebook_layout::triton::{Few, TileBit, WarpTile};
+/// // Lanes 4 and up hold the rows that lanes 0 to 3 hold.
+/// let lane = Few::from_slice(&[TileBit::Row(0), TileBit::Row(1), TileBit::Copy]).unwrap();
+/// assert_eq!(WarpTile { lane, ..WarpTile::default() }.lane.len(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TileBit {
     /// Nothing: lanes hold copies.
@@ -65,6 +89,20 @@ pub enum TileBit {
 }
 
 /// One instruction's operand in one warp. Registers count elements.
+///
+/// ```
+/// # use lanebook_layout::triton::{Few, TileBit, TileSide, WarpTile};
+/// # use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
+/// // Two registers along a row, eight rows and four pairs over 32 lanes: A of a product of 8 by 8.
+/// let ins = Dims::from_slice(&[(AxisId::REGISTER, 1), (AxisId::LANE, 5)]).unwrap();
+/// let outs = Dims::from_slice(&[(AxisId::dim(0), 3), (AxisId::dim(1), 3)]).unwrap();
+/// let columns = [8, 16, 32, 1, 2, 4];
+/// let linear: Linear<Hw, Logical> = Linear::from_columns(ins, outs, &columns).unwrap();
+/// let tile = WarpTile::from_linear(&linear).unwrap();
+/// assert_eq!(tile.register, Few::from_slice(&[TileBit::Col(0)]).unwrap());
+/// assert_eq!((tile.run_of(TileSide::A), tile.run_of(TileSide::B)), (1, 0));
+/// assert_eq!(tile.transposed().run_of(TileSide::B), 1);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpTile {
     /// Bits of the element's number in the lane.
@@ -131,6 +169,20 @@ impl WarpTile {
 }
 
 /// Where tiles come from.
+///
+/// ```
+/// # use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, NoTiles, TileRequest, TileSide, WarpTile};
+/// // A source that knows one instruction.
+/// struct One(WarpTile);
+/// impl MatrixTiles for One {
+///     fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
+///         if (request.m, request.n) == (16, 8) { Ok(self.0) } else { NoTiles.tile(request) }
+///     }
+/// }
+/// let request = TileRequest { unit: MatrixUnit::Warp, side: TileSide::D, m: 16, n: 8, k: 0, accumulator_bits: 32 };
+/// assert!(One(WarpTile::default()).tile(request).is_ok());
+/// assert!(One(WarpTile::default()).tile(TileRequest { n: 16, ..request }).is_err());
+/// ```
 pub trait MatrixTiles {
     /// The tile of a matrix instruction's operand. An implementation may answer with that of a
     /// kindred instruction of the same m and n where `k` or the accumulator's width does not move

@@ -16,6 +16,26 @@
 //! No recursion: nesting is a list. What Triton refuses is refused, each for a reason of its own
 //! ([`EncodingError`]); an instruction whose N is no power of two has no linear form, and a strided
 //! one elsewhere.
+//!
+//! ```
+//! use lanebook_layout::notation::ttg;
+//! use lanebook_layout::triton::{self, Base, Encoding, EncodingError, NoTiles, to_linear};
+//! use lanebook_layout::{AxisId, Hw, Linear, Logical};
+//!
+//! let encoding: Encoding = ttg::parse(
+//!     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>",
+//! ).unwrap();
+//! assert!(encoding.is_distributed() && matches!(encoding.base, Base::Blocked(_)));
+//! let linear: Linear<Hw, Logical> = to_linear(&encoding, &[16, 16], &NoTiles).unwrap();
+//! // Lane bit 2 moves one row down, warp bit 0 eight rows.
+//! assert_eq!(linear.column_on(AxisId::LANE, 2, AxisId::dim(0)), Some(1));
+//! assert_eq!(linear.column_on(AxisId::WARP, 0, AxisId::dim(0)), Some(8));
+//! // Shapes are powers of two, of few dimensions; a refusal names the list, the place and the number.
+//! let refused = to_linear(&encoding, &[16, 12], &NoTiles).unwrap_err();
+//! assert!(matches!(refused, EncodingError::NotPowerOfTwo { value: 12, .. }));
+//! assert!((triton::MAX_RANK, triton::MAX_CGA_BITS, triton::MAX_SLICES) >= (8, 6, 6));
+//! assert!((triton::MAX_INTERVALS, triton::MAX_TILE_BASES) >= (4, 8));
+//! ```
 
 pub mod address;
 mod bases;
@@ -56,6 +76,13 @@ pub type Order = Few<u8, MAX_RANK>;
 
 /// How a tensor is split over the blocks of a cluster: basis `i` is the coordinate, in blocks, that
 /// bit `i` of the block's number moves; a zero basis shares data.
+///
+/// ```
+/// # use lanebook_layout::triton::{Cga, Few};
+/// // Two blocks, the second of which has the lower half of the rows.
+/// let cga = Cga { bases: Few::from_slice(&[[1, 0, 0, 0, 0, 0, 0, 0]]).unwrap() };
+/// assert_eq!(cga.bases.len(), 1);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cga {
     /// The bases.
@@ -63,6 +90,20 @@ pub struct Cga {
 }
 
 /// Nested tiles: elements of a thread, threads of a warp, warps of a block.
+///
+/// ```
+/// # use lanebook_layout::triton::{Base, Blocked, Cga, Extents, NoTiles, Order, to_linear};
+/// let of = |extents: &[u32]| Extents::from_slice(extents).unwrap();
+/// let blocked = Blocked {
+///     size_per_thread: of(&[1, 8]),
+///     threads_per_warp: of(&[8, 4]),
+///     warps_per_cta: of(&[4, 1]),
+///     order: Order::from_slice(&[1, 0]).unwrap(),
+///     cga: Cga::default(),
+/// };
+/// let linear = to_linear(&Base::Blocked(blocked).into(), &[32, 32], &NoTiles).unwrap();
+/// assert!(linear.is_bijective());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// Elements of a thread.
@@ -78,6 +119,14 @@ pub struct Blocked {
 }
 
 /// Accumulators of a warp-level (`major` 2) or warpgroup-level (`major` 3) matrix instruction.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{Base, NvidiaMma};
+/// let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+/// let Base::NvidiaMma(NvidiaMma { major, instr_shape, .. }) = ttg::parse(text).unwrap().base else { panic!() };
+/// assert_eq!((major, instr_shape.as_slice()), (2, &[16, 8][..]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvidiaMma {
     /// `versionMajor`.
@@ -93,6 +142,14 @@ pub struct NvidiaMma {
 }
 
 /// Accumulators of a CDNA matrix instruction.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{AmdMfma, Base};
+/// let text = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], isTransposed = true}>";
+/// let Base::AmdMfma(AmdMfma { version, is_transposed, .. }) = ttg::parse(text).unwrap().base else { panic!() };
+/// assert_eq!((version, is_transposed), (3, true));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AmdMfma {
     /// 1 to 4.
@@ -112,9 +169,25 @@ pub struct AmdMfma {
 }
 
 /// Bases of warps or registers in instruction tiles.
+///
+/// ```
+/// # use lanebook_layout::triton::{MAX_RANK, TileBases};
+/// // Warp bit 0 moves one tile down.
+/// let mut basis = [0; MAX_RANK];
+/// basis[0] = 1;
+/// assert_eq!(TileBases::from_slice(&[basis]).unwrap().len(), 1);
+/// ```
 pub type TileBases = Few<[u16; MAX_RANK], MAX_TILE_BASES>;
 
 /// Accumulators of an RDNA matrix instruction.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{AmdWmma, Base};
+/// let text = "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 1], [1, 0]]}}>";
+/// let Base::AmdWmma(AmdWmma { version, warp_bases, .. }) = ttg::parse(text).unwrap().base else { panic!() };
+/// assert_eq!((version, warp_bases.len()), (2, 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AmdWmma {
     /// 1 to 3.
@@ -134,6 +207,16 @@ pub struct AmdWmma {
 }
 
 /// XOR of the vector's number with the row's phase.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::address::Addresses;
+/// # use lanebook_layout::triton::{Base, Swizzled};
+/// let encoding = ttg::parse("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>").unwrap();
+/// assert!(matches!(encoding.base, Base::Swizzled(Swizzled { vec: 8, max_phase: 8, .. })));
+/// // Row 1 begins with its second vector of 8.
+/// assert_eq!(Addresses::new(&encoding, &[8, 64], 16).unwrap().element(&[1, 0]), Ok(72));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swizzled {
     /// Elements of a vector.
@@ -149,6 +232,14 @@ pub struct Swizzled {
 }
 
 /// Tiles as TMA and the warpgroup's matrix instructions take them.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{Base, NvmmaShared};
+/// let text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>";
+/// let encoding = ttg::parse(text).unwrap();
+/// assert!(matches!(encoding.base, Base::Nvmma(NvmmaShared { swizzle_bytes: 128, element_bits: 16, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvmmaShared {
     /// 0, 32, 64 or 128.
@@ -166,6 +257,13 @@ pub struct NvmmaShared {
 }
 
 /// How two blocks share a tile of tensor memory.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{Base, CtaMode, TensorMemory};
+/// let encoding = ttg::parse("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>").unwrap();
+/// assert!(matches!(encoding.base, Base::TensorMemory(TensorMemory { cta_mode: CtaMode::Default, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CtaMode {
     /// One block, or each its rows.
@@ -178,6 +276,14 @@ pub enum CtaMode {
 }
 
 /// A tile of tensor memory.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{Base, NoTiles, TensorMemory, to_linear};
+/// let encoding = ttg::parse("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>").unwrap();
+/// assert!(matches!(encoding.base, Base::TensorMemory(TensorMemory { block_m: 128, block_n: 64, .. })));
+/// assert!(to_linear(&encoding, &[128, 64], &NoTiles).unwrap().is_bijective());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorMemory {
     /// Rows of the tile: 64 or 128.
@@ -197,6 +303,12 @@ pub struct TensorMemory {
 }
 
 /// In which order blocks of 128 rows and 4 columns of scale factors follow each other.
+///
+/// ```
+/// # use lanebook_layout::triton::{Base, BlockRepOrder, Cga, NoTiles, to_linear};
+/// let scales = Base::TensorMemoryScales(Cga::default(), BlockRepOrder::MnThenK);
+/// assert!(to_linear(&scales.into(), &[128, 4], &NoTiles).is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockRepOrder {
     /// Down the rows (m or n) first.
@@ -207,6 +319,14 @@ pub enum BlockRepOrder {
 }
 
 /// Padding after intervals, on a linear order.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{Base, Padded};
+/// let encoding = ttg::parse("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>").unwrap();
+/// let Base::Padded(Padded { pads, linear }) = encoding.base else { panic!() };
+/// assert_eq!((pads.as_slice(), linear.is_bijective()), (&[(64, 8)][..], true));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padded {
     /// (interval, pad) in elements.
@@ -253,6 +373,14 @@ pub enum Base {
 }
 
 /// Operand of a matrix instruction.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{DotOp, Encoding};
+/// let parent = ttg::parse("#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [32, 32, 8], isTransposed = false}>");
+/// let operand = Encoding::dot_op(parent.unwrap().base, 1, 4);
+/// assert_eq!(operand.dot, Some(DotOp { op_idx: 1, k_width: 4 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DotOp {
     /// 0: A, 1: B.
@@ -262,6 +390,13 @@ pub struct DotOp {
 }
 
 /// Pieces dealt round robin to separate allocations.
+///
+/// ```
+/// # use lanebook_layout::triton::Partition;
+/// // Eight pieces of the rows, dealt to two allocations.
+/// let pieces = Partition { partitions: 2, groups: 4, dim: 0 };
+/// assert_eq!(pieces.partitions * pieces.groups, 8);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Allocations.
@@ -273,6 +408,16 @@ pub struct Partition {
 }
 
 /// An encoding: [`Base`], wrapped.
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::{NoTiles, to_linear};
+/// let text = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+/// // A row statistic: the layout of the tile without its columns, lanes of one row hold copies.
+/// let rows = ttg::parse(text).unwrap().sliced(1).unwrap();
+/// let linear = to_linear(&rows, &[8], &NoTiles).unwrap();
+/// assert_eq!((linear.rank(), linear.is_injective()), (3, false));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The core.
