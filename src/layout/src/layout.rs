@@ -70,6 +70,22 @@ pub const MAX_PROFILE: usize = 96;
 /// tile.apply_all(5, &mut at, |one| Ok(warps.push(one.get(AxisId::WARP)))).unwrap();
 /// assert_eq!(warps, [0, 4]);
 /// ```
+///
+/// ```
+/// # use lanebook_layout::{AxisId, Coord, NoSyms, WellKnown, notation};
+/// // The modes of CuTe's tree, coordinates with one number a mode, whole tables.
+/// let tile = notation::cute::parse("S<3,3,3> o 0 o ((2,4),64):((1,2),8)", &WellKnown, &mut NoSyms).unwrap();
+/// let tile = tile.view();
+/// assert_eq!((tile.modes().count(), tile.mode(0).unwrap().to_owned().unwrap().view().size_value()), (2, Ok(8)));
+/// let mut at = Coord::new();
+/// tile.apply(&[3, 9], &mut at).unwrap();
+/// assert_eq!(at.get(AxisId::M), 75 ^ 8);
+/// // Beyond the end the last mode goes on.
+/// assert!(tile.apply_flat(512, &mut at).is_err() && tile.apply_extended(512, &mut at).is_ok());
+/// let mut table = [0; 512];
+/// assert_eq!(tile.table_on(AxisId::M, &mut table), Ok(512));
+/// assert_eq!((table[75], tile.cosize_bound(AxisId::M)), (75 ^ 8, Ok(512)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LayoutRef<'a> {
     /// The iters that split the logical coordinate, fastest first.

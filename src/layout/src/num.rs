@@ -584,6 +584,16 @@ impl Int {
 }
 
 /// Names of symbols, both ways; a parser asks for a symbol, a printer for its name.
+///
+/// ```
+/// use lanebook_layout::{SymNames, SymTable};
+///
+/// let mut names = SymTable::new();
+/// let k = names.sym("K").unwrap();
+/// assert_eq!((names.sym("K"), names.name(k)), (Some(k), Some("K")));
+/// // CuTe's `?` is another symbol each time.
+/// assert_ne!(names.fresh(), names.fresh());
+/// ```
 pub trait SymNames {
     /// The symbol called `name`; may create it. `None` refuses the name.
     fn sym(&mut self, name: &str) -> Option<SymId>;
@@ -611,6 +621,15 @@ impl SymNames for NoSyms {
 
 /// Up to 16 symbols with names of up to 23 bytes, created as they are met. Fresh ones are called
 /// `?a`, `?b` and so on.
+///
+/// ```
+/// use lanebook_layout::{SymNames, SymTable};
+///
+/// // Sixteen names at most.
+/// let mut names = SymTable::new();
+/// let kept = (0..20).filter(|k| names.sym(&format!("n{k}")).is_some()).count();
+/// assert_eq!(kept, 16);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SymTable {
     names: heapless::Vec<heapless::String<23>, 16>,

@@ -237,6 +237,13 @@ impl Padding {
 /// let padding = Padding::new(&[Pad { interval: 64, pad: 8 }], Unit::Codomain).unwrap();
 /// assert_eq!(PostMap::Padding(padding).apply(64), Ok(72));
 /// ```
+///
+/// ```
+/// use lanebook_layout::{PostMap, Swizzle, Unit};
+///
+/// let none = PostMap::Swizzle(Swizzle::new(0, 4, 3, Unit::Codomain).unwrap());
+/// assert!(none.is_identity() && none.check().is_ok());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

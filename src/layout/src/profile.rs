@@ -151,6 +151,15 @@ pub(crate) fn leaves(tokens: &[u8]) -> usize {
 }
 
 /// Iterates over the top-level modes: the iters of each with their own profile.
+///
+/// ```
+/// use lanebook_layout::profile::{Modes, Profile};
+/// use lanebook_layout::{AxisId, Iter};
+///
+/// // Flat: each iter is a mode.
+/// let iters = [Iter::new(2, 1, AxisId::M), Iter::new(4, 2, AxisId::M)];
+/// assert_eq!(Modes::new(&iters, Profile::FLAT).count(), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Modes<'a> {
     shard: &'a [Iter],

@@ -418,6 +418,14 @@ pub struct Partition {
 /// let linear = to_linear(&rows, &[8], &NoTiles).unwrap();
 /// assert_eq!((linear.rank(), linear.is_injective()), (3, false));
 /// ```
+///
+/// ```
+/// # use lanebook_layout::notation::ttg;
+/// # use lanebook_layout::triton::Encoding;
+/// let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+/// let a = Encoding::dot_op(ttg::parse(text).unwrap().base, 0, 2);
+/// assert_eq!(a.dot.map(|dot| dot.k_width), Some(2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The core.
