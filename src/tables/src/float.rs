@@ -2,6 +2,18 @@
 
 /// A binary floating-point format: sign (if it has one), exponent, fraction, from the highest bit
 /// down. An exponent field of 0 is that of subnormal numbers.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::tables::{FloatFormat, Specials};
+///
+/// let format = |name: &str| TABLES.dtype(TABLES.dtype_named(name).unwrap()).unwrap().format.unwrap();
+/// let half: FloatFormat = format("f16");
+/// assert_eq!((half.exponent, half.fraction, half.specials), (5, 10, Specials::Ieee));
+/// assert_eq!((half.sign(), half.largest(), half.infinity(), half.nan()), (0x8000, 0x7bff, Some(0x7c00), 0x7e00));
+/// // No infinity in the 8-bit type of four exponent bits.
+/// assert_eq!(format("e4m3").infinity(), None);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FloatFormat {
     /// Whether it has a sign.

@@ -73,6 +73,17 @@ pub struct SharedOperand<'a> {
 
 /// Each unit of an immediate moves an operand's layout up by some bits or lanes: which half of a
 /// register, which set of indices, whose register.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::tables::{FieldMove, TensorOperand};
+///
+/// // Operands that say which lanes of another hold something.
+/// let moves: Vec<&FieldMove> = TABLES.atoms.iter().filter_map(|atom| atom.more).flat_map(|more| more.moves).collect();
+/// assert!(moves.iter().all(|field| field.by != field.of));
+/// let tensor: Option<&TensorOperand> = TABLES.atoms.iter().find_map(|atom| atom.tensor());
+/// assert!(tensor.is_some_and(|operand| !operand.descriptor.is_empty()));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FieldMove {
     /// The immediate.
@@ -86,6 +97,18 @@ pub struct FieldMove {
 }
 
 /// What a modifier makes of an operand: which part of it is read in place of which.
+///
+/// ```
+/// use lanebook::tables::Broadcast;
+///
+/// // Value 1 reverses two runs of 16 lanes each; value 0 leaves them.
+/// let runs = Broadcast::Lanes(3, 0, 16, &[&[0, 1], &[1, 0]]);
+/// assert_eq!(runs.operand(), 3);
+/// assert_eq!((runs.lane(0, 17), runs.lane(1, 17)), (Some(17), Some(1)));
+/// // Of each pair of blocks all lanes take the second.
+/// let pairs = Broadcast::Blocks(3, 4, 2);
+/// assert_eq!(pairs.block(1, 1, 2), Some(3));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Broadcast<'a> {
     /// For value `v` of the immediate, lane `l` is read from lane `run * rows[v][l / run] + l %

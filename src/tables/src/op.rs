@@ -216,6 +216,20 @@ pub const RELATIONS: [(&str, bool, [bool; 3]); 14] = [
 ];
 
 /// Declaration of an operation.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::tables::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
+///
+/// let op = |name: &str| -> &OpDecl { TABLES.op(TABLES.op_named(name).unwrap()).unwrap() };
+/// let (dot, add, yields, repeat) = (op("tt.dot"), op("arith.addf"), op("scf.yield"), op("scf.for"));
+/// assert_eq!((dot.role, dot.operands.0 >= 2), (OpRole::Matrix, true));
+/// assert!(add.role.is_lanewise() && add.layout == LayoutTrait::Transparent);
+/// assert!(yields.role.is_terminator() && repeat.role.is_loop());
+/// // Index operations and relations have words.
+/// assert!(IndexWord::NAMES.iter().any(|(word, name)| *word == IndexWord::Block && *name == "block"));
+/// assert!(RELATIONS.iter().any(|(name, ..)| *name == "slt"));
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct OpDecl<'a> {
     /// Name as printed.

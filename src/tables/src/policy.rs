@@ -25,6 +25,16 @@ pub struct CostPart {
 
 /// A way to compare attempts (`inference` in `rules/cost.ron`): by numbers, the first that differs
 /// decides.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::tables::{CostPart, CostPolicy, CostTerm};
+///
+/// let policy: &CostPolicy = TABLES.policy_named("io_aware").unwrap();
+/// let first: &[CostPart] = policy.keys[0];
+/// assert!(policy.counts(first[0].term));
+/// assert!(TABLES.policies.iter().any(|policy| policy.counts(CostTerm::Registers)));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct CostPolicy<'a> {
     /// Its name.

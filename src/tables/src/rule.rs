@@ -15,6 +15,15 @@ pub const MAX_TERM: usize = 24;
 pub const MAX_INSTRUCTIONS: usize = 12;
 
 /// Words of the index-expression language. 32-bit unless the name says 64.
+///
+/// ```
+/// use lanebook::tables::IndexOp;
+///
+/// // Arithmetic of addresses, on 64 bits; what has no answer has none.
+/// assert_eq!((IndexOp::Add.eval(5, 3), IndexOp::Xor.eval(5, 3)), (Some(8), Some(6)));
+/// assert_eq!((IndexOp::Add.name(), IndexOp::Add.arity(), IndexOp::Add.commutes()), ("add", 2, true));
+/// assert!(IndexOp::ALL.iter().all(|op| op.width() >= op.argument_width(0).min(32)));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
