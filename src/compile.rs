@@ -61,6 +61,26 @@ use lanebook_plan::{Plan, PlanError};
 use lanebook_tables::{ArchId, Tables};
 
 /// Why a program was not compiled.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{CompileError, KernelStorage, compile};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 100} {
+///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// let refused: CompileError = compile(&TABLES, arch, &mut program, room.scratch()).err().unwrap();
+/// let (mut plain, mut named) = (String::new(), String::new());
+/// refused.write_text(&mut plain).unwrap();
+/// refused.write_named(&TABLES, arch, &program, &mut named).unwrap();
+/// assert_eq!(refused.display(&TABLES, arch, &program).to_string(), named);
+/// assert!(named.contains("100") && !plain.is_empty(), "{named}");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -263,6 +283,25 @@ impl<'s> PlanPools<'s> {
 }
 
 /// A plan, and the room that emission will use.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{KernelStorage, Planned, plan};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// // Choose first, look at what was chosen, then emit.
+/// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("gfx942").unwrap();
+/// let planned: Planned = plan(&TABLES, arch, &mut program, room.scratch()).unwrap();
+/// assert_eq!(planned.plan.transfers.len(), 2);
+/// let compiled = planned.emit(&TABLES, &program).unwrap();
+/// assert!(!compiled.steps.is_empty());
+/// ```
 pub struct Planned<'s> {
     /// The plan.
     pub plan: Plan<'s>,
@@ -336,6 +375,48 @@ pub fn compile<'s>(
 /// function for this architecture, with the layouts that
 /// [`Inference::run`](lanebook_infer::Inference::run) found.
 ///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{CompileError, KernelStorage, compile};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// // Parallel loops need their layouts first: without them a function is refused.
+/// let text = "func @f(%A: memref<4x16xf32>, %B: memref<4x16xf32>) {threads = 64} {
+///   parallel (%i, %j) in (4, 16) {
+///     %a = memref.load %A[%i, %j]
+///     memref.store %a, %B[%i, %j]
+///   }
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// assert!(matches!(compile(&TABLES, arch, &mut program, room.scratch()), Err(CompileError::NotTold(_))));
+///
+/// // The same with what inference found; storage as [`lanebook::loops`] shows it.
+/// use lanebook::compile::compile_loops;
+/// use lanebook::loops::{LoopParts, tell};
+/// # use lanebook::infer::*;
+/// # let (mut bases, mut terms) = (vec![BaseEntry::default(); 512], vec![DigitTerm::default(); 4096]);
+/// # let mut buckets = vec![0; 64];
+/// # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
+/// # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
+/// # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
+/// # let (mut values, mut ops, mut tiles) = (vec![Default::default(); 64], vec![None; 8], vec![None; 8]);
+/// # let parts = LoopParts {
+/// #     inference: InferenceParts {
+/// #         arena: ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets },
+/// #         buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
+/// #         layouts: &mut layouts, queue: &mut queue, points: &mut points,
+/// #     },
+/// #     values: &mut values, operators: &mut ops, buffers: &mut tiles,
+/// # };
+/// let function = program.function("f").unwrap();
+/// let mut told = tell(&program, function, &TABLES, TABLES.arch(arch).unwrap(), parts).unwrap();
+/// told.inference.run(&TABLES.policies[0], &mut ()).unwrap();
+/// let compiled = compile_loops(&TABLES, arch, &mut program, room.scratch(), &mut told).unwrap();
+/// assert!(!compiled.steps.is_empty());
+/// ```
+///
 /// # Errors
 /// Whatever keeps the plan or the emission from being made; the program is as it was.
 pub fn compile_loops<'s>(
@@ -350,6 +431,27 @@ pub fn compile_loops<'s>(
 
 /// [`compile`] with the steps as they stand after a stage of emission: for looking at them with
 /// [`Compiled::dump`]. Only those after the last stage are a kernel.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{KernelStorage, compile_until};
+/// use lanebook::emit::EmitStage;
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("gfx942").unwrap();
+/// let mut steps = |last| {
+///     let compiled = compile_until(&TABLES, arch, &mut program, room.scratch(), last).unwrap();
+///     compiled.steps.len()
+/// };
+/// // Waits are put in last.
+/// assert!(steps(EmitStage::Lower) < steps(EmitStage::Waits));
+/// ```
 ///
 /// # Errors
 /// As [`compile`].

@@ -69,6 +69,22 @@ impl<'a> Conversion<'a> {
 }
 
 /// Both sides of a conversion, as they are kept to.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::convert::{Conversion, ConversionSides, write_conversion};
+/// use lanebook::query::QueryStorage;
+///
+/// let wanted = Conversion {
+///     from: "S[(32,8):(1@laneid,1@register)]",
+///     to: "S[(8,4,8):(4@laneid,1@laneid,1@register)]",
+///     ..Conversion::of(&[32, 8], "f32")
+/// };
+/// let (mut storage, mut program) = (Box::new(QueryStorage::new()), String::new());
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// let both: ConversionSides = write_conversion(&TABLES, arch, &wanted, &mut storage, &mut program).unwrap();
+/// assert_eq!(both.threads, 32);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ConversionSides {
     /// The one that there is.
@@ -305,6 +321,36 @@ fn write_sides(
 
 /// Writes the program of a movement: a function that takes addresses, and takes or returns the tile
 /// in registers. In shared memory the tile begins where the scratch does.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::convert::{ConvertError, MovedMemory, MovementKind, TileMovement, write_movement};
+/// use lanebook::query::{QueryStorage, WarpSplit};
+///
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// // The rows of a tile in shared memory, a lane each, into registers.
+/// let wanted = TileMovement {
+///     kind: MovementKind::Load,
+///     registers: "S[(32,8):(1@laneid,1@register)]",
+///     memory: MovedMemory::Shared(""),
+///     other: None,
+///     extents: &[32, 8],
+///     dtype: "f32",
+///     threads: None,
+///     split: WarpSplit::Halves,
+/// };
+/// let (mut storage, mut program) = (Box::new(QueryStorage::new()), String::new());
+/// let threads = write_movement(&TABLES, arch, &wanted, &mut storage, &mut program).unwrap();
+/// assert_eq!(threads, 32);
+/// assert!(program.contains("func @load() {threads = 32, snippet}"), "{program}");
+/// // What is refused says why, as words and as numbers.
+/// let refused = TileMovement { dtype: "no_such", ..wanted };
+/// let refused = write_movement(&TABLES, arch, &refused, &mut storage, &mut program).unwrap_err();
+/// let mut why = String::new();
+/// refused.write_text(("", ""), &mut why).unwrap();
+/// assert_eq!((refused, refused.numbers().0, refused.place()), (ConvertError::Dtype, 2, None));
+/// assert_eq!(MovementKind::NAMED[0], (MovementKind::Load.name(), MovementKind::Load));
+/// ```
 ///
 /// # Errors
 /// Why there is none.

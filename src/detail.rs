@@ -14,6 +14,13 @@ pub use lanebook_ir::detail::{CONTRACT, Detail, IR, of_breach, of_ir};
 pub use lanebook_plan::detail::{PLAN, of_plan};
 
 /// What refused to compile.
+///
+/// ```
+/// use lanebook::compile::CompileError;
+/// use lanebook::detail::{Stage, of_compile};
+///
+/// assert_eq!(of_compile(CompileError::NoFunction), Stage::NoFunction);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Planning: the detail is [`of_plan`]'s.

@@ -66,13 +66,19 @@ mod generated {
 
 pub use generated::{LEAN, TABLES};
 pub use lanebook_check as check;
-pub use lanebook_emit::{self as emit, expr};
+pub use lanebook_emit as emit;
+#[doc(hidden)]
+pub use lanebook_emit::expr;
 pub use lanebook_infer as infer;
 pub use lanebook_ir::{self as ir, rewrite};
 pub use lanebook_layout as layout;
 pub use lanebook_loops as loops;
-pub use lanebook_passes::{self as passes, layout_seeding, remat};
-pub use lanebook_plan::{self as plan, select};
+#[doc(hidden)]
+pub use lanebook_passes::remat;
+pub use lanebook_passes::{self as passes, layout_seeding};
+pub use lanebook_plan as plan;
+#[doc(hidden)]
+pub use lanebook_plan::select;
 pub use lanebook_query as query;
 pub use lanebook_tables as tables;
 pub use lanebook_tile::{self as tile, encoding, map, unit};

@@ -21,6 +21,24 @@ pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
 /// unit of `fuel`; `trace` sees every rule that is applied, every change of an analysis, and every
 /// finding.
 ///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
+///
+/// let text = "func @f(%x: memref<64x64xf32, #gmem>) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<64x64xf32, #gmem> -> tensor<64x64xf32>
+///   %b = convert_layout %a : tensor<64x64xf32> -> tensor<64x64xf32>
+///   tiled_store %b, %x[0, 0] : tensor<64x64xf32> -> memref<64x64xf32, #gmem>
+/// }";
+/// let mut storage = Box::new(SmallStorage::new());
+/// let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
+/// apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |_| {}).unwrap();
+/// // The conversion to the same layout is gone.
+/// assert!(program.all().all(|op| program.op_name(op) != "convert_layout"));
+/// ```
+///
 /// # Errors
 /// See [`PassError`]; the program is then unchanged.
 pub fn apply(
@@ -41,6 +59,21 @@ pub fn apply(
 }
 
 /// What a pass works with, lent by the caller.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::layout_seeding::SeedingOptions;
+/// use lanebook::pipeline::{Lent, REMOVE_CONVERSIONS, apply_with};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let mut program = parse(storage.pools(), &TABLES, "func @f() {threads = 128} {\n}", Options::default()).unwrap();
+/// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
+/// // Passes that choose no layouts need no room.
+/// let mut lent = Lent { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default() };
+/// let stats = apply_with(&TABLES, REMOVE_CONVERSIONS, &mut program, &mut lent, |_| {}).unwrap();
+/// assert_eq!(stats.applied, 0);
+/// ```
 #[derive(Debug)]
 pub struct Lent<'l, 'r> {
     /// Nodes to look at.

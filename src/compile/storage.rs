@@ -1,5 +1,25 @@
 //! The storage of a compile: one declaration of its pools, from which the storage, its views, how
 //! full they are, and the names of their sizes in errors follow.
+//!
+//! ```
+//! use lanebook::compile::storage::{Capacities, POOLS, emit_parameter, plan_parameter};
+//! use lanebook::compile::{CompileStorage, KernelStorage, PoolUse, Scratch};
+//! use lanebook::emit::EmitPool;
+//! use lanebook::plan::PlanPool;
+//!
+//! // The usual room, and one with more steps: every pool can be made larger or smaller by its name.
+//! const ROOM: Capacities = Capacities { steps: 20_000, ..Capacities::DEFAULT };
+//! type Large = lanebook::compile_storage!(ROOM);
+//! let usual = Box::new(KernelStorage::new());
+//! let large = Box::new(Large::new());
+//! let steps = |pools: &[PoolUse]| pools.iter().find(|pool| pool.what == "steps").unwrap().capacity;
+//! assert_eq!((steps(&usual.usage()), steps(&large.usage())), (Capacities::DEFAULT.steps, 20_000));
+//! assert_eq!(usual.usage().len(), POOLS);
+//! // Which parameter makes a pool larger that an error names.
+//! assert_eq!(emit_parameter(EmitPool::Steps), Some("STEPS"));
+//! assert!(plan_parameter(PlanPool::Fragments).is_some());
+//! # fn lent(storage: &mut CompileStorage) -> Scratch<'_> { storage.scratch() }
+//! ```
 
 use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};

@@ -238,6 +238,43 @@
 //! its instances; an order takes (shared accesses) * (steps until they are ordered on all ways);
 //! contents take what a dozen threads' integer steps do, and the registers that are stored times
 //! the instructions that made them. No recursion, no heap, no panic.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::check::{ContentsPool, ContentsStorage, ContentsSummary, FinalSteps, MapFault, ObjectFault, OrderSummary, PlanSummary, Position, StepsSummary, Violation};
+//! use lanebook::compile::{KernelStorage, compile};
+//! use lanebook::ir::{Options, SmallStorage, parse};
+//!
+//! let text = "func @f(%x: memref<?x64xf32, #gmem> {align = 16}, %m: index) {threads = 128} {
+//!   %a = tiled_load %x[%m, 0] : memref<?x64xf32, #gmem> -> tensor<32x64xf32>
+//!   %b = add %a, %a : tensor<32x64xf32>
+//!   tiled_store %b, %x[%m, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
+//! }";
+//! let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+//! let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+//! let arch = TABLES.arch_named("gfx942").unwrap();
+//! let mut compiled = compile(&TABLES, arch, &mut program, room.scratch()).unwrap();
+//! // The plan, by itself: each byte of each movement followed from its source.
+//! let followed: PlanSummary = lanebook::check::plan(&TABLES, &program, &compiled.plan).unwrap();
+//! assert_eq!((followed.moves, followed.bytes), (2, 2 * 32 * 64 * 4));
+//! // The order of the steps, and what registers and memory hold after each.
+//! let order: OrderSummary = lanebook::check::order(&TABLES, &program, &compiled).unwrap();
+//! assert_eq!(lanebook::check::order_of(&TABLES, &program, &compiled.plan, compiled.steps), Ok(order));
+//! let mut storage = Box::new(ContentsStorage::<512, 512, 512, 512>::new());
+//! let kernel = FinalSteps::of(&compiled);
+//! let contents: ContentsSummary = lanebook::check::contents(&TABLES, &program, &kernel, &mut storage.scratch()).unwrap();
+//! let all: StepsSummary = lanebook::check::steps(&TABLES, &program, &kernel, &mut storage.scratch()).unwrap();
+//! assert_eq!((all.order, all.contents), (order, contents));
+//! // A plan that is wrong is refused, with what is wrong in it.
+//! compiled.plan.transfers.pop();
+//! let wrong: Violation = lanebook::check::plan(&TABLES, &program, &compiled.plan).unwrap_err();
+//! assert!(matches!(wrong, Violation::Missing(_)));
+//! let mut why = String::new();
+//! wrong.write_text(&mut why).unwrap();
+//! assert!(!why.is_empty() && !ContentsPool::Goals.describe().is_empty());
+//! assert!(!MapFault::Box.describe().is_empty() && !ObjectFault::Phase.describe().is_empty());
+//! assert_eq!(Position { lead: 0, byte: 4 }.byte, 4);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -10,6 +10,60 @@ use lanebook_plan::Plan;
 use lanebook_tables::{IndexWord, Tables};
 
 /// What came out.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{KernelStorage, compile};
+/// use lanebook::emit::{Compiled, Kernel, Launch, Param, ParamKind, TextError, parameter_bytes};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// let text = "func @twice(%x: memref<?x64xf32, #gmem> {align = 16}, %m: index) {threads = 128, grid = (cdiv(%m, 32))} {
+///   %a = tiled_load %x[%m, 0] : memref<?x64xf32, #gmem> -> tensor<32x64xf32>
+///   %b = add %a, %a : tensor<32x64xf32>
+///   tiled_store %b, %x[%m, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_90a").unwrap();
+/// let compiled: Compiled = compile(&TABLES, arch, &mut program, room.scratch()).unwrap();
+/// // The text, and the steps that it is made of.
+/// let mut kernel = String::new();
+/// compiled.write(&TABLES, &program, &mut kernel).unwrap();
+/// assert!(kernel.contains(".entry twice"));
+/// let mut steps = String::new();
+/// compiled.dump(&TABLES, &program, &mut steps).unwrap();
+/// assert!(steps.lines().count() > compiled.steps.len() / 2);
+/// let of: Kernel = compiled.kernel(&TABLES, &program).unwrap();
+/// let (mut first, mut whole) = (String::new(), String::new());
+/// of.step(&compiled.steps[0], &mut first).unwrap();
+/// of.write(&mut whole).unwrap();
+/// assert!(whole == kernel && kernel.contains(first.trim()));
+/// // A sink that is full is an error, not a shorter text.
+/// assert_eq!(compiled.write(&TABLES, &program, &mut heapless::String::<64>::new()), Err(TextError::Sink));
+/// let mut why = String::new();
+/// TextError::Sink.write_text(&mut why).unwrap();
+///
+/// // How to launch it: parameters, grid, what the assembler must be told.
+/// let launch: Launch = compiled.launch(&TABLES, &program).unwrap();
+/// let last: &Param = compiled.params.last().unwrap();
+/// assert_eq!((last.kind, parameter_bytes(compiled.params)), (ParamKind::Scalar, launch.parameter_bytes));
+/// let pointer = launch.parameters().next().unwrap();
+/// let mut name = String::new();
+/// launch.write_name(&pointer, &mut name).unwrap();
+/// assert_eq!((name.as_str(), launch.argument_name(0), launch.argument_element(0)), ("x", "x", Some(("f32", 32))));
+/// assert!(launch.argument_kind(0).is_some() && launch.maps().next().is_none());
+/// assert_eq!((launch.grid(&[0, 100]), launch.grid_text(0)), (Some(Ok([4, 1, 1])), Some("cdiv(%m, 32)")));
+/// let mut steps = 0;
+/// launch.grid_steps(0, |_| Ok(steps += 1)).unwrap();
+/// assert_eq!(steps, 3);
+/// let mut flags = String::new();
+/// for number in 0..launch.flag_count() {
+///     launch.write_flag(number, &mut flags).unwrap();
+/// }
+/// assert!(flags.contains("sm_90a"), "{flags}");
+/// // Not a snippet: nothing of registers is promised.
+/// assert!(compiled.snippet(&TABLES, &program).is_none());
+/// ```
 pub struct Compiled<'s> {
     /// The plan.
     pub plan: Plan<'s>,

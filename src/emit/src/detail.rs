@@ -1,4 +1,12 @@
 //! Why there are no instructions, as numbers.
+//!
+//! ```
+//! use lanebook::detail::{EMIT, of_emit};
+//! use lanebook::emit::{EmitError, EmitPool};
+//!
+//! let full = of_emit(EmitError::Capacity { pool: EmitPool::Steps, capacity: 64 });
+//! assert!(EMIT.contains(&(full.number, "Capacity")));
+//! ```
 
 use crate::EmitError;
 

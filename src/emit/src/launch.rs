@@ -47,6 +47,24 @@ pub struct Launch<'k> {
 }
 
 /// A kernel parameter, and what to put there.
+///
+/// ```
+/// use lanebook::emit::{LaunchMap, LaunchMapDim, LaunchParameter, MapNumber, ParamKind};
+///
+/// // What a launcher does with a parameter: `multiple` is promised of its value.
+/// fn size(parameter: &LaunchParameter) -> u32 {
+///     match parameter.kind {
+///         ParamKind::Map(_) => parameter.align.max(parameter.bytes),
+///         _ => parameter.bytes,
+///     }
+/// }
+/// // Of a tensor map, how large the box is, and what its extents are.
+/// fn box_elements(map: &LaunchMap) -> u32 {
+///     map.dims().iter().map(|dim: &LaunchMapDim| dim.box_extent).product()
+/// }
+/// assert_ne!(MapNumber::Known(64), MapNumber::Parameter(3));
+/// # let _ = (size, box_elements);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct LaunchParameter {
     /// What to put there.

@@ -45,6 +45,7 @@ mod compiled;
 pub mod detail;
 mod elements;
 mod explain;
+#[doc(hidden)]
 pub mod expr;
 mod lanes;
 mod launch;
@@ -52,10 +53,13 @@ mod lower;
 mod matrix;
 mod memory;
 mod pool;
+#[doc(hidden)]
 pub mod registers;
 mod snippet;
 mod stage;
+#[doc(hidden)]
 pub mod step;
+#[doc(hidden)]
 pub mod sync;
 mod text;
 
@@ -67,17 +71,22 @@ pub use crate::elements::{
     reserve_reductions,
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
-pub use crate::lower::context::{Address, Advance, EmitError, MAX_VARIABLES, ValueRegs};
+pub use crate::lower::context::EmitError;
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
 pub use crate::snippet::{RegisterSet, Snippet, SnippetValue};
 pub use crate::stage::EmitStage;
-pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
-pub use crate::text::{Kernel, TextError, write_number, write_signed};
+pub use crate::text::{Kernel, TextError};
 
 #[doc(hidden)]
-pub use crate::lower::context::{ComputedIndex, Index, Lists, LowerContext};
+pub use crate::lower::context::{
+    Address, Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
+};
 #[doc(hidden)]
 pub use crate::lower::target::TargetQueries;
 #[doc(hidden)]
 pub use crate::matrix::k_slices::RegisterPressureLevel;
+#[doc(hidden)]
+pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
+#[doc(hidden)]
+pub use crate::text::{write_number, write_signed};

@@ -1,6 +1,12 @@
 //! Lists of emission that can be full: an error says which.
 
 /// A list that emission fills.
+///
+/// ```
+/// use lanebook::emit::EmitPool;
+///
+/// assert_eq!(EmitPool::Steps.describe(), "instructions");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -15,6 +15,43 @@ use lanebook_tile::map::Fragment;
 /// What whoever inlines it owes: all threads of the group run it together, with all their lanes;
 /// inputs have arrived; nothing before it still uses the scratch, and a barrier stands before the
 /// scratch is used again.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{KernelStorage, compile};
+/// use lanebook::emit::{RegisterSet, Snippet, SnippetValue};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// // A function whose arguments and results are register tiles: instructions for inlining into other code.
+/// let text = "func @turn(%a: tensor<16x16xf32, S[(16,2,8):(1@laneid,16@laneid,32@bit)]>) {threads = 32} {
+///   %b = convert_layout %a : tensor<16x16xf32, S[(16,2,8):(1@laneid,16@laneid,32@bit)]> -> tensor<16x16xf32, S[(2,8,16):(16@laneid,32@bit,1@laneid)]>
+///   return %b : tensor<16x16xf32, S[(2,8,16):(16@laneid,32@bit,1@laneid)]>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// let compiled = compile(&TABLES, arch, &mut program, room.scratch()).unwrap();
+/// let snippet: Snippet = compiled.snippet(&TABLES, &program).unwrap();
+/// assert_eq!((snippet.threads(), snippet.wave_lanes()), (32, 32));
+/// let (scratch, _align) = snippet.scratch();
+/// assert!(snippet.instructions() > 0 && (scratch > 0 || scratch == 0));
+/// // Which registers go in and out, and which element each holds in a lane.
+/// let input: SnippetValue = snippet.inputs().next().unwrap();
+/// let output = snippet.outputs().next().unwrap();
+/// assert_eq!((input.name, input.count, output.count), ("a", 8, 8));
+/// assert_eq!(input.element(0, 0, 3, 0), Some(3 * 16));
+/// let (mut name, mut text, mut declared) = (String::new(), String::new(), String::new());
+/// snippet.write_name(&input, &mut name).unwrap();
+/// snippet.write(&mut text).unwrap();
+/// snippet.write_declarations(&mut declared).unwrap();
+/// assert!(!name.is_empty() && !text.is_empty() && declared.contains(".reg"));
+/// // What it overwrites beside its results, and where it wants the thread's number.
+/// let clobbered: Vec<RegisterSet> = snippet.clobbers().collect();
+/// for set in clobbered {
+///     assert!(set.runs().all(|(first, last)| set.contains(first as u16) && first <= last));
+/// }
+/// assert!(snippet.thread_register().is_none());
+/// ```
 pub struct Snippet<'k> {
     kernel: Kernel<'k>,
     plan: &'k Plan<'k>,

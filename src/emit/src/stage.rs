@@ -1,6 +1,13 @@
 //! The stages of emission by name: after which of them the steps are wanted.
 
 /// A stage of emission, named after the module that does it.
+///
+/// ```
+/// use lanebook::emit::EmitStage;
+///
+/// assert_eq!(EmitStage::named("waits"), Some(EmitStage::Waits));
+/// assert!(EmitStage::ALL.iter().all(|stage| EmitStage::named(stage.name()) == Some(*stage)));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EmitStage {

@@ -82,6 +82,7 @@ pub fn split_warps(
     }
 }
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The fragment of a product's operand or result with dimensions `dims` (rows, columns), where
     /// the product is split over `warps` (along the rows of the result, along its columns; those

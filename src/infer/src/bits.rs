@@ -40,6 +40,7 @@ fn bit(place: u32) -> u64 {
     1u64.wrapping_shl(place)
 }
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The bits of two maps that only one has: of powers of two whose bits do not meet, as a sum of
     /// parities; of others as a base of its own.

@@ -366,6 +366,7 @@ impl Inference<'_> {
     }
 }
 
+#[doc(hidden)]
 impl crate::arena::FormArena<'_> {
     /// Whether two layouts of the same coordinates are written alike, but for the names of their
     /// copies.

@@ -23,6 +23,7 @@ pub struct Threads {
 /// A term of copies with how much of its digit is spoken for.
 type Room = heapless::Vec<(DigitTerm, u32), 16>;
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// Whether at every point all threads of `small` are threads of `large`.
     ///
@@ -153,6 +154,7 @@ fn take(room: &mut Room, stride: i64, extent: u32) -> Option<u32> {
     Some(fits)
 }
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// Whether no two points of a fragment lie in one place: by structure, else point by point with
     /// a bit of `words` for each place.

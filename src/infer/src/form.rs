@@ -18,6 +18,7 @@ pub(crate) fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b.max(1))
 }
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The base itself as a map.
     pub fn whole(&mut self, base: BaseId) -> FormResult<IndexForm> {

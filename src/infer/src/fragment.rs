@@ -6,6 +6,7 @@ use crate::error::{FormError, FormResult};
 use crate::program::{FragmentForm, MAX_RANK, VarRange};
 use crate::solve::{Equation, Solution, VarForms};
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The threads of a fragment's elements.
     #[must_use]
@@ -311,6 +312,7 @@ fn coordinates(dims: VarRange, indices: &[IndexForm]) -> FormResult<VarForms> {
     Ok(out)
 }
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The same storage as elements of another shape and width.
     ///

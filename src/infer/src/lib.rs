@@ -99,22 +99,29 @@ mod queue;
 mod solve;
 mod subst;
 
-pub use anchor::{UnitSide, UnitTile, WarpPolicy, split_warps};
-pub use arena::{
-    ArenaMark, ArenaParts, BaseDigit, BaseEntry, BaseId, DigitTerm, FormArena, FormBase, FormOp,
-    IndexForm, MAX_TERMS, VarRole,
-};
-pub use contain::{MAX_THREADS, Threads};
+pub use anchor::{UnitSide, UnitTile, WarpPolicy};
+pub use arena::{ArenaParts, BaseEntry, DigitTerm, FormArena, IndexForm};
 pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
 pub use event::{Cost, InferenceEvent, Level, Listener, Reason, Rejection, SpreadSource};
 pub use inference::{Inference, InferenceParts, Stop};
 pub use parallel::Race;
-pub use points::{Tape, Walk};
+pub use points::Tape;
 pub use program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
     OperatorId, VarRange, When,
 };
 
+// How maps are made, inverted and compared.
+#[doc(hidden)]
+pub use anchor::split_warps;
+#[doc(hidden)]
+pub use arena::{ArenaMark, BaseDigit, BaseId, FormBase, FormOp, MAX_TERMS, VarRole};
+#[doc(hidden)]
+pub use contain::{MAX_THREADS, Threads};
+#[doc(hidden)]
+pub use points::Walk;
+#[doc(hidden)]
 pub use solve::{Equation, Free, MAX_VARS, Solution, VarForms};
+#[doc(hidden)]
 pub use subst::{BaseSet, MAX_BASES, MAX_WALK, Variables};

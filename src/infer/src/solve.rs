@@ -46,6 +46,7 @@ pub type Equation = (IndexForm, IndexForm);
 /// Digits that are known, with what they are.
 type Known = heapless::Vec<(BaseDigit, IndexForm), MAX_BASES>;
 
+#[doc(hidden)]
 impl FormArena<'_> {
     /// The variables `vars` by the outputs of `equations`, each given as (output, map), into `out`.
     ///

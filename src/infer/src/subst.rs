@@ -24,6 +24,7 @@ pub type Variables = heapless::Vec<(BaseId, u32), MAX_WALK>;
 /// Bases and what stands for them.
 type Values = heapless::Vec<(BaseId, IndexForm), MAX_BASES>;
 
+#[doc(hidden)]
 impl FormArena<'_> {
     fn gather(&self, form: IndexForm, set: &mut BaseSet) -> FormResult<()> {
         for t in self.terms_of(form) {

@@ -2,6 +2,12 @@
 use crate::handle::{TextRef, TypeRef, Value};
 
 /// A literal operand.
+///
+/// ```
+/// use lanebook::ir::Literal;
+///
+/// assert_eq!((Literal::Int(3).to_f64(), Literal::Int(3).to_int(), Literal::Int(0).is_zero()), (Some(3.0), Some(3), true));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Literal {
     /// An integer, also hexadecimal in the text.
@@ -52,6 +58,18 @@ impl Literal {
 }
 
 /// An attribute's value.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Attr, AttrRef, AttrValue, Options, SmallStorage, parse};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let program = parse(storage.pools(), &TABLES, "func @f(%n: index) {threads = 64} {\n}", Options::default()).unwrap();
+/// let threads: Attr = program.attrs(program.function("f").unwrap()).find(|a| program.text(a.key) == "threads").unwrap();
+/// assert_eq!(threads.value, AttrValue::Int(64, None));
+/// let place: Option<AttrRef> = AttrRef::at(0);
+/// assert!(place.is_some());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum AttrValue {
     /// No value: `{mask}`.

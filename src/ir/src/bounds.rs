@@ -9,6 +9,19 @@ use crate::types::{MAX_RANK, TypeKind};
 use heapless::Vec;
 
 /// Where elements of a dimension end.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{MemrefBound, MemrefBounds, Options, SmallStorage, parse};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let text = "func @f(%x: memref<?x64xf32, #gmem> {bounds = (%M, 60)}, %M: index) {threads = 64} {\n}";
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let f = program.function("f").unwrap();
+/// let [x, m] = [0, 1].map(|k| program.parameters(f).nth(k).unwrap());
+/// let bounds: MemrefBounds = program.bounds(x).unwrap();
+/// assert_eq!(bounds.as_slice(), [MemrefBound::Argument(m), MemrefBound::Number(60)]);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MemrefBound {

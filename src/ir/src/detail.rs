@@ -3,6 +3,16 @@
 //! Each variant has a number of its own among its kind, from 1, which is never reused. The matches
 //! name every variant, so a new one does not build before it has a number. Errors of planning and
 //! of emission have theirs beside them, by the same macro.
+//!
+//! ```
+//! use lanebook::ir::detail::{CONTRACT, Detail, IR, of_breach, of_ir};
+//! use lanebook::ir::ErrorKind;
+//!
+//! // Errors as numbers, for the C interface: each has one, which stays, and its sentence.
+//! let number: Detail = of_ir(ErrorKind::UnknownOp);
+//! assert!(IR.contains(&(number.number, "UnknownOp")) && !CONTRACT.is_empty());
+//! # let _ = of_breach;
+//! ```
 
 use crate::verify::contract::{At, BreachKind, ValueList};
 use crate::{ErrorKind, Op};

@@ -8,6 +8,33 @@ use lanebook_layout::triton::EncodingField;
 use lanebook_tables::DtypeId;
 
 /// An error and where it is.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{ErrorKind, IrError, Lexeme, Options, Pool, SmallStorage, SourcePlace, Storage, ValueSlot, WantedType, parse};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// // Where, what, and what would be right; nothing was changed.
+/// let refused: IrError = parse(storage.pools(), &TABLES, "func @f() {threads = 64} {\n  %a = no_such %b\n}", Options::default()).unwrap_err();
+/// assert_eq!((refused.kind, refused.at.line), (ErrorKind::UnknownOp, 2));
+/// let mut text = String::new();
+/// refused.write_text(&mut text).unwrap();
+/// assert!(text.contains(refused.kind.message()), "{text}");
+/// assert!(!refused.kind.remedy().is_empty() && refused.at != SourcePlace::NOWHERE);
+/// // With the tables at hand an error names operations and types.
+/// assert!(refused.display(&TABLES).to_string().starts_with(&text[..8]));
+/// let (mut named, mut parts) = (String::new(), String::new());
+/// refused.write_named(&TABLES, &mut named).unwrap();
+/// refused.kind.write_text(&mut parts).unwrap();
+/// refused.kind.write_message(&mut parts).unwrap();
+/// refused.kind.write_figures("; ", Some(&TABLES), &mut parts).unwrap();
+/// // A pool that is full is named; so are what a text should go on with, and what type a value should have.
+/// let mut tiny = Box::new(Storage::<1, 1, 1, 1, 1, 1, 1>::new());
+/// let full = parse(tiny.pools(), &TABLES, "func @f(%a: index, %b: index) {threads = 64} {\n}", Options::default()).unwrap_err();
+/// assert!(matches!(full.kind, ErrorKind::Capacity { .. }));
+/// assert!(!Pool::Ops.describe().is_empty() && !Lexeme::Arrow.describe().is_empty() && !WantedType::Index.describe().is_empty());
+/// assert_ne!(ValueSlot::Operand(0), ValueSlot::Operand(1));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct IrError {

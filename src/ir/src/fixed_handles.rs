@@ -7,6 +7,7 @@ use lanebook_tables::OpRole;
 /// Operations looked at; a longer way counts as fixed.
 const WINDOW: usize = 512;
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// Whether a fence, a wait, or a pipeline stage of depth above one (attribute `depth`) stands
     /// between two operations, the second of which is in the block of the first or inside it. A way

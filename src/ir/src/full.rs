@@ -24,6 +24,7 @@ pub struct Coordinates {
     pub start: i32,
 }
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// Whether an operation's result has the bits of its operand, as another type.
     #[must_use]
@@ -65,6 +66,7 @@ impl Program<'_, '_> {
     }
 }
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// The tile of whole numbers that says where the elements lie that a gather, a scatter or an
     /// atomic operation touches.

@@ -77,6 +77,30 @@ impl GridStep {
 }
 
 /// What the steps of an expression have made so far.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{GridError, GridStack, GridStep, Options, SmallStorage, parse};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let text = "func @f(%M: index, %N: index) {threads = 64, grid = (cdiv(%M, 128), %N)} {\n}";
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let f = program.function("f").unwrap();
+/// let [m, n] = [0, 1].map(|k| program.parameters(f).nth(k).unwrap());
+/// // How many blocks: at once, by argument numbers, or step by step for a launcher without a program.
+/// assert_eq!(program.grid(f, &[(m, 300), (n, 7)]), Some(Ok([3, 7, 1])));
+/// let given = |number: u16| Some([300, 7][usize::from(number)]);
+/// assert_eq!(program.grid_by_number(f, given), Some(Ok([3, 7, 1])));
+/// assert_eq!(program.grid_axis_text(f, 0), Some("cdiv(%M, 128)"));
+/// let mut stack = GridStack::default();
+/// program.grid_steps(f, 0, |step: GridStep| stack.step(step, given)).unwrap();
+/// assert_eq!(stack.blocks(), Ok(3));
+/// // An argument without a value.
+/// let refused = program.grid(f, &[(m, 300)]).unwrap().unwrap_err();
+/// let mut why = String::new();
+/// refused.write_text(&mut why).unwrap();
+/// assert_eq!(refused, GridError::Name);
+/// ```
 #[derive(Default)]
 pub struct GridStack {
     numbers: Vec<i64, WAITING>,

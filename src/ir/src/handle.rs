@@ -58,6 +58,24 @@ impl Block {
 /// [words](crate::attr_names).
 ///
 /// Six bytes; resolve it with [`Program::text`](crate::Program::text).
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Block, MAX_HANDLES, Op, Options, Region, SmallStorage, TextRef, TypeRef, Use, Value, parse};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let text = "func @f(%n: index) {threads = 64} {\n}";
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// // Handles are small numbers into the program's pools; words are places in its text.
+/// let (op, value, block, region) = (Op::at(0), Value::at(0), Block::at(0), Region::at(0));
+/// assert_eq!([op.map(Op::index), value.map(Value::index), block.map(Block::index), region.map(Region::index)], [Some(0); 4]);
+/// assert!(Op::at(MAX_HANDLES).is_none() && TypeRef::at(0).map(TypeRef::index) == Some(0) && Use::at(0).map(Use::index) == Some(0));
+/// let name: TextRef = program.attrs(program.function("f").unwrap()).next().unwrap().key;
+/// assert!(!name.is_empty() && TextRef::EMPTY.is_empty());
+/// let threads = "threads";
+/// assert!(program.text(name).len() <= text.len() && program.place_of(name).line <= 1);
+/// # let _ = (threads, name.place());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TextRef {
     low: u16,

@@ -168,6 +168,7 @@ enum Made {
     Counter(Loop),
 }
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// What an operation on indices computes.
     #[must_use]

@@ -26,15 +26,15 @@
 //!
 //! | module | what |
 //! | --- | --- |
-//! | `handle` `types` `attr` [`attr_names`] `number` | the small `Copy` types everything speaks in |
+//! | `handle` `types` `attr` `attr_names` `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
 //! | `program` `query` `index_expr` `grid` `bounds` `full` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
-//! | [`text`] | text to program and back |
+//! | `text` | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
 //! | [`rewrite`] `graph` | the rule engine, and the program as its terms |
-//! | [`sheet`] | records of the pass that weighs layouts, in a program's pools |
+//! | `sheet` | records of the pass that weighs layouts, in a program's pools |
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -53,6 +53,7 @@
 extern crate std;
 
 mod attr;
+#[doc(hidden)]
 pub mod attr_names;
 mod bounds;
 mod data;
@@ -86,10 +87,12 @@ pub use crate::edit::builder::Builder;
 pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
 };
+#[doc(hidden)]
 pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
 pub use crate::grid::{GridError, GridStack, GridStep};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
+#[doc(hidden)]
 pub use crate::index_expr::{IndexFacts, IndexStep};
 pub use crate::program::{Carried, Def, Loop, Program};
 pub use crate::storage::{LargeStorage, Mark, PoolUsage, Pools, SmallStorage, Storage};

@@ -186,6 +186,7 @@ pub(crate) fn double(digits: i64, tens: i16) -> f64 {
     decimal(digits, tens, &DOUBLE).map_or(f64::INFINITY * sign, f64::from_bits)
 }
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// The bits of a literal in an element type, rounded once; `None` if the type has no such
     /// number: it is too large, has no infinity, no sign or no zero, or more digits than fit.

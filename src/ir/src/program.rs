@@ -13,6 +13,129 @@ use crate::types::Type;
 use lanebook_tables::{LayoutTrait, OpDecl, OpId, OpRole, Tables};
 
 /// A tile program.
+///
+/// ```
+/// # use lanebook::TABLES;
+/// # use lanebook::ir::{Block, Carried, Def, LargeStorage, Literal, Loop, Op, Options, Program, Region, Shape, Type, Use, Value, parse};
+/// const TEXT: &str = "func @sum(%x: memref<?x64xf32, #gmem> {align = 16}, %n: index) {threads = 128} {
+///   %zero = constant 0.0 : tensor<64x64xf32>
+///   %sum = scf.for %k = 0 to %n step 64 iter_args(%acc = %zero) -> tensor<64x64xf32> {
+///     %a = tiled_load %x[%k, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///     %b = add %acc, %a : tensor<64x64xf32>
+///     scf.yield %b
+///   }
+///   tiled_store %sum, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// // Storage is lent; what does not fit is an error that names the pool.
+/// let mut storage = Box::new(LargeStorage::new());
+/// let program: Program = parse(storage.pools(), &TABLES, TEXT, Options::default()).unwrap();
+/// assert_eq!((program.source(), program.tables().ops.len()), (TEXT, TABLES.ops.len()));
+/// assert!(program.usage().iter().all(|pool| pool.used <= pool.capacity));
+///
+/// // Down: functions, blocks, operations.
+/// let function: Op = program.function("sum").unwrap();
+/// assert_eq!((program.functions().next(), program.symbol(function)), (Some(function), "sum"));
+/// let body: Block = program.body(function).unwrap();
+/// let region: Region = program.regions(function).next().unwrap();
+/// assert_eq!((program.blocks(region).next(), program.entry(function, 0)), (Some(body), Some(body)));
+/// let names: Vec<&str> = program.ops(body).map(|op| program.op_name(op)).collect();
+/// assert_eq!(names, ["constant", "scf.for", "tiled_store"]);
+/// let repeat = program.next(program.first(body).unwrap()).unwrap();
+/// assert_eq!((program.role(repeat).is_loop(), program.previous(repeat)), (true, program.first(body)));
+/// assert_eq!(program.decl(repeat).map(|decl| decl.name), program.decl_id(repeat).and_then(|id| TABLES.op(id)).map(|decl| decl.name));
+/// // Up again, and over everything inside.
+/// let inside = program.body(repeat).unwrap();
+/// let add = program.inside(repeat).find(|op| program.op_name(*op) == "add").unwrap();
+/// assert_eq!((program.block_of(add), program.parent(add), program.owner_of(inside)), (Some(inside), Some(repeat), Some(repeat)));
+/// assert!(program.role(program.terminator(inside).unwrap()).is_terminator());
+/// assert_eq!(program.terminator(inside), program.last(inside));
+/// assert_eq!(program.all().next(), program.first(program.root()));
+/// assert_eq!((program.following(repeat, None), program.past(repeat, None)), (program.first(inside), program.last(body)));
+/// // Where it stands in the text.
+/// assert_eq!((program.place(add).line, &TEXT[program.span(add).unwrap()][..2]), (5, "ad"));
+/// assert!(program.is_alive(add) && program.layout_trait(add) == lanebook::tables::LayoutTrait::Transparent);
+///
+/// // Values: who defines them, who uses them, of what type they are.
+/// let sum: Value = program.result(repeat, 0).unwrap();
+/// assert_eq!((program.results(repeat).count(), program.value_name(sum)), (1, "sum"));
+/// assert_eq!((program.def(sum), program.def_op(sum)), (Def::Result(repeat, 0), Some(repeat)));
+/// let ty: Type = program.type_of(sum);
+/// assert_eq!((ty.shape.pair(), program.type_at(program.type_ref(sum).unwrap())), (Some((64, 64)), ty));
+/// let user: Use = program.uses(sum).next().unwrap();
+/// assert_eq!((program.user(user), program.used(user), program.operand_number(user)), (program.last(body), Some(sum), Some(0)));
+/// assert!(program.is_used(sum) && program.next_use(user).is_none());
+/// // Operands, and the subscripts of those that have some.
+/// let load = program.first(inside).unwrap();
+/// assert_eq!((program.operand_count(load), program.operands(load).next()), (1, program.operand(load, 0)));
+/// assert_eq!((program.subscripts(load, 0).count(), program.all_operands(load).count(), program.uses_by(load).count()), (2, 3, 3));
+/// assert_eq!(program.operand_use(load, 0).and_then(|place| program.used(place)), program.operand(load, 0));
+/// // Numbers, loops and what they carry.
+/// let column = program.subscripts(load, 0).nth(1).unwrap();
+/// assert_eq!((program.int(column), program.constant(column)), (Some(0), Some(Literal::Int(0))));
+/// let counted: Loop = program.counted_loop(repeat).unwrap();
+/// assert_eq!((program.int(counted.step), program.stages(repeat)), (Some(64), 1));
+/// let carried: Carried = program.carried(repeat).next().unwrap();
+/// assert_eq!((program.value_name(carried.argument), carried.result), ("acc", Some(sum)));
+/// // Arguments and attributes.
+/// let x = program.parameters(function).next().unwrap();
+/// assert_eq!((program.arguments(body).next(), program.int_value_attr(x, "align")), (Some(x), Some(16)));
+/// assert_eq!((program.int_attr(function, "threads"), program.has_attr(function, "grid")), (Some(128), false));
+/// assert!(program.attr(function, "threads").is_some() && program.attrs(function).count() == 2);
+/// assert!(program.value_attr(x, "align").is_some() && program.value_attrs(x).count() == 1);
+/// assert_eq!(program.aliases().count(), 0);
+/// ```
+///
+/// ```
+/// # use lanebook::TABLES;
+/// # use lanebook::ir::{AttrValue, Mark, Options, Plain, Program, Shape, SmallStorage, Type, parse, print, verify};
+/// # let mut storage = Box::new(SmallStorage::new());
+/// let text = "func @f(%x: memref<?x64xf32, #gmem> {align = 16}) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///   %b = add %a, %a : tensor<64x64xf32>
+///   tiled_store %b, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let body = program.body(program.function("f").unwrap()).unwrap();
+/// let [load, add, store] = [0, 1, 2].map(|k| program.ops(body).nth(k).unwrap());
+/// let [a, b] = [load, add].map(|op| program.result(op, 0).unwrap());
+/// // Everything below can be taken back.
+/// let before: Mark = program.mark();
+/// let mul = TABLES.op_named("mul").unwrap();
+/// let product = program.insert_before(store, mul, &[a, b], &[program.type_of(a)]).unwrap();
+/// let c = program.result(product, 0).unwrap();
+/// program.set_operand(store, 0, c).unwrap();
+/// program.set_attr(product, "note", AttrValue::Int(1, None)).unwrap_err(); // no such word in the text
+/// program.set_attr(product, "threads", AttrValue::Int(64, None)).unwrap();
+/// program.remove_attr(product, "threads").unwrap();
+/// program.replace_all_uses(b, a).unwrap();
+/// program.erase(add).unwrap();
+/// assert!(verify(&mut program).is_ok() && !program.is_alive(add));
+/// let mut changed = String::new();
+/// print(&program, &Plain, &mut changed).unwrap();
+/// assert!(changed.contains("mul %a, %a"), "{changed}");
+/// program.undo(before);
+/// assert!(program.is_alive(add) && program.operand(store, 0) == Some(b));
+/// // What is to stay is kept; operations move, append, gain and lose operands and arguments.
+/// let kept = program.mark();
+/// let f = program.function("f").unwrap();
+/// let matrix = program.type_of(program.parameters(f).next().unwrap());
+/// let y = program.add_argument(body, matrix).unwrap();
+/// program.add_value_attr(y, "align", AttrValue::Int(16, None)).unwrap();
+/// program.remove_argument(body, 1).unwrap();
+/// let end = program.append(body, TABLES.op_named("add").unwrap(), &[a], &[]).unwrap();
+/// let extra = program.add_operand(end, a).unwrap();
+/// program.set_use(extra, b).unwrap();
+/// program.remove_operand(end, 1).unwrap();
+/// let result = program.add_result(end, Type::INDEX).unwrap();
+/// program.set_type(result, Type::tensor(Shape::of(&[64, 64]).unwrap(), program.type_of(a).dtype.unwrap())).unwrap();
+/// assert!(program.same_type(&program.type_of(result), &program.type_of(a)));
+/// program.take_name(result, a).unwrap();
+/// program.remove_result(end, 0).unwrap();
+/// program.move_before(end, store).unwrap();
+/// program.erase(end).unwrap();
+/// assert!(program.is_inside(store, f) && program.writes() > 0);
+/// program.keep(kept);
+/// ```
 #[derive(Debug)]
 pub struct Program<'s, 't> {
     #[doc(hidden)]

@@ -26,6 +26,19 @@ const MADE_CELL: usize = 24;
 /// aliases), regions (and blocks), undo journal entries. An operation of the usual kind needs one
 /// `OPS`, one to two `VALUES`, three `USES` and half an `ATTRS`: about 160 bytes, with what the
 /// weighing of layouts needs. A literal operand needs one more of `VALUES` and `ATTRS`.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, PoolUsage, Pools, Storage, parse};
+///
+/// // Room for 16 operations, 32 values and so on, where no heap is: a static or a stack.
+/// let mut storage = Box::new(Storage::<16, 32, 64, 32, 16, 8, 64>::new());
+/// let pools: Pools = storage.pools();
+/// let program = parse(pools, &TABLES, "func @f(%n: index) {threads = 64} {\n}", Options::default()).unwrap();
+/// // How much of it a program takes.
+/// let operations: PoolUsage = program.usage()[0];
+/// assert_eq!((operations.used, operations.capacity), (1, 16));
+/// ```
 #[derive(Debug)]
 pub struct Storage<
     const OPS: usize,

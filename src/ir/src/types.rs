@@ -6,6 +6,17 @@ use lanebook_tables::{DtypeId, Space};
 pub const MAX_RANK: usize = 6;
 
 /// Extents of a tile in elements, slowest first, as written.
+///
+/// ```
+/// use lanebook::ir::{MAX_RANK, Shape};
+///
+/// let tile = Shape::of(&[64, 128]).unwrap();
+/// assert_eq!((tile.rank(), tile.extent(1), tile.elements(), tile.pair()), (2, Some(128), Some(8192), Some((64, 128))));
+/// // A dimension that is known at run time alone.
+/// let rows = Shape::SCALAR.with(None).unwrap().with(Some(64)).unwrap();
+/// assert_eq!((rows.iter().collect::<Vec<_>>(), rows.elements()), (vec![None, Some(64)], None));
+/// assert!(Shape::of(&[1; MAX_RANK + 1]).is_none() && !Shape::UNKNOWN.is_known());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     extents: [u32; MAX_RANK],
@@ -112,6 +123,24 @@ pub enum TileEncoding {
 }
 
 /// A type. `Copy`; programs intern them, see [`TypeRef`](crate::TypeRef).
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Shape, TileEncoding, Type, TypeKind};
+/// use lanebook::tables::Space;
+///
+/// let f16 = TABLES.dtype_named("f16").unwrap();
+/// let tile = Type::tensor(Shape::of(&[64, 64]).unwrap(), f16);
+/// assert!(tile.is_tile() && !tile.is_memory() && tile.kind == TypeKind::Tensor);
+/// let shared = tile.in_space(Space::Shared);
+/// assert!(shared.is_memory() && !shared.is_kept());
+/// assert!(tile.in_space(Space::Register).is_fragment() && !shared.is_fragment());
+/// assert!(Type::memref(Shape::UNKNOWN, f16, Space::Global).is_memory());
+/// // A type that leaves something open agrees with one that says it.
+/// assert!(Type::ELIDED.agrees(&tile) && Type::ELIDED.is_elided() && !Type::INDEX.agrees(&tile));
+/// assert_eq!((Type::UNIT.kind, Type::scalar(f16).kind, Type::bare(TypeKind::Index)), (TypeKind::Unit, TypeKind::Scalar, Type::INDEX));
+/// assert_eq!(tile.encoded(TileEncoding::None), tile);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
     /// What kind.

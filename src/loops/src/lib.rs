@@ -33,7 +33,11 @@ mod result;
 mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
-pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
-pub use operators::{WarpProduct, product_unit};
 pub use result::LoopLayouts;
 pub use tell::{Fact, LoopParts, Told, tell};
+
+// What planning asks of a machine's units.
+#[doc(hidden)]
+pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
+#[doc(hidden)]
+pub use operators::{WarpProduct, product_unit};

@@ -20,6 +20,35 @@
 //! | `slice` | loops in parts |
 //! | `agent` | hand-overs between agents |
 //! | `alias` `base` `handed` | allocations behind selects, views, loops and pipeline regions |
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::ir::{Options, SmallStorage, parse};
+//! use lanebook::passes::{Analysis, ChoiceError, ChoicePool, Diagnostic, Event, PassError};
+//! use lanebook::pipeline::apply;
+//!
+//! let text = "func @f(%x: memref<64x64xf32, #gmem>) {threads = 128} {
+//!   %a = tiled_load %x[0, 0] : memref<64x64xf32, #gmem> -> tensor<64x64xf32>
+//!   %b = convert_layout %a : tensor<64x64xf32> -> tensor<64x64xf32>
+//!   tiled_store %b, %x[0, 0] : tensor<64x64xf32> -> memref<64x64xf32, #gmem>
+//! }";
+//! let mut storage = Box::new(SmallStorage::new());
+//! let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+//! let (mut work, mut fuel, mut events) = (heapless::Vec::<_, 64>::new(), 100, Vec::new());
+//! apply(&TABLES, "remove-conversions", &mut program, work.as_mut_view(), &mut fuel, |event| events.push(event)).unwrap();
+//! assert!(events.iter().any(|event| matches!(event, Event::Rule { .. })));
+//! // A pass that does not exist, or whose fuel ends, leaves the program as it was.
+//! let refused = apply(&TABLES, "no-such-pass", &mut program, work.as_mut_view(), &mut fuel, |_| {});
+//! assert_eq!(refused, Err(PassError::Unknown));
+//! // Analyses by name, with what each is for; findings; pools of the passes that choose.
+//! assert!(Analysis::ALL.iter().all(|one| Analysis::named(one.name()) == Some(*one) && !one.reason().is_empty()));
+//! fn sentence(finding: Diagnostic) -> &'static str {
+//!     finding.text()
+//! }
+//! assert_ne!(ChoicePool::Book.describe(), ChoicePool::Facts.describe());
+//! # let _ = sentence;
+//! # fn choice(error: ChoiceError) -> String { let mut out = String::new(); error.write_text(&mut out).unwrap(); out }
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -48,6 +77,7 @@ mod error;
 mod handed;
 pub mod layout_seeding;
 mod propagate;
+#[doc(hidden)]
 pub mod remat;
 mod slice;
 mod unify;

@@ -1,4 +1,13 @@
 //! Why there is no plan, as numbers.
+//!
+//! ```
+//! use lanebook::detail::{PLAN, of_plan};
+//! use lanebook::plan::PlanError;
+//!
+//! // An error of planning as a number with its name.
+//! let detail = of_plan(PlanError::UnknownArch);
+//! assert!(PLAN.contains(&(detail.number, "UnknownArch")));
+//! ```
 
 use crate::PlanError;
 use lanebook_ir::detail::wide;

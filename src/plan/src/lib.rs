@@ -38,16 +38,21 @@ pub mod detail;
 mod explain;
 #[doc(hidden)]
 pub mod memory_pressure;
+#[doc(hidden)]
 pub mod select;
+#[doc(hidden)]
 pub mod shared_alloc;
 
 pub use data::{
-    AllocPlan, BlockBitRole, ByteSource, Candidate, Either, End, Figures, FragmentPlan, Gather,
-    GlobalPlan, HalfPlan, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK, MAX_STAGED_SIZES,
-    MapPlan, Plan, PlanError, PlanPool, Product, ProductPlan, RegisterTranspose, Reject,
-    RejectedCandidate, ScaleCopy, ScaleFeed, ScalePlan, SharedExchange, ShufflePlan, Swap,
-    TensorLoads, TiledPlan, Tiling, TransferPlan, Unatomic, Unindexed, Unscaled, Unstaged,
-    Unwritable,
+    AllocPlan, Candidate, End, Figures, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, Plan,
+    PlanError, PlanPool, Product, ProductPlan, Reject, RejectedCandidate, SharedExchange,
+    ShufflePlan, TransferPlan, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable,
 };
+
+// What emission and the checkers read of a plan beyond that.
 #[doc(hidden)]
-pub use data::{TensorBlocks, stored_before};
+pub use data::{
+    BlockBitRole, ByteSource, Either, Gather, InShared, InTensor, LEADS, Lead, Limits, MAP_RANK,
+    MAX_STAGED_SIZES, RegisterTranspose, ScaleCopy, ScaleFeed, ScalePlan, Swap, TensorBlocks,
+    TensorLoads, TiledPlan, Tiling, stored_before,
+};

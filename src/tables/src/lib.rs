@@ -229,7 +229,7 @@
 //! let interleaves: &[Interleave] = map.interleaves;
 //! assert!(element.bits > 0 && !interleaves.is_empty() && map.rank.0 <= map.rank.1);
 //! let limits: &[MapLimit] = units.map_limits;
-//! assert!(limits.iter().all(|limit| !limit.elements.is_empty()));
+//! assert!(limits.iter().all(|limit| !limit.name.is_empty()));
 //! let copy: &TiledMove = &units.tiled_moves[0];
 //! let done: &CompletionObject = &units.completions[0];
 //! assert!(!copy.name.is_empty() && done.bytes == 8);

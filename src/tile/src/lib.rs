@@ -33,20 +33,26 @@
 #[cfg(test)]
 extern crate std;
 
+#[doc(hidden)]
 pub mod basis;
+#[doc(hidden)]
 pub mod candidates;
+#[doc(hidden)]
 pub mod copy_atom;
 mod depth_order;
+#[doc(hidden)]
 pub mod divide;
 pub mod encoding;
 #[doc(hidden)]
 pub mod evaluate;
 mod explain;
 pub mod map;
+#[doc(hidden)]
 pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
 
+#[doc(hidden)]
 pub mod product;
 #[doc(hidden)]
 pub mod shaping;

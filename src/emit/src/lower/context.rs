@@ -22,6 +22,22 @@ use lanebook_tables::{AtomId, IndexOp, Role};
 pub const MAX_VARIABLES: usize = 256;
 
 /// Why nothing was emitted.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::emit::{ElementReason, EmitError, EmitPool};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+///
+/// let full = EmitError::Capacity { pool: EmitPool::Steps, capacity: 64 };
+/// let (mut plain, mut named) = (String::new(), String::new());
+/// full.write_text(&mut plain).unwrap();
+/// let mut pools = Box::new(SmallStorage::new());
+/// let program = parse(pools.pools(), &TABLES, "func @f() {threads = 32} {\n}", Options::default()).unwrap();
+/// let arch = &TABLES.archs[0];
+/// full.write_named(&TABLES, arch, &program, &mut named).unwrap();
+/// assert!(plain.contains("64") && named.contains("64"));
+/// assert!(!ElementReason::Subscript.message().is_empty() && !ElementReason::Subscript.remedy().is_empty());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -70,6 +70,24 @@ pub(crate) fn returned(program: &Program<'_, '_>, function: Op) -> Option<Op> {
 }
 
 /// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::emit::{Param, parameters};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::plan::MapPlan;
+///
+/// let text = "func @f(%x: memref<?x64xf32, #gmem>, %m: index) {threads = 32} {\n}";
+/// let mut pools = Box::new(SmallStorage::new());
+/// let program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let mut list = heapless::Vec::<Param, 8>::new();
+/// let isa = TABLES.isas.iter().find(|isa| isa.name == "ptx").unwrap();
+/// let maps = heapless::Vec::<MapPlan, 1>::new();
+/// let f = program.function("f").unwrap();
+/// assert!(parameters((&TABLES, isa), &program, f, maps.as_view(), list.as_mut_view()));
+/// // A pointer, the extent that the type does not say, and the index.
+/// assert_eq!(list.iter().map(|param| param.bytes).collect::<Vec<_>>(), [8, 4, 4]);
+/// ```
 #[must_use]
 pub fn parameters(
     (tables, isa): (&Tables<'_>, &Isa<'_>),

@@ -17,6 +17,35 @@ use lanebook_tables::{OpId, OpRole, Space};
 pub type SubscriptedArg<'a> = (Value, &'a [Value]);
 
 /// Appends operations to a program, block by block.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Builder, Program, SmallStorage, Type, verify};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// // Names of functions come from a vocabulary: the program holds no text of its own.
+/// let mut program = Program::new(storage.pools(), &TABLES, "twice").unwrap();
+/// let mut builder = Builder::new(&mut program);
+/// let (matrix, tile) = (builder.memory(2, "f32")?, builder.tile(&[64, 64], "f32", None)?);
+/// let function = builder.function("twice", 128, &[matrix, Type::INDEX])?;
+/// let block = builder.block();
+/// let [x, n] = [0, 1].map(|k| builder.program().arguments(block).nth(k).unwrap());
+/// let (zero, step) = (builder.int(0)?, builder.int(64)?);
+/// // A loop over the rows: the builder goes into it, and comes back at its end.
+/// let repeat = builder.counted(zero, n, step, &[])?;
+/// let inside = builder.block();
+/// let row = builder.program().arguments(inside).next().unwrap();
+/// let load = builder.op("tiled_load", &[(x, &[row, zero])], &[tile])?;
+/// let a = builder.program().result(load, 0).unwrap();
+/// let b = builder.value("add", &[a, a], tile)?;
+/// builder.op("tiled_store", &[(b, &[]), (x, &[row, zero])], &[])?;
+/// assert_eq!(builder.end(&[])?, repeat);
+/// assert_eq!(builder.block(), block);
+/// builder.go(block);
+/// assert_eq!(builder.program().function("twice"), Some(function));
+/// assert!(verify(&mut program).is_ok());
+/// # Ok::<(), lanebook::ir::ErrorKind>(())
+/// ```
 #[derive(Debug)]
 pub struct Builder<'p, 's, 't> {
     program: &'p mut Program<'s, 't>,

@@ -12,6 +12,7 @@ use heapless::Vec;
 /// An operation with regions that is being copied, and its copy.
 type OpenCopy = (Op, Op);
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// A copy of an operation, with everything in it, right before `anchor`. Values from outside
     /// are shared; the copy's own results have no names, values inside keep theirs. At most 16

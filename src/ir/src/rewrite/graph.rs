@@ -53,6 +53,78 @@ pub struct TileMake<I> {
 ///
 /// An `Id` names a node. For the tile IR it is an operation or a value; a value stands for the
 /// operation that defines it, when that has one result.
+///
+/// ```
+/// use lanebook::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work};
+/// use lanebook::tables::{IndexOp, Word};
+///
+/// // Sums of constants, the smallest graph: rules see nodes, ask of them, and make new ones.
+/// #[derive(Default)]
+/// struct Sums(Vec<Option<(u16, u16)>>, Vec<u64>);
+///
+/// impl Terms for Sums {
+///     type Id = u16;
+///     fn view(&self, id: u16) -> View {
+///         match self.0[usize::from(id)] {
+///             Some(_) => View::Index(IndexOp::Add),
+///             None => View::Const { value: self.1[usize::from(id)], width: 32 },
+///         }
+///     }
+///     fn arity(&self, id: u16) -> u8 {
+///         if self.0[usize::from(id)].is_some() { 2 } else { 0 }
+///     }
+///     fn operand(&self, id: u16, number: u8) -> Option<u16> {
+///         self.0[usize::from(id)].map(|(a, b)| if number == 0 { a } else { b })
+///     }
+///     fn holds(&self, _: Word, _: &[Bound<u16>]) -> bool {
+///         false
+///     }
+/// }
+///
+/// impl Graph for Sums {
+///     type Error = u32;
+///     type Mark = usize;
+///     fn refresh(&mut self, id: u16) -> Result<Option<u16>, u32> {
+///         Ok(Some(id))
+///     }
+///     fn settle(&mut self, _: u16) {}
+///     fn make_const(&mut self, value: u64, _: u8) -> Result<u16, u32> {
+///         self.0.push(None);
+///         self.1.push(value);
+///         Ok(self.0.len() as u16 - 1)
+///     }
+///     fn make_index(&mut self, _: IndexOp, args: &[u16]) -> Result<u16, u32> {
+///         self.0.push(Some((args[0], args[1])));
+///         self.1.push(0);
+///         Ok(self.0.len() as u16 - 1)
+///     }
+///     fn make_tile(&mut self, _: TileMake<u16>, _: &[u16], _: u16) -> Result<u16, u32> {
+///         Err(0)
+///     }
+///     fn replace(&mut self, old: u16, new: u16, _: &mut Work<'_, u16>) -> Result<(), RunError<u32>> {
+///         for place in self.0.iter_mut().flatten() {
+///             for operand in [&mut place.0, &mut place.1] {
+///                 if *operand == old {
+///                     *operand = new;
+///                 }
+///             }
+///         }
+///         Ok(())
+///     }
+///     fn checkpoint(&mut self) -> usize {
+///         self.0.len()
+///     }
+///     fn rollback(&mut self, mark: usize) {
+///         self.0.truncate(mark);
+///         self.1.truncate(mark);
+///     }
+/// }
+///
+/// let mut sums = Sums::default();
+/// let (one, two) = (sums.make_const(1, 32).unwrap(), sums.make_const(2, 32).unwrap());
+/// let sum = sums.make_index(IndexOp::Add, &[one, two]).unwrap();
+/// assert_eq!((sums.view(sum), sums.arity(sum), sums.operand(sum, 1)), (View::Index(IndexOp::Add), 2, Some(two)));
+/// ```
 pub trait Terms {
     /// Names a node.
     type Id: Copy + PartialEq;

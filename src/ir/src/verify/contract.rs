@@ -6,6 +6,32 @@
 //!
 //! Does not: judge types and shapes against each other ([`verify`](crate::verify()) does), or ask
 //! what an architecture can do (planning does).
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::ir::contract::{At, Breach, BreachKind, ValueList, check, notation_of};
+//! use lanebook::ir::SourcePlace;
+//! use lanebook::ir::{Options, SmallStorage, parse};
+//!
+//! let mut storage = Box::new(SmallStorage::new());
+//! // Well formed, but not what `compile` takes: the attribute has no meaning there.
+//! let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 64} {
+//!   %a = tiled_load %x[0, 0] {speed = 9} : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+//! }";
+//! let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+//! let breach: Breach = check(&program, program.function("f").unwrap()).unwrap_err();
+//! let (kind, at): (BreachKind, SourcePlace) = (breach.kind, breach.at);
+//! let mut sentence = String::new();
+//! breach.write_text(&mut sentence).unwrap();
+//! let mut alone = String::new();
+//! kind.write_text(&mut alone).unwrap();
+//! assert!(sentence.contains("speed") || sentence.contains(&alone), "{sentence}");
+//! assert_eq!(at.op.map(|op| program.op_name(op)), Some("tiled_load"));
+//! let second = At { side: ValueList::Operand, number: 1 };
+//! assert_eq!((second.side.describe(), second.number), ("operand", 1));
+//! // Which notation a layout is written in.
+//! assert_ne!(notation_of("S[(8,8):(8,1)]"), notation_of("#ttg.blocked<{}>"));
+//! ```
 use crate::attr::{AttrValue, Literal};
 use crate::error::SourcePlace;
 use crate::handle::{Block, Op, TextRef, Value};

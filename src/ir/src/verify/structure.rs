@@ -29,6 +29,7 @@ pub fn verify(program: &mut Program<'_, '_>) -> Result<(), IrError> {
     Ok(())
 }
 
+#[doc(hidden)] // Questions of the floors above.
 impl Program<'_, '_> {
     /// Numbers the operations in text order, for [`before`](Self::before) and
     /// [`dominates`](Self::dominates). Not a change: it is neither counted nor recorded.

@@ -36,15 +36,24 @@ pub(crate) mod scaled;
 pub(crate) mod score;
 pub(crate) mod tensor;
 
+// How patterns of addresses, candidates and tiles are weighed.
+#[doc(hidden)]
 pub use crate::layout_seeding::axis::{AxisInfo, Runs};
+#[doc(hidden)]
 pub use crate::layout_seeding::blocked::Workers;
+#[doc(hidden)]
 pub use crate::layout_seeding::book::{
     BitLayout, Core, MemoryTile, NewLayout, SeededLayout, SeededLayouts,
 };
+#[doc(hidden)]
 pub use crate::layout_seeding::coalesce::{Class, PointerTile};
+#[doc(hidden)]
 pub use crate::layout_seeding::group::GroupNode;
+#[doc(hidden)]
 pub use crate::layout_seeding::legal::bucket_of;
+#[doc(hidden)]
 pub use crate::layout_seeding::runs::KnownAxes;
+#[doc(hidden)]
 pub use crate::layout_seeding::score::{
     CostTerms, SeedingCandidate, TransactionParts, Verdict, pick,
 };
@@ -218,6 +227,28 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 
 /// Storage for [`SeedingScratch`], by value: layouts, values (and operations), classes of accesses,
 /// candidates. An architecture has fewer than 128 copy atoms.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::layout_seeding::{SeedingOptions, SeedingScratch, SeedingStorage, arch_of};
+/// use lanebook::pipeline::{Lent, apply_with};
+///
+/// let text = "func @f(%x: memref<64x64xf32, #gmem>) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<64x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<64x64xf32, #gmem>
+/// }";
+/// let mut pools = Box::new(SmallStorage::new());
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// // Nothing in the text names a machine: it is said.
+/// assert!(arch_of(&program, &TABLES, &SeedingOptions::default()).is_none());
+/// let mut storage = Box::new(SeedingStorage::<16, 64, 64, 64, 16>::new());
+/// let mut room: SeedingScratch = storage.room();
+/// let wishes = SeedingOptions { arch: TABLES.arch_named("sm_80"), ..SeedingOptions::default() };
+/// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
+/// let mut lent = Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+/// assert!(apply_with(&TABLES, "default-layouts", &mut program, &mut lent, |_| {}).is_ok());
+/// ```
 #[derive(Debug)]
 pub struct SeedingStorage<
     const LAYOUTS: usize,

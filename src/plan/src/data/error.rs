@@ -4,6 +4,32 @@ use lanebook_ir::Op;
 use lanebook_tile::tiling::Reject;
 
 /// Why no plan was made. Every value names the operation (or value) and the figures that matter.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{CompileError, KernelStorage, plan};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable};
+///
+/// // Threads that are no power of two.
+/// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 100} {
+///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// let Err(CompileError::Plan(refused)) = plan(&TABLES, arch, &mut program, room.scratch()) else { panic!() };
+/// assert!(matches!(refused, PlanError::Threads { .. }));
+/// let (mut plain, mut named) = (String::new(), String::new());
+/// refused.write_text(&mut plain).unwrap();
+/// refused.write_named(TABLES.arch(arch).unwrap(), &program, &mut named).unwrap();
+/// assert!(named.contains("100"), "{named}");
+/// // Pools, and reasons inside of others.
+/// assert!(!PlanPool::Fragments.describe().is_empty());
+/// assert_ne!(Unwritable::Size.message(true), Unwritable::Axes.message(true));
+/// # fn reasons(_: Unatomic, _: Unindexed, _: Unscaled, _: Unstaged) {}
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -51,6 +51,7 @@ pub struct ShufflePlan {
     pub cost: u32,
 }
 
+#[doc(hidden)]
 impl ShufflePlan {
     /// No movement at all.
     #[must_use]
@@ -285,6 +286,7 @@ impl Either {
     }
 }
 
+#[doc(hidden)]
 impl ShufflePlan {
     /// The first swap, where choosing bytes into sent registers does it at once.
     #[must_use]

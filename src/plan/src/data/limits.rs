@@ -57,6 +57,7 @@ impl Limits {
     }
 }
 
+#[doc(hidden)]
 impl Plan<'_> {
     /// Whether a tile is the scratch of an exchange.
     #[must_use]

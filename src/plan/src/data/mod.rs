@@ -122,6 +122,7 @@ pub struct Lead {
     pub bytes: Option<u32>,
 }
 
+#[doc(hidden)]
 impl GlobalPlan {
     /// The indices of the tile's matrix, outermost first.
     pub fn leads(&self) -> impl Iterator<Item = &Lead> {
@@ -252,6 +253,7 @@ pub struct HalfPlan {
     pub bank_status: Option<Status>,
 }
 
+#[doc(hidden)]
 impl HalfPlan {
     /// What it costs where ways to convert are compared, in quarter units.
     #[must_use]
@@ -281,6 +283,7 @@ pub struct SharedExchange {
     pub load: HalfPlan,
 }
 
+#[doc(hidden)]
 impl SharedExchange {
     /// Weighted sum of both halves, addresses and barriers, in quarter units, as ways to convert are
     /// compared.
@@ -347,6 +350,60 @@ pub enum Candidate {
 }
 
 /// The plan of one function, in storage lent by the caller.
+///
+/// ```
+/// use lanebook::compile::{KernelStorage, plan};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::plan::{AllocPlan, Candidate, End, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, ProductPlan, RejectedCandidate, SharedExchange, ShufflePlan, TransferPlan};
+/// use lanebook::TABLES;
+///
+/// let text = "func @f(%x: memref<?x64xf32, #gmem> {align = 16, stride_div = 4}, %m: index {div = 32}) {threads = 128} {
+///   %s = alloc_tensor : tensor<32x64xf32, #smem>
+///   copy %x[%m, 0], %s : memref<?x64xf32, #gmem> -> tensor<32x64xf32, #smem>
+///   %a = tiled_load %s : tensor<32x64xf32, #smem> -> tensor<32x64xf32>
+///   %b = add %a, %a : tensor<32x64xf32>
+///   tiled_store %b, %x[%m, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_80").unwrap();
+/// let mut planned = plan(&TABLES, arch, &mut program, room.scratch()).unwrap();
+/// let plan = &planned.plan;
+/// let body = program.body(planned.function).unwrap();
+/// let [alloc, copy, load, add] = [0, 1, 2, 3].map(|k| program.ops(body).nth(k).unwrap());
+/// let value = |op| program.result(op, 0).unwrap();
+///
+/// // Where the shared tile lies, and in which layout.
+/// let (_, tile): (u16, &AllocPlan) = plan.alloc_of(value(alloc)).unwrap();
+/// assert_eq!((tile.bytes, tile.stage_bytes(), tile.meets(tile)), (8192, 8192, true));
+/// // By which instruction each movement goes, and between what.
+/// let moved: &TransferPlan = plan.move_of(copy).unwrap();
+/// assert!(matches!((moved.from, moved.to), (End::Global(_), End::Shared(_))));
+/// assert!(!TABLES.atom(moved.atom).unwrap().name().is_empty() && plan.staged(moved).is_none() && !plan.runs_ahead(copy));
+/// let global: &GlobalPlan = &plan.globals[0];
+/// assert_eq!(Some(global.memref), program.operand(copy, 0));
+/// // How each register tile lies over lanes and registers.
+/// let (at, fragment) = plan.fragment_of(value(add)).unwrap();
+/// let listed: &FragmentPlan = &plan.fragments[usize::from(at)];
+/// assert_eq!(&listed.fragment, fragment);
+/// assert!(plan.move_of(load).is_some() && !plan.is_absorbed(load));
+/// // No products, no conversions in this one; nothing of tensor memory.
+/// let (products, maps): (&[ProductPlan], &[MapPlan]) = (plan.products, plan.maps);
+/// let (exchanges, lanes): (&[SharedExchange], &[ShufflePlan]) = (plan.exchanges, plan.lanes);
+/// assert!(products.is_empty() && maps.is_empty() && exchanges.is_empty() && lanes.is_empty());
+/// assert!(plan.product_of(add).is_none() && plan.exchange_of(add).is_none() && plan.lanes_of(add).is_none());
+/// assert!(plan.lanes_ahead(add).is_none() && !plan.converts(add) && plan.in_tensor(&program, value(add)).is_none());
+/// assert_eq!(plan.tensor_completion(), None);
+/// let half: Option<&HalfPlan> = exchanges.first().map(|exchange| &exchange.store);
+/// assert!(half.is_none());
+/// // What lost, and why.
+/// let lost: &RejectedCandidate = plan.rejected.iter().find(|lost| matches!(lost.what, Candidate::Atom(_))).unwrap();
+/// assert!(program.is_alive(lost.op));
+/// let lost = *lost;
+/// planned.plan.lose(lost);
+/// planned.plan.clear();
+/// assert!(planned.plan.transfers.is_empty());
+/// ```
 pub struct Plan<'s> {
     /// For which architecture.
     pub arch: ArchId,

@@ -32,6 +32,7 @@ pub struct MapPlan {
     pub stride_bytes: [Option<u32>; MAP_RANK - 1],
 }
 
+#[doc(hidden)]
 impl MapPlan {
     /// The memref's dimension that each of the map's is, innermost first.
     #[must_use]

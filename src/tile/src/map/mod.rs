@@ -18,14 +18,20 @@ pub(crate) mod span;
 pub(crate) use crate::map::bank::count_within;
 pub use crate::map::bank::{BankAccess, Conflicts, MAX_BANKS, count_conflicts};
 pub use crate::map::fragment::{Fragment, RepeatGrid, TileShape};
-pub use crate::map::memory::{Column, Combine, MemoryMap, RowRotation, SharedLayout};
+pub use crate::map::memory::{MemoryMap, RowRotation, SharedLayout};
+
+#[doc(hidden)]
+pub use crate::map::memory::{Column, Combine};
+#[doc(hidden)]
 pub use crate::map::slice::KeptAxis;
+#[doc(hidden)]
 pub use crate::map::span::Subspace;
 
 /// Most element bits of a panel, and of a tile (2^20 elements).
 pub const MAX_BITS: usize = 20;
 
 /// A short list of columns, one for each bit of something.
+#[doc(hidden)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Columns<T: Copy, const N: usize> {
     items: [T; N],

@@ -46,6 +46,7 @@ impl KeptAxis {
     }
 }
 
+#[doc(hidden)]
 impl Fragment {
     /// The distribution of the elements that stay: lanes and warps that shared them hold copies,
     /// and each lane holds each of its own once. `shape` is the result's: a row or a column of
