@@ -9,6 +9,69 @@
 //!
 //! Guarantees: no allocation, no recursion, no panic; every attribute and operation is told, or
 //! refused with its place.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::infer::*;
+//! use lanebook::ir::{Options, SmallStorage, parse, print};
+//! use lanebook::loops::{Fact, LoopLayouts, LoopParts, LoopError, LoopErrorKind, LoopResult, Told, tell};
+//!
+//! let text = "func @rows(%A: memref<4x16xf32>, %B: memref<4xf32>) {threads = 64} {
+//!   %f = alloc_tensor : tensor<4x16xf32, #fragment>
+//!   parallel (%i, %j) in (4, 16) {
+//!     %a = memref.load %A[%i, %j]
+//!     memref.store %a, %f[%i, %j]
+//!   }
+//!   parallel (%i) in (4) {
+//!     %x = memref.load %f[%i, 0]
+//!     memref.store %x, %B[%i]
+//!   }
+//! }";
+//! let mut pools = Box::new(SmallStorage::new());
+//! let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+//! // Room for inference, and for what stands for what.
+//! let (mut bases, mut terms) = (vec![BaseEntry::default(); 512], vec![DigitTerm::default(); 4096]);
+//! let mut buckets = vec![0; 64];
+//! let (mut buffers, mut operators) = (vec![Buffer::default(); 8], vec![Operator::default(); 8]);
+//! let (mut accesses, mut layouts) = (vec![Access::default(); 16], vec![None; 32]);
+//! let (mut queue, mut points) = (vec![0; 16], vec![0; 256]);
+//! let (mut values, mut ops, mut tiles) = (vec![Fact::default(); 64], vec![None; 8], vec![None; 8]);
+//! let parts = LoopParts {
+//!     inference: InferenceParts {
+//!         arena: ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets },
+//!         buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
+//!         layouts: &mut layouts, queue: &mut queue, points: &mut points,
+//!     },
+//!     values: &mut values, operators: &mut ops, buffers: &mut tiles,
+//! };
+//! let arch = TABLES.arch(TABLES.arch_named("sm_80").unwrap()).unwrap();
+//! let function = program.function("rows").unwrap();
+//! let mut told: Told = tell(&program, function, &TABLES, arch, parts).unwrap();
+//! told.inference.run(&TABLES.policies[0], &mut ()).unwrap();
+//! // Two nests, three buffers; what stands for what, both ways.
+//! assert_eq!((told.operators().count(), told.buffers().count(), told.function()), (2, 3, function));
+//! let (nest, op) = told.operators().next().unwrap();
+//! assert_eq!((told.op(nest), told.operator_for(op)), (Some(op), Some(nest)));
+//! let (id, value) = told.buffers().next().unwrap();
+//! assert_eq!(told.value(id), Some(value));
+//! // The layouts go back into the program, and print with it.
+//! told.annotate(&mut program).unwrap();
+//! let mut annotated = String::new();
+//! print(&program, &LoopLayouts(&told), &mut annotated).unwrap();
+//! assert!(annotated.contains("layout ="), "{annotated}");
+//!
+//! // What cannot be told is said with its place.
+//! fn explain(error: LoopError, program: &lanebook::ir::Program) -> String {
+//!     let (mut plain, mut named, mut kind) = (String::new(), String::new(), String::new());
+//!     error.write_text(&mut plain).unwrap();
+//!     error.write_named(program, &mut named).unwrap();
+//!     error.kind.write_text(&mut kind).unwrap();
+//!     assert_eq!(error.display(program).to_string(), named);
+//!     named
+//! }
+//! let refused: LoopResult<()> = Err(LoopError { kind: LoopErrorKind::NoThreads, op: function });
+//! assert!(explain(refused.unwrap_err(), &program).contains("threads"));
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

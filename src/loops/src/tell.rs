@@ -69,12 +69,14 @@ impl Told<'_> {
         self.function
     }
     /// What is known of a value.
+    #[doc(hidden)]
     #[must_use]
     pub fn fact(&self, value: Value) -> Fact {
         self.values.get(value.index()).copied().unwrap_or_default()
     }
     /// The first value whose map is a multiple of a variable and a number, the multiple, and the
     /// number.
+    #[doc(hidden)]
     #[must_use]
     pub fn multiple_of(&self, var: BaseId) -> Option<(Value, i64, i64)> {
         let arena = &self.inference.arena;
@@ -94,17 +96,20 @@ impl Told<'_> {
         own.last()
     }
     /// Notes that something of a fragment is read before it is written.
+    #[doc(hidden)]
     pub fn read_early(&mut self, id: BufferId) {
         let bit = 1u64.checked_shl(u32::from(id.0)).unwrap_or(1 << 63);
         self.early.1 |= self.early.0 & bit == 0;
         self.early.0 |= bit;
     }
     /// Whether something of a fragment is read before it is written.
+    #[doc(hidden)]
     #[must_use]
     pub fn is_read_early(&self, id: BufferId) -> bool {
         self.early.0 & 1u64.checked_shl(u32::from(id.0)).unwrap_or(1 << 63) != 0
     }
     /// Whether [`Told::read_early`] has told of a new fragment since this was asked.
+    #[doc(hidden)]
     pub fn take_early(&mut self) -> bool {
         core::mem::take(&mut self.early.1)
     }

@@ -16,6 +16,29 @@ pub enum ElementBit {
 }
 
 /// A layout as a distribution of `2^bits` elements.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::query::{Distribution, ElementBit, NoDistribution, QueryStorage, Tile, WarpSplit, distributions};
+///
+/// // Two layouts of one tile, as distributions over the waves of a machine.
+/// let arch = TABLES.arch_named("gfx942").unwrap();
+/// let tile = Tile { extents: &[64, 4], element_bits: 32 };
+/// let texts = ["S[(64,4):(1@laneid,32@bit)]", "S[(16,4,4):(4@laneid,32@bit,1@laneid)]"];
+/// let mut storage = Box::new(QueryStorage::new());
+/// distributions(&TABLES, arch, texts, tile, WarpSplit::Halves, &mut storage).unwrap();
+/// let [from, _to]: &[Distribution; 2] = storage.distributions();
+/// assert_eq!((from.wave, from.warps, from.home(2)), (6, 0, Some(ElementBit::Lane(0))));
+/// assert_eq!(from.written_register(3), 3);
+/// let mut written = String::new();
+/// from.write(0, &mut written).unwrap();
+/// assert!(written.starts_with("S["), "{written}");
+/// // Memory is no distribution.
+/// let refused = distributions(&TABLES, arch, ["(64,4):(4,1)", texts[1]], tile, WarpSplit::named("halves").unwrap(), &mut storage);
+/// let (number, why) = refused.unwrap_err();
+/// assert_eq!((number, why), (0, NoDistribution::Memory));
+/// assert!(why.number() > 0 && !why.describe().is_empty() && WarpSplit::NAMED.len() == 2);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
     /// Bits of an element's number.

@@ -27,6 +27,51 @@
 //! | `error` `words` `write` | why there is none, in words; numbers and strings |
 //!
 //! Guarantees: no allocation, no recursion, no panic. What depends on an architecture is read from the tables.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::query::*;
+//!
+//! let mut storage = Box::new(QueryStorage::new());
+//! // Where an element of an accumulator lies.
+//! let answer: QueryAnswer = ask(&TABLES, None, "mma.m16n8k16.f32.f16.D at (3, 5)", &mut storage).unwrap();
+//! assert!(matches!(answer.topic, QueryTopic::Element(_)));
+//! let (mut text, mut json) = (String::new(), String::new());
+//! answer.write_text(&mut text).unwrap();
+//! answer.write_json(&mut json).unwrap();
+//! assert!(text.contains("laneid 14") && json.starts_with('{'), "{text}");
+//! let placed: &Placed = answer.layout().unwrap();
+//! let mut room = [0; 32];
+//! assert_eq!(placed.extents(&mut room), [16, 8]);
+//! let order: ElementOrder = placed.elements;
+//! assert_eq!((order.extents(), order.row_major, order.shaped(&[4, 4]).extents()), (&[16, 8][..], true, &[4, 4][..]));
+//! assert_eq!((answer.value().kind(), answer.error(Why::UnknownName).line), (KindOfValue::Layout, 1));
+//! // Conflicts of an access, slot by slot.
+//! let mut storage = Box::new(QueryStorage::new());
+//! let text = "conflicts(<(8,64),(64,1)> of f16, ldmatrix.x4) on sm_80";
+//! let answer = ask(&TABLES, None, text, &mut storage).unwrap();
+//! let mut slots = 0;
+//! let access: AccessedBanks = answer.accessed(|_, _| slots += 1).unwrap().unwrap();
+//! assert!(access.passes >= access.least && slots > 0);
+//! // What is wrong, where, and what to do about it.
+//! let mut storage = Box::new(QueryStorage::new());
+//! let text = "composition((8,8):(8,1)";
+//! let refused: QueryError = ask(&TABLES, None, text, &mut storage).err().unwrap();
+//! let (mut why, mut json, mut alone) = (String::new(), String::new(), String::new());
+//! refused.write_text(text, &mut why).unwrap();
+//! refused.write_json(text, &mut json).unwrap();
+//! refused.why.write_text("", &mut alone).unwrap();
+//! assert!(why.starts_with("line 1"), "{why}");
+//! assert_eq!(refused.why, Why::Needed(Needed::CommaOrClose));
+//! // The functions of the language, with what they take.
+//! let form: &FunctionForm = FUNCTIONS.iter().find(|form| form.name == "conflicts").unwrap();
+//! let function: QueryFunction = QueryFunction::named("conflicts").unwrap();
+//! assert_eq!((function.form().map(|own| own.name), function.is_question(), form.function == function), (Some("conflicts"), true, true));
+//! assert!(MAX_VALUES > 0 && MAX_NAMES > 0 && MAX_DIMS > 0 && MAX_PARTS > 0);
+//! // The parts of an instruction that have a layout.
+//! let mma = TABLES.atom(TABLES.atom_named("mma.m16n8k16.f32.f16").unwrap()).unwrap();
+//! assert_eq!(parts(mma).collect::<Vec<_>>(), ["A", "B", "C", "D"]);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

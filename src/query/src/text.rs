@@ -1,6 +1,13 @@
 //! A query's text: where names, literals and brackets end.
 
 /// Bytes of the query.
+///
+/// ```
+/// use lanebook::query::TextSpan;
+///
+/// let span = TextSpan { start: 4, end: 7 };
+/// assert_eq!(span.of("let abc = 1"), "abc");
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TextSpan {

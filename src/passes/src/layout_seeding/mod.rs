@@ -242,7 +242,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 /// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
 /// // Nothing in the text names a machine: it is said.
 /// assert!(arch_of(&program, &TABLES, &SeedingOptions::default()).is_none());
-/// let mut storage = Box::new(SeedingStorage::<16, 64, 64, 64, 16>::new());
+/// let mut storage = Box::new(SeedingStorage::<16, 64, 64, 64>::new());
 /// let mut room: SeedingScratch = storage.room();
 /// let wishes = SeedingOptions { arch: TABLES.arch_named("sm_80"), ..SeedingOptions::default() };
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);

@@ -6,6 +6,39 @@
 //! [`BankModel`]; a group takes as many passes as the largest number of *different* words that fall
 //! into one of its banks. Equal words are delivered together. Nothing is estimated: all lanes are
 //! evaluated, so padded layouts count too.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::encoding::conflicts::{Collision, ReadWrite, RegisterAccess, StridedAccess, count, count_bytes, count_strided, model, vector_bits};
+//! use lanebook::encoding::{TableTiles, to_linear};
+//! use lanebook::layout::notation::{self, ttg};
+//! use lanebook::layout::triton::address::Addresses;
+//! use lanebook::layout::{NoSyms, WellKnown, ops};
+//!
+//! // Rows of 64 elements of 16 bits, a vector of 8 for each lane: eight lanes to a row.
+//! let arch = TABLES.arch_named("sm_80").unwrap();
+//! let registers = ttg::parse("#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 1], order = [0, 1]}>").unwrap();
+//! let registers = to_linear(&TABLES, arch, &registers, &[8, 64]).unwrap();
+//! let shared = ttg::parse("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>").unwrap();
+//! let shared = Addresses::new(&shared, &[8, 64], 16).unwrap();
+//! let width = vector_bits(&registers, &shared).unwrap();
+//! assert_eq!(width, 3);
+//! let access = RegisterAccess { registers: &registers, shared: &shared, vector_bytes: 16 };
+//! let banks = model(&TABLES, arch, 16, ReadWrite::Read).unwrap();
+//! let mut met: Vec<Collision> = Vec::new();
+//! let found = count(&access, 0, 0, banks, |pair| met.push(pair)).unwrap();
+//! assert_eq!((found.extra(), met.len()), (0, 0));
+//! // By addresses alone: all lanes in one bank.
+//! let worst = count_bytes(banks, 32, 4, |lane| Some(Some(u64::from(lane) * 128)), |_| {}).unwrap();
+//! assert!(worst.extra() > 0);
+//! // Extents that are no powers of two, in the strided form.
+//! let lanes = notation::tirx::parse("S[(24,8):(1@laneid,16@bit)]", &WellKnown, &mut NoSyms).unwrap();
+//! let rows = notation::tirx::parse("S[(24,8):(8,1)]", &WellKnown, &mut NoSyms).unwrap();
+//! let inverse = ops::guarded_inverse(&lanes.view()).unwrap();
+//! let strided = StridedAccess { registers: &inverse, shared: rows.view(), element_bits: 16, vector_bytes: 16 };
+//! assert_eq!(count_strided(&strided, 0, 0, banks, |_| {}).unwrap().extra(), 0);
+//! # let _ = TableTiles::new(&TABLES, arch);
+//! ```
 
 use crate::map::Conflicts;
 use lanebook_layout::ops::GuardedInverse;

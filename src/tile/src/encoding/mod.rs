@@ -18,6 +18,19 @@ pub use crate::encoding::tiles::TableTiles;
 
 /// The linear form of `encoding` at `shape`, matrix tiles from the atoms of `arch`.
 ///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::encoding::to_linear;
+/// use lanebook::layout::notation::ttg;
+/// use lanebook::layout::AxisId;
+///
+/// // The accumulators of a matrix instruction: its tile comes from the tables.
+/// let text = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
+/// let linear = to_linear(&TABLES, TABLES.arch_named("sm_80").unwrap(), &ttg::parse(text).unwrap(), &[16, 8]).unwrap();
+/// assert!(linear.is_bijective());
+/// assert_eq!(linear.column_on(AxisId::LANE, 2, AxisId::dim(0)), Some(1));
+/// ```
+///
 /// # Errors
 /// [`EncodingError`].
 pub fn to_linear(

@@ -16,6 +16,19 @@ use lanebook_layout::{AxisId, Error, Iter, Layout};
 /// column), row-major, to (`laneid`, `warpid`, `bit` of the lane's registers). Each iter is listed
 /// fastest first: columns, then rows. Without a cluster.
 ///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::encoding::{TableTiles, strided::accumulators};
+/// use lanebook::layout::notation::ttg;
+/// use lanebook::layout::triton::Base;
+///
+/// // 96 columns are no power of two: a strided layout says them.
+/// let text = "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 96, 16]}>";
+/// let Base::NvidiaMma(mma) = ttg::parse(text).unwrap().base else { panic!() };
+/// let tiles = TableTiles::new(&TABLES, TABLES.arch_named("sm_90a").unwrap());
+/// assert_eq!(accumulators(&tiles, &mma, 64, 96).unwrap().view().size_value(), Ok(64 * 96));
+/// ```
+///
 /// # Errors
 /// [`EncodingError::NoInstruction`] if the tables have no instruction of the encoding's m and n;
 /// [`EncodingError::BadValue`] for another version, a cluster, or warps along m that are no whole

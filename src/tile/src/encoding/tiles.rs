@@ -15,6 +15,16 @@ use lanebook_tables::{ArchId, Atom, Capability, Instance, MatrixShape, Tables};
 /// kin*: results and operands number lanes and registers in the manner of the architecture's other
 /// forms, in as many lanes. So an encoding that mixes a shape with another generation's k, as
 /// Triton allows, still has its layout.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::encoding::TableTiles;
+/// use lanebook::layout::triton::{MatrixTiles, MatrixUnit, TileRequest, TileSide};
+///
+/// let tiles = TableTiles::new(&TABLES, TABLES.arch_named("gfx942").unwrap());
+/// let request = TileRequest { unit: MatrixUnit::Mfma(3), side: TileSide::D, m: 32, n: 32, k: 8, accumulator_bits: 32 };
+/// assert_eq!(tiles.tile(request).unwrap().lane.len(), 6);
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct TableTiles<'t> {
     tables: &'t Tables<'t>,

@@ -160,6 +160,25 @@ impl TileShape {
 /// A tile in registers: the bits of one panel, and panels one after the other in a lane's
 /// registers. Each column is the element (as element bits) that the bit adds, by exclusive or; a
 /// zero column means that the bit replicates.
+///
+/// ```
+/// use lanebook::map::{Columns, Fragment, TileShape};
+///
+/// // Eight rows of four lanes, each with two neighbours of 16 bits in a register: 8 by 8 elements.
+/// let mut fragment = Fragment::new(TileShape::new(8, 8, 16).unwrap());
+/// let push = |list: &mut Columns<u32, 6>, bits: &[u32]| bits.iter().all(|bit| list.push(*bit));
+/// assert!(fragment.register.push(1) && push(&mut fragment.lane, &[2, 4, 8, 16, 32]));
+/// assert!(fragment.covers());
+/// assert_eq!((fragment.place_bits(), fragment.packing(), fragment.registers()), (16, 1, 1));
+/// // Lane 5 holds row 1, columns 2 and 3.
+/// assert_eq!(fragment.shape.position(fragment.element(1, 5, 0)), (1, 3));
+/// assert_eq!(fragment.to_layout().unwrap().view().size_value(), Ok(64));
+/// // The transposed tile, the same as elements of 32 bits, each in a register of its own; registers in another order.
+/// assert_eq!(fragment.transposed().shape.position(fragment.transposed().element(1, 5, 0)), (3, 1));
+/// assert_eq!(fragment.with_bits(32, false).registers(), 2);
+/// assert_eq!(fragment.with_place_each().registers(), 2);
+/// assert_eq!(fragment.flipped(1, 0), Some(fragment));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// The tile.

@@ -7,6 +7,27 @@ use crate::unit::UnitError;
 use lanebook_tables::{Descriptor, Field};
 
 /// A word on the way.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::unit::descriptor::DescriptorWord;
+/// use lanebook::unit::descriptor_named;
+///
+/// let arch = TABLES.arch(TABLES.arch_named("sm_90a").unwrap()).unwrap();
+/// let table = descriptor_named(&TABLES, arch, "wgmma.shared").unwrap();
+/// let mut word = DescriptorWord::new(table);
+/// // Values are what fields stand for: bytes, not their bits.
+/// word.set("start_address", 0x400).unwrap();
+/// word.set("stride_byte_offset", 1024).unwrap();
+/// word.set_at(1, 16).unwrap();
+/// word.set_word("swizzle_mode", "128B").unwrap();
+/// let bits = word.pack().unwrap();
+/// assert_eq!((word.get("stride_byte_offset"), word.word("swizzle_mode")), (Ok(1024), Ok(Some("128B"))));
+/// // What is read back is the same; what no field can hold is refused.
+/// let back = DescriptorWord::unpack(table, bits).unwrap();
+/// assert!(back.check().is_ok() && back.descriptor().name == "wgmma.shared");
+/// assert!(word.set("stride_byte_offset", 1023).is_err());
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct DescriptorWord<'a> {
     descriptor: &'a Descriptor<'a>,

@@ -2,6 +2,37 @@
 //! a layout.
 //!
 //! Dimensions count from the innermost, as tensor maps do.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::layout::{NoSyms, WellKnown, notation};
+//! use lanebook::unit::UnitError;
+//! use lanebook::unit::map::{CheckedMap, DerivedBox, MAX_RANK, MapRule, Refusal, Request, check, derive, of_element, takes};
+//!
+//! let arch = TABLES.arch(TABLES.arch_named("sm_90a").unwrap()).unwrap();
+//! // A box of 64 by 128 of a matrix of 4096 columns, in rows of 128 bytes that are swizzled.
+//! let request = Request {
+//!     element: "f16", interleave: "none", swizzle: "128B", base: 4096, extents: &[4096, 512], strides: &[8192],
+//!     boxed: &[64, 128], steps: &[1, 1], shared: 1024, copies: (true, true),
+//! };
+//! let map: CheckedMap = check(&TABLES, arch, &request).unwrap();
+//! assert_eq!(map.bytes, 64 * 128 * 2);
+//! // Rows wider than the swizzle: which rule, where, what was found and needed.
+//! let wide = Request { boxed: &[128, 8], ..request };
+//! let UnitError::Map(refusal) = check(&TABLES, arch, &wide).unwrap_err() else { panic!() };
+//! assert_eq!(refusal, Refusal { rule: MapRule::BoxSpan, dim: 0, found: 256, needed: 128 });
+//! let (mut sentence, mut reason) = (String::new(), String::new());
+//! refusal.write_text(&mut sentence).unwrap();
+//! refusal.rule.write_reason(refusal.found, refusal.needed, &mut reason).unwrap();
+//! assert!(sentence.contains("256") && reason.contains("128"), "{sentence}");
+//! // Which box a layout in shared memory is.
+//! let tile = notation::tirx::parse("S[(64,64):(64,1)]", &WellKnown, &mut NoSyms).unwrap();
+//! let found: DerivedBox = derive(&TABLES, arch, "f16", &tile.view(), &[64, 64]).unwrap();
+//! assert_eq!((usize::from(found.rank) <= MAX_RANK, found.extents[0]), (true, 64));
+//! // Whether element type and swizzle go together in that direction.
+//! let (_, element) = of_element(&TABLES, arch, "f16").unwrap();
+//! assert!(takes(&TABLES, arch, element, map.swizzle, (true, true)).is_ok());
+//! ```
 
 use crate::unit::{UnitError, has, swizzle};
 use lanebook_layout::{Iter, LayoutRef, tirx};

@@ -19,11 +19,26 @@ pub mod swizzle;
 pub mod tensor;
 #[cfg(test)]
 mod tests;
+#[doc(hidden)]
 pub mod tile;
 
 use lanebook_tables::{Arch, Descriptor, FeatureId, Tables};
 
 /// Why something about a matrix unit cannot be.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::unit::{UnitError, descriptor_named, has};
+///
+/// let arch = TABLES.arch(TABLES.arch_named("sm_90a").unwrap()).unwrap();
+/// let descriptor = descriptor_named(&TABLES, arch, "wgmma.shared").unwrap();
+/// assert!(has(arch, descriptor.feature));
+/// // Another generation's descriptor is not there.
+/// let refused = descriptor_named(&TABLES, arch, "tcgen05.shared").unwrap_err();
+/// let mut why = String::new();
+/// refused.write_text(&mut why).unwrap();
+/// assert_eq!(refused, UnitError::Absent);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

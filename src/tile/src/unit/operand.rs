@@ -1,6 +1,26 @@
 //! Tiles of operands in shared memory, and the descriptor that describes a given one.
 //!
 //! Coordinates are (outer, depth), row-major: (m, k) of A, (n, k) of B. Layouts count elements.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::layout::PostMap;
+//! use lanebook::tables::Major;
+//! use lanebook::unit::operand::{DescribedTile, MAX_FIELDS, describe, layout, of, takes, tiles};
+//!
+//! let arch = TABLES.arch(TABLES.arch_named("sm_90a").unwrap()).unwrap();
+//! // The canonical tile of an operand that is contiguous along the depth, swizzled over 128 bytes.
+//! let tile = of(&TABLES, arch, Major::Depth, "128B").unwrap();
+//! assert!(tiles(&TABLES, arch).any(|one| one.name == tile.name) && takes(tile, "wgmma.shared", 16));
+//! assert!(tile.fields.len() <= MAX_FIELDS);
+//! // As a layout, with a kilobyte from one group of eight rows to the next; and back to the descriptor's fields.
+//! let made = layout(tile, (64, 64), 16, &[("stride_byte_offset", 1024)]).unwrap();
+//! assert!(matches!(made.view().post, PostMap::Swizzle(_)));
+//! let found: DescribedTile = describe(&TABLES, arch, "wgmma.shared", &made.view(), (64, 64), 16, Some(Major::Depth)).unwrap();
+//! assert_eq!(found.value("stride_byte_offset"), Some(1024));
+//! let word = found.word(&TABLES, arch, "wgmma.shared", 0x400).unwrap();
+//! assert_eq!(word.get("start_address"), Ok(0x400));
+//! ```
 
 use crate::unit::descriptor::DescriptorWord;
 use crate::unit::tile::{self, ParamValues};
@@ -227,6 +247,7 @@ pub fn describe<'a>(
 /// # Errors
 /// Those of [`describe`]: [`UnitError::NoMode`] if no tile permutes like `post`, else why the last one
 /// that does is not the layout.
+#[doc(hidden)]
 pub fn describe_steps<'a>(
     tables: &Tables<'a>,
     arch: &Arch<'_>,

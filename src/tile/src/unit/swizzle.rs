@@ -1,5 +1,25 @@
 //! The swizzle modes of an architecture: found by name, by number in an encoding, or by what they
 //! do.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::layout::Unit;
+//! use lanebook::unit::swizzle::{apply, code, in_elements, modes, named, numbered, of_post, post_map};
+//!
+//! let arch = TABLES.arch(TABLES.arch_named("sm_90a").unwrap()).unwrap();
+//! let mode = named(&TABLES, arch, "128B").unwrap();
+//! assert!(modes(&TABLES, arch).any(|one| one.name == "64B"));
+//! // Row 1 of 128 bytes: its first vector goes to the second place.
+//! assert_eq!(apply(mode, 128), 128 + 16);
+//! // Its number in an encoding, and back.
+//! let (encoding, number) = mode.codes[0];
+//! assert_eq!((code(mode, encoding), numbered(&TABLES, arch, encoding, number).unwrap().name), (Some(number), "128B"));
+//! // As a post-map of elements of 16 bits, and the mode that does that.
+//! let post = post_map(mode, 16).unwrap();
+//! assert_eq!(of_post(&TABLES, arch, encoding, &post, 16).unwrap().name, "128B");
+//! let swizzle = in_elements(mode.xor[0], 16, Unit::Element).unwrap();
+//! assert_eq!((swizzle.b, swizzle.m, swizzle.s), (3, 3, 3));
+//! ```
 
 use crate::unit::{UnitError, has};
 use lanebook_layout::{PostMap, Swizzle, Unit};

@@ -1,5 +1,32 @@
 //! Tensor memory: where tiles lie in it, what can be allocated, what a warp reaches, and the shapes
 //! of products.
+//!
+//! ```
+//! use lanebook::TABLES;
+//! use lanebook::tables::Major;
+//! use lanebook::unit::tensor::{Instruction, ProductRequest, address, allocation, instruction, layout, memory, move_named, reach, reaches, shape, tile_named};
+//!
+//! let arch = TABLES.arch(TABLES.arch_named("sm_100a").unwrap()).unwrap();
+//! let tensor = memory(&TABLES, arch).unwrap();
+//! // Lane and column as an address; columns are allocated in powers of two; a warp reaches its own lanes.
+//! assert_eq!(address(tensor, 1, 4), Ok((1 << 16) + 4));
+//! assert_eq!((allocation(tensor, 65), reach(tensor, 1)), (Ok(128), (32, 32)));
+//! assert!(reaches(tensor, 0, 0, 32).is_ok() && reaches(tensor, 0, 32, 32).is_err());
+//! // Where an accumulator of 128 rows lies, and which tile a product has.
+//! let tile = tile_named(&TABLES, arch, "D").unwrap();
+//! assert_eq!(layout(tile, 128, 64, false).unwrap().view().size_value(), Ok(128 * 64));
+//! let product = ProductRequest { kind: "f16", blocks: 1, stationary: false, sparse: false, m: 128, n: 64, k: 16 };
+//! let (_, accumulator) = shape(&TABLES, arch, &product).unwrap();
+//! assert_eq!(accumulator.name, "D");
+//! assert!(shape(&TABLES, arch, &ProductRequest { n: 60, ..product }).is_err());
+//! // The instruction's descriptor, and the instruction that loads what it leaves.
+//! let asked = Instruction {
+//!     descriptor: "tcgen05.instr.f16", blocks: 1, rows: 128, columns: 64,
+//!     types: ["f16", "f16", "f32"], majors: [Major::Depth, Major::Depth],
+//! };
+//! assert!(instruction(&TABLES, arch, &asked).unwrap() != 0);
+//! assert_eq!(move_named(&TABLES, arch, "32x32b").unwrap().name, "32x32b");
+//! ```
 
 use crate::map::log2_exact;
 use crate::unit::descriptor::DescriptorWord;
@@ -224,6 +251,7 @@ pub struct Instruction<'k> {
 ///
 /// # Errors
 /// [`UnitError::Order`] with the first limit that forbids it.
+#[doc(hidden)]
 pub fn takes_order(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
@@ -292,6 +320,7 @@ pub fn instruction(
 
 /// The lane of tensor memory that a row of a tile adds, for tiles whose rows lie in lanes and whose
 /// columns lie side by side in columns; else `None`.
+#[doc(hidden)]
 #[must_use]
 pub fn row_lane(tile: &TensorTile<'_>, row: u32) -> Option<u32> {
     let [rows, _] = *tile.layout.dims else { return None };
@@ -315,9 +344,11 @@ pub fn row_lane(tile: &TensorTile<'_>, row: u32) -> Option<u32> {
 }
 
 /// Most bits of a load's coordinate.
+#[doc(hidden)]
 pub const MAX_MOVE_BITS: usize = 16;
 
 /// One bit of what a load moves.
+#[doc(hidden)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MoveBit {
     /// Of the lane of tensor memory (else of the column), as log2.
@@ -333,6 +364,7 @@ pub struct MoveBit {
 /// The bits of a load or store for a count, without packing; a form that takes an offset takes
 /// `count` for it, so that its parts follow each other. `None` if its extents and steps are no
 /// powers of two.
+#[doc(hidden)]
 #[must_use]
 pub fn move_bits(
     form: &TensorMove<'_>,
@@ -383,6 +415,7 @@ pub fn move_named<'a>(
 /// What one instruction moves: cells of tensor memory relative to its address, and the lane and bit
 /// where each is, over the same (row, column), row-major; packed ones over (row, column, half of a
 /// register).
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedCells {
     /// To lane and column of tensor memory.
@@ -397,6 +430,7 @@ pub struct MovedCells {
 /// # Errors
 /// [`UnitError::Extent`] for a count that the form does not have (`needed`: the greatest below, or the
 /// least).
+#[doc(hidden)]
 pub fn moved(
     form: &TensorMove<'_>,
     count: u16,
