@@ -64,6 +64,15 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
+/// All tables, and the lean ones: what planning and emission read, for programs that link nothing else.
+///
+/// ```
+/// use lanebook::{LEAN, TABLES};
+///
+/// // Names of architectures are in both, those of instructions' sources in one.
+/// assert!(TABLES.arch_named("sm_80").is_some() && LEAN.arch_named("sm_80").is_some());
+/// assert!(!TABLES.sources.is_empty() && LEAN.sources.is_empty());
+/// ```
 pub use generated::{LEAN, TABLES};
 pub use lanebook_check as check;
 pub use lanebook_emit as emit;

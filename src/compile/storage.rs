@@ -199,6 +199,14 @@ macro_rules! storage {
 
         /// The type of storage with sizes of the caller's: a constant of
         /// [`Capacities`](crate::compile::Capacities).
+        ///
+        /// ```
+        /// use lanebook::compile::Capacities;
+        ///
+        /// const ROOM: Capacities = Capacities { fragments: 96, ..Capacities::DEFAULT };
+        /// type Storage = lanebook::compile_storage!(ROOM);
+        /// assert!(Storage::new().usage().iter().any(|pool| pool.capacity == 96));
+        /// ```
         #[macro_export]
         macro_rules! compile_storage {
             ($d sizes:expr) => {

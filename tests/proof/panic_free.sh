@@ -22,8 +22,8 @@ crates=(lanebook-layout lanebook-tables)
 [ "$what" = algebra ] || crates+=(lanebook-ir lanebook-tile lanebook-passes lanebook-plan lanebook-emit lanebook-check lanebook-infer lanebook-loops lanebook-query lanebook)
 docs=()
 for crate in "${crates[@]}"; do
-  # Flags of its own, so that cargo does not take the pages of `cargo doc` for it.
-  RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="--cap-lints allow" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
+  # Flags of its own, so that cargo does not take the pages of `cargo doc` for it. What is hidden from the pages is linked all the same.
+  RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="--cap-lints allow -Z unstable-options --document-hidden-items" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
   docs+=("$target/doc/${crate//-/_}.json")
 done
 python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"

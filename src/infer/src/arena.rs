@@ -247,6 +247,14 @@ pub struct ArenaParts<'a> {
 }
 
 /// Bases, each once, and the terms of index maps.
+///
+/// ```
+/// use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena};
+///
+/// let (mut bases, mut terms, mut buckets) = (vec![BaseEntry::EMPTY; 64], vec![DigitTerm::EMPTY; 512], vec![0; 64]);
+/// let parts = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
+/// let _arena = FormArena::new(parts);
+/// ```
 #[derive(Debug)]
 pub struct FormArena<'a> {
     bases: LentStack<'a, BaseEntry>,
@@ -273,12 +281,14 @@ impl<'a> FormArena<'a> {
     }
 
     /// How full it is.
+    #[doc(hidden)]
     #[must_use]
     pub fn mark(&self) -> ArenaMark {
         ArenaMark { bases: self.bases.len(), terms: self.terms.len() }
     }
 
     /// Gives back all that came after `mark`.
+    #[doc(hidden)]
     pub fn release(&mut self, mark: ArenaMark) {
         for entry in self.bases.as_slice().get(mark.bases..).unwrap_or(&[]).iter().rev() {
             if let Some(head) = self.buckets.get_mut(usize::from(entry.bucket)) {
@@ -290,17 +300,20 @@ impl<'a> FormArena<'a> {
     }
 
     /// How many bases and terms are used.
+    #[doc(hidden)]
     #[must_use]
     pub fn used(&self) -> (usize, usize) {
         (self.bases.len(), self.terms.len())
     }
 
     /// A base.
+    #[doc(hidden)]
     pub fn base(&self, id: BaseId) -> FormResult<FormBase> {
         self.bases.get(id.index()).map(|e| e.base).ok_or(FormError::Stale)
     }
 
     /// A bound of a base's values.
+    #[doc(hidden)]
     pub fn extent(&self, id: BaseId) -> FormResult<u32> {
         self.base(id).map(|b| b.extent())
     }
@@ -370,12 +383,14 @@ impl<'a> FormArena<'a> {
 
     /// Whether two maps have the same terms. Maps that differ so may still be equal, if they take
     /// digits of sums.
+    #[doc(hidden)]
     #[must_use]
     pub fn same(&self, a: IndexForm, b: IndexForm) -> bool {
         a.constant == b.constant && self.terms_of(a) == self.terms_of(b)
     }
 
     /// The terms of a map.
+    #[doc(hidden)]
     #[must_use]
     pub fn terms_of(&self, form: IndexForm) -> &[DigitTerm] {
         self.terms.range(usize::try_from(form.start).unwrap_or(usize::MAX), usize::from(form.len))

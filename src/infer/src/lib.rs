@@ -63,6 +63,91 @@
 //! assert_eq!(threads, [0, 16, 32, 48]);
 //! # Ok::<(), FormError>(())
 //! ```
+//!
+//! ```
+//! use lanebook_infer::*;
+//! use lanebook_tables::{CostPart, CostPolicy, CostTerm};
+//! # let (mut bases, mut terms) = (vec![BaseEntry::EMPTY; 256], vec![DigitTerm::EMPTY; 2048]);
+//! # let mut buckets = vec![0; 64];
+//! # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
+//! # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
+//! # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
+//! # let arena = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
+//! # let mut inference = Inference::new(InferenceParts {
+//! #     arena, buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
+//! #     layouts: &mut layouts, queue: &mut queue, points: &mut points,
+//! # }, MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 });
+//! // A fragment whose layout is written: row i on thread 8 * i, whole.
+//! let f: BufferId = inference.buffer(&[4, 8], 32, MemoryScope::Fragment)?;
+//! let shape: VarRange = inference.buffer_of(f)?.dims;
+//! assert_eq!((shape.len(), shape.is_empty(), shape.len() <= MAX_RANK), (2, false, true));
+//! let written = "{thread = v0 * 8, index = v1}";
+//! assert!(notation::is_fragment_text(written));
+//! let layout: FragmentForm = notation::read(&mut inference.arena, shape, written).unwrap();
+//! let mut text = String::new();
+//! notation::write(&inference.arena, &layout, &mut text).unwrap();
+//! assert!(notation::strided(&inference.arena, &layout).is_ok(), "{text}");
+//! inference.pin_buffer(f, layout)?;
+//! // The same storage under another shape; a loop that reads it; a serial loop beside it.
+//! let flat = inference.alias(f, &[32], 32)?;
+//! let a = inference.buffer(&[4, 8], 32, MemoryScope::Global)?;
+//! let k = inference.serial(4, false)?;
+//! let nest: OperatorId = inference.operator(Kind::Parallel, &[4, 8], (0, 32))?;
+//! inference.bound_vector(4);
+//! let vars: Vec<_> = inference.operator_of(nest)?.vars.iter().collect();
+//! let (i, j) = (inference.arena.whole(vars[0])?, inference.arena.whole(vars[1])?);
+//! inference.access(f, false, &[i, j])?;
+//! inference.access_when(a, true, &[i, j], When::Where(j))?;
+//! let op = *inference.operator_of(nest)?;
+//! assert_eq!((inference.counts(), inference.accesses_of(&op)[0].indices()), ((3, 1), &[i, j][..]));
+//! assert!(!i.is_constant() && inference.layout(flat).is_none());
+//!
+//! // The timeline: who was asked, what came out. Up to the common level alone, then all of it.
+//! #[derive(Default)]
+//! struct Timeline(Vec<Level>, usize);
+//! impl Listener for Timeline {
+//!     fn event(&mut self, _: &Inference<'_>, event: InferenceEvent) {
+//!         match event {
+//!             InferenceEvent::Begins(level) => self.0.push(level),
+//!             InferenceEvent::Spread(_, _, SpreadSource::Buffer(_), _) => self.1 += 1,
+//!             InferenceEvent::Rejected(Rejection { reason, .. }) => panic!("{reason:?}"),
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! let mut told = Timeline::default();
+//! let registers = &[CostPart { term: CostTerm::Registers, weight: 1 }][..];
+//! let policy = CostPolicy { name: "registers", sector: 1, access: 1, keys: &[registers] };
+//! let done: Inferred = inference.run_to(Level::Common, &policy, &mut told);
+//! assert_eq!((done, told.0.last()), (Ok(()), Some(&Level::Common)));
+//! assert!(inference.spread(nest).is_some());
+//! // What two attempts cost by this policy.
+//! let (few, many) = (Cost { registers: 4, ..Cost::default() }, Cost { registers: 8, ..Cost::default() });
+//! assert!(few.less(&many, &policy));
+//!
+//! // Two iterations that meet at an element that one of them writes.
+//! let racing = inference.operator(Kind::Parallel, &[4, 8], (0, 32))?;
+//! let vars: VarRange = inference.operator_of(racing)?.vars;
+//! let row = inference.arena.whole(vars.iter().next().unwrap())?;
+//! inference.access(a, true, &[row, IndexForm::constant(0)])?;
+//! let race: Race = inference.race(racing)?.unwrap();
+//! assert_eq!((race.buffer, race.both_write), (a, true));
+//! assert_eq!(inference.coordinates(vars, race.iterations[1])?[..2], [0, 1]);
+//!
+//! // Why inference ends without layouts, as text; which pool is too small.
+//! let stop = Stop::Rejected { operator: nest, reason: Reason::NotOwner { buffer: f } };
+//! let (mut why, mut reason, mut full) = (String::new(), String::new(), String::new());
+//! stop.write_text(&mut why).unwrap();
+//! Reason::Nothing.write_text(&mut reason).unwrap();
+//! FormError::Full { pool: PoolName::Terms, has: 8 }.write_text(&mut full).unwrap();
+//! assert!(!why.is_empty() && !reason.is_empty() && full.contains(PoolName::Terms.describe()), "{full}");
+//! // A product's operands come from a unit's tiles, its warps by a policy.
+//! assert_eq!((WarpPolicy::default(), UnitSide::A == UnitSide::B), (WarpPolicy::Square, false));
+//! # fn rows(tile: &UnitTile<'_>) -> u32 { tile.rows }
+//! # let _ = (rows, k);
+//! # fn operator(inference: &mut Inference<'_>, id: OperatorId, layout: FragmentForm) -> FormResult<()> { inference.pin_operator(id, layout) }
+//! # Ok::<(), FormError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -369,6 +369,14 @@ pub enum ErrorKind {
 }
 
 /// Why a layout in Triton's notation is none.
+///
+/// ```
+/// use lanebook::ir::EncodingFault;
+///
+/// let mut why = String::new();
+/// EncodingFault::NotCovered { dim: 1 }.write_text(&mut why).unwrap();
+/// assert_eq!(why, "the bases do not reach all of dimension 1");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EncodingFault {

@@ -26,6 +26,29 @@ pub enum Node {
 
 /// A program lent to the rule engine. When it is dropped, what was done since the last checkpoint
 /// is kept.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Node, Options, SmallStorage, TileGraph, parse};
+/// use lanebook::rewrite::{Terms, View, Work};
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let text = "func @f(%x: memref<64x64xf32, #gmem>) {threads = 128} {
+///   %a = tiled_load %x[0, 0] : memref<64x64xf32, #gmem> -> tensor<64x64xf32>
+///   tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<64x64xf32, #gmem>
+/// }";
+/// let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let graph = TileGraph::new(&mut program);
+/// // An operation with one result is named by that.
+/// let load = graph.program().all().find(|op| graph.program().op_name(*op) == "tiled_load").unwrap();
+/// let node = graph.node(load);
+/// assert!(matches!((node, graph.view(node)), (Node::Value(_), View::Tile(..))));
+/// let mut list = heapless::Vec::<Node, 16>::new();
+/// let mut work = Work::new(list.as_mut_view());
+/// graph.push_all(&mut work).unwrap();
+/// graph.push_all_last_first(&mut work).unwrap();
+/// assert!(work.pop().is_some());
+/// ```
 #[derive(Debug)]
 pub struct TileGraph<'p, 's, 't> {
     program: &'p mut Program<'s, 't>,

@@ -87,7 +87,7 @@ use lanebook_tables::{LayoutTrait, OpDecl, OpId, OpRole, Tables};
 ///
 /// ```
 /// # use lanebook::TABLES;
-/// # use lanebook::ir::{AttrValue, Mark, Options, Plain, Program, Shape, SmallStorage, Type, parse, print, verify};
+/// # use lanebook::ir::{AttrValue, Literal, Mark, Options, Plain, Program, Shape, SmallStorage, Type, parse, print, verify};
 /// # let mut storage = Box::new(SmallStorage::new());
 /// let text = "func @f(%x: memref<?x64xf32, #gmem> {align = 16}) {threads = 128} {
 ///   %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>
@@ -124,6 +124,8 @@ use lanebook_tables::{LayoutTrait, OpDecl, OpId, OpRole, Tables};
 /// program.remove_argument(body, 1).unwrap();
 /// let end = program.append(body, TABLES.op_named("add").unwrap(), &[a], &[]).unwrap();
 /// let extra = program.add_operand(end, a).unwrap();
+/// let subscript = program.literal_value(Literal::Int(0)).unwrap();
+/// program.add_subscript(end, subscript).unwrap();
 /// program.set_use(extra, b).unwrap();
 /// program.remove_operand(end, 1).unwrap();
 /// let result = program.add_result(end, Type::INDEX).unwrap();
@@ -135,6 +137,28 @@ use lanebook_tables::{LayoutTrait, OpDecl, OpId, OpRole, Tables};
 /// program.erase(end).unwrap();
 /// assert!(program.is_inside(store, f) && program.writes() > 0);
 /// program.keep(kept);
+/// ```
+///
+/// ```
+/// # use lanebook::TABLES;
+/// # use lanebook::ir::{AttrValue, Literal, Options, SmallStorage, TypeKind, parse};
+/// # let mut storage = Box::new(SmallStorage::new());
+/// // Layouts that are written, aliases, lists, names.
+/// let text = "#rows = (32,8):(8,1)
+/// func @f(%x: tensor<32x8xf32, #rows>, %m: index) {threads = 32, note = [1, 2]} {
+/// }";
+/// let mut program = parse(storage.pools(), &TABLES, text, Options { keep_unknown: true, ..Options::default() }).unwrap();
+/// let f = program.function("f").unwrap();
+/// let [x, m] = [0, 1].map(|k| program.parameters(f).nth(k).unwrap());
+/// let ty = program.type_of(x);
+/// assert_eq!((program.layout_text(&ty), program.alias("rows")), (Some("(32,8):(8,1)"), Some("(32,8):(8,1)")));
+/// let Some(AttrValue::List(list)) = program.attr(f, "note") else { panic!() };
+/// assert_eq!(program.list(list, &mut [0; 4]), Some(&[1, 2][..]));
+/// let interned = program.intern(ty).unwrap();
+/// assert!(program.same_encoding(&ty, &ty) && program.type_at(interned).kind == TypeKind::Tensor);
+/// let seven = program.literal_value(Literal::Int(7)).unwrap();
+/// assert_eq!((program.int(seven), program.constant_sum(seven)), (Some(7), Some((Literal::Int(7), 1))));
+/// program.set_name(m, "x").unwrap();
 /// ```
 #[derive(Debug)]
 pub struct Program<'s, 't> {

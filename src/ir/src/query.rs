@@ -285,6 +285,7 @@ impl<'t> Program<'_, 't> {
         }
     }
     /// The words that a type says its layout in: the name of an alias, or the layout's text.
+    #[doc(hidden)]
     #[must_use]
     pub fn layout_words(&self, ty: &Type) -> Option<&str> {
         match ty.encoding {
@@ -342,6 +343,7 @@ impl<'t> Program<'_, 't> {
     }
     /// The loop that a parallel loop has alone in its body, if the two are loops of one nest: the
     /// inner one has no attributes, and bounds that no parallel loop around it counts.
+    #[doc(hidden)]
     #[must_use]
     pub fn nested(&self, op: Op) -> Option<Op> {
         let plain = |op: Op| {
@@ -366,6 +368,7 @@ impl<'t> Program<'_, 't> {
         fits.then_some(inner)
     }
     /// Whether a function has parallel loops, fragments, or tile operations in place.
+    #[doc(hidden)]
     #[must_use]
     pub fn has_loops(&self, function: Op) -> bool {
         let fragment = |op: Op| {
@@ -386,6 +389,7 @@ impl<'t> Program<'_, 't> {
         })
     }
     /// The loops of a nest, the outermost first.
+    #[doc(hidden)]
     pub fn nest(&self, op: Op) -> impl Iterator<Item = Op> + Clone + '_ {
         core::iter::successors(Some(op), |op| self.nested(*op))
     }
@@ -404,6 +408,7 @@ impl<'t> Program<'_, 't> {
         )
     }
     /// Whether a function is a snippet: whether it takes or returns register tiles, or says so.
+    #[doc(hidden)]
     #[must_use]
     pub fn is_snippet(&self, function: Op) -> bool {
         let in_registers = |value| {

@@ -23,6 +23,19 @@ pub struct PositionPart {
 }
 
 /// What is asked about the expression.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::query::{LayoutComparison, PositionPart, QueryStorage, QueryTopic, WriteError, ask};
+///
+/// let mut storage = Box::new(QueryStorage::new());
+/// let answer = ask(&TABLES, None, "(8,8):(8,1) where offset 10", &mut storage).unwrap();
+/// let QueryTopic::Where([Some(PositionPart { first, last, .. }), ..]) = answer.topic else { panic!() };
+/// assert_eq!((first, last), (10, 10));
+/// // A sink that is full.
+/// assert!(matches!(answer.write_text(&mut heapless::String::<4>::new()), Err(WriteError::Sink)));
+/// # fn differing(both: &LayoutComparison) -> u64 { both.differing }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum QueryTopic {

@@ -163,6 +163,26 @@ pub struct Picked {
 }
 
 /// What an expression stands for.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::query::{KindOfValue, LooseSwizzle, Picked, QueryStorage, QueryValue, ask};
+///
+/// let kind = |text: &str| {
+///     let mut storage = Box::new(QueryStorage::new());
+///     ask(&TABLES, None, text, &mut storage).unwrap().value().kind()
+/// };
+/// assert_eq!([kind("(8,8):(8,1)"), kind("size((8,8):(8,1))"), kind("S<3,4,3>")], [KindOfValue::Layout, KindOfValue::Number, KindOfValue::Swizzle]);
+/// // An instruction is a value, and so is a swizzle that no layout has yet.
+/// fn names(value: &QueryValue) -> bool {
+///     match value {
+///         QueryValue::Instruction(Picked { .. }) => true,
+///         QueryValue::Swizzle(LooseSwizzle { .. }) => false,
+///         _ => false,
+///     }
+/// }
+/// # let _ = names;
+/// ```
 #[derive(Clone, Debug, Default)]
 #[repr(u8)] // Nothing is 0: zeros are empty memory, also where C lends it.
 #[allow(clippy::large_enum_variant)] // They stand in lent memory, one beside the other.

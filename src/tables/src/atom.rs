@@ -459,6 +459,17 @@ impl OpWord {
 
 /// An operation on tile elements that an atom does register by register. Its element types are
 /// those of the operands.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::tables::{CounterUse, Does};
+///
+/// // Elementwise operations of an instruction, and the counter of one that completes later.
+/// let does: Vec<&Does> = TABLES.atoms.iter().filter_map(|atom| atom.does).collect();
+/// assert!(does.iter().any(|does| does.ulp == 0));
+/// let counted: Vec<CounterUse> = TABLES.atoms.iter().filter_map(|atom| atom.counter).collect();
+/// assert!(!counted.is_empty());
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Does<'a> {
     /// What it does.

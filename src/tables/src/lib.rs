@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use lanebook::TABLES;
-//! use lanebook::tables::{AccessId, Arch, ArchId, ClassId, Dtype, DtypeId, DtypeKind, FeatureId, Isa, IsaId, OpId, SourceId, TagId, Tables};
+//! use lanebook::tables::{AccessId, Arch, ArchId, ClassId, Dtype, DtypeId, DtypeKind, FeatureId, Isa, IsaId, OpId, RuleId, SourceId, TagId, Tables};
 //!
 //! // Looking up: names to ids, ids to what they stand for. A bad id answers `None`.
 //! let tables: &Tables = &TABLES;
@@ -46,6 +46,7 @@
 //! assert!(!isa.classes[class.index()].name.is_empty());
 //! let (access, tag) = (AccessId(0), TagId(0));
 //! assert!(!tables.accesses[access.index()].is_empty() && !tables.tags[tag.index()].is_empty());
+//! assert!(!tables.rules.name(RuleId(0)).is_empty());
 //! // How layout inference compares attempts, by name.
 //! assert!(tables.policy_named("io_aware").is_some() && tables.policy_named("no such policy").is_none());
 //! ```

@@ -45,6 +45,7 @@ pub enum SequenceOperand {
 
 impl<'a> Tables<'a> {
     /// What an elementwise operation on elements of these types is made of, if that is said.
+    #[doc(hidden)]
     #[must_use]
     pub fn sequence(&self, op: OpId, from: DtypeId, to: DtypeId) -> Option<&'a Sequence<'a>> {
         self.sequences.iter().find(|one| (one.op, one.from, one.to) == (op, from, to))

@@ -235,6 +235,7 @@ pub struct FrameStep<'a> {
 }
 
 /// What an operand of a [`FrameStep`] is.
+#[doc(hidden)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FrameOperand {
     /// Nothing that the frame knows.

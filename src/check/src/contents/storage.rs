@@ -124,6 +124,14 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
 }
 
 /// The room of a [`ContentsStorage`].
+///
+/// ```
+/// use lanebook::check::{ContentsScratch, ContentsStorage};
+///
+/// // Room for 512 steps, registers, reads and demands; an error of the check names the list that is too short.
+/// let mut storage = Box::new(ContentsStorage::<512, 512, 512, 512>::new());
+/// let _scratch: ContentsScratch = storage.scratch();
+/// ```
 pub struct ContentsScratch<'s> {
     /// Where each step's reads start.
     pub(super) starts: &'s mut VecView<u32>,

@@ -5,6 +5,27 @@
 //! number of the copy: whole numbers, `+ - * // %`, `& ^ |`, `<< >>`, comparisons, brackets, and
 //! `min max lt le gt ge eq ne xor select` as functions. `//` and `/` divide toward minus infinity.
 //! Reading and printing keep stacks of their own; nothing recurses.
+//!
+//! ```
+//! use lanebook_infer::notation::{NotationError, NotationFault, foreign, read_tilelang, select};
+//! use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena, IndexForm};
+//!
+//! let (mut bases, mut terms, mut buckets) = (vec![BaseEntry::EMPTY; 64], vec![DigitTerm::EMPTY; 512], vec![0; 64]);
+//! let mut arena = FormArena::new(ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets });
+//! // A fragment as a program of TileLang constructs it.
+//! let text = "T.Fragment((16, 8), lambda i, j: (i * 2 + j // 4, j % 4))";
+//! let (fragment, shape) = read_tilelang(&mut arena, text).unwrap();
+//! assert_eq!((shape.as_slice(), fragment.vars.len()), (&[16, 8][..], 2));
+//! // One of two by a condition.
+//! let chosen = select(&mut arena, IndexForm::constant(1), IndexForm::constant(7), IndexForm::constant(3)).unwrap();
+//! assert_eq!((chosen.is_constant(), chosen.constant), (true, 7));
+//! // What is wrong, and at which byte.
+//! let refused: NotationError = read_tilelang(&mut arena, "T.Fragment()").unwrap_err();
+//! let (mut why, mut kind) = (String::new(), String::new());
+//! refused.write_text(&mut why).unwrap();
+//! refused.fault.write_text(&mut kind).unwrap();
+//! assert_eq!((foreign().fault, why.contains(&kind)), (NotationFault::Foreign, true));
+//! ```
 
 mod expression;
 mod strided;
@@ -113,6 +134,32 @@ const fn fault(fault: NotationFault, at: usize) -> NotationError {
 }
 
 /// Reads a layout over `vars`.
+///
+/// ```
+/// use lanebook_infer::notation::{is_fragment_text, read, strided, write};
+/// use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena, Inference};
+/// # use lanebook_infer::{Access, Buffer, InferenceParts, MachineFigures, MemoryScope, Operator};
+/// # let (mut bases, mut terms, mut buckets) = (vec![BaseEntry::EMPTY; 64], vec![DigitTerm::EMPTY; 512], vec![0; 64]);
+/// # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
+/// # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
+/// # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
+/// # let mut inference = Inference::new(InferenceParts {
+/// #     arena: ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets },
+/// #     buffers: &mut buffers, operators: &mut operators, accesses: &mut accesses,
+/// #     layouts: &mut layouts, queue: &mut queue, points: &mut points,
+/// # }, MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 });
+/// let tile = inference.buffer(&[8, 4], 32, MemoryScope::Fragment)?;
+/// let vars = inference.buffer_of(tile)?.dims;
+/// let text = "{thread = v0 * 4 + v1, index = 0}";
+/// assert!(is_fragment_text(text));
+/// let layout = read(&mut inference.arena, vars, text).unwrap();
+/// // What is written is read again, and it has strides.
+/// let mut written = String::new();
+/// write(&inference.arena, &layout, &mut written).unwrap();
+/// assert_eq!(read(&mut inference.arena, vars, &written), Ok(layout));
+/// assert_eq!(strided(&inference.arena, &layout).unwrap().view().size_value(), Ok(32));
+/// # Ok::<(), lanebook_infer::FormError>(())
+/// ```
 ///
 /// # Errors
 /// The first thing that is wrong with the text.

@@ -19,6 +19,7 @@ use crate::types::{TileEncoding, Type};
 use lanebook_tables::OpId;
 
 /// Result of a change.
+#[doc(hidden)]
 pub type Edit<T = ()> = Result<T, ErrorKind>;
 
 impl Program<'_, '_> {
