@@ -33,6 +33,7 @@ BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "Sy
 BY_HAND = {}
 EXEMPT = {
     "lanebook_emit::LowerContext::function": "its sources of loops are two types that the passes of `compile` give it; reached through these",
+    "lanebook_passes::PassContext::new": "takes a closure behind a reference; reached through `lanebook::pipeline::apply`",
     "lanebook_ir::Pools::edit": "generic over records that are private; reached through every change of a program",
 }
 # Traits whose methods are not entry points: written by derive or by core, or (Display) no more than what `write_text` does.

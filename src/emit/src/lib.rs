@@ -83,7 +83,7 @@ pub use crate::lower::context::{
     Address, Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
 };
 #[doc(hidden)]
-pub use crate::lower::target::TargetQueries;
+pub use crate::lower::target::{SecondOperand, TargetQueries};
 #[doc(hidden)]
 pub use crate::matrix::k_slices::RegisterPressureLevel;
 #[doc(hidden)]
