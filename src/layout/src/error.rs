@@ -91,6 +91,19 @@ pub enum NotStrided {
     SharedBit,
 }
 
+/// Why a swizzle before a layout is none after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum NotSwizzle {
+    /// No bit of the layout's positions shows the bit by itself.
+    Mixed,
+    /// The bits of the swizzle do not stay side by side, at one distance.
+    Apart,
+    /// The swizzle leaves the positions that there are.
+    Outside,
+}
+
 /// Why an operation is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -271,6 +284,13 @@ pub enum Error {
         column: u64,
         /// Why.
         why: NotStrided,
+    },
+    /// A swizzle before a layout is no swizzle after it.
+    NotSwizzle {
+        /// The bit of the position at which it ends; where bits are apart, after the layout.
+        bit: u8,
+        /// Why.
+        why: NotSwizzle,
     },
     /// A layout has no such dimension or axis, or has it already.
     NoDim {

@@ -1,6 +1,6 @@
 //! What errors of the algebra say to a person.
 
-use crate::error::{Error, Limit, NotLinear, NotStrided};
+use crate::error::{Error, Limit, NotLinear, NotStrided, NotSwizzle};
 
 impl Limit {
     /// What there is room for, in words.
@@ -50,6 +50,18 @@ impl NotStrided {
     }
 }
 
+impl NotSwizzle {
+    /// Why, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Mixed => "the layout moves the bit together with others",
+            Self::Apart => "the layout moves its bits apart",
+            Self::Outside => "it leaves the positions that there are",
+        }
+    }
+}
+
 crate::sentences! { Error, sink;
     Capacity { limit, max } => ("the layout needs more than ~ ~; join modes or take a part of it", max, limit.describe());
     Overflow => ("a number is too large or negative; choose a smaller one");
@@ -76,6 +88,7 @@ crate::sentences! { Error, sink;
     NotDivisible {} => ("the second is no part of the first; choose an atom that tiles it");
     NotLinear { extent, stride, why } => ("extent ~ with stride ~ has no form by bits: ~; extents have to be powers of two that do not carry", extent, stride, why.describe());
     NotStrided { why } => ("the layout has no form by strides: ~", why.describe());
+    NotSwizzle { bit, why } => ("the swizzle is none behind the layout, at bit ~: ~; ask about the linear form", bit, why.describe());
     NoDim {} => ("there is no such axis; ask for the layout alone to see its axes");
     DimBits {} => ("the numbers of bits differ; both have to be of the same elements");
     NoSolution {} => ("there is no inverse; positions are left out or meet");

@@ -176,6 +176,7 @@ fn step(
             }
             if let Some(frame) = reading.frames.last().copied()
                 && frame.open == Open::After
+                && !(shaped::waits(storage, usize::from(frame.base)) && scan.sees("o"))
             {
                 reading.frames.pop();
                 reading.used = frame.base;

@@ -10,7 +10,8 @@ use crate::value::{
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::triton::{Encoding, NoTiles};
 use lanebook_layout::{
-    AxisId, Hw, Iter, Layout, Linear, Logical, Pad, Padding, PostMap, Unit, convert, triton,
+    AxisId, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Offset, Pad, Padding, PostMap, Unit,
+    convert, ops, triton,
 };
 use lanebook_tile::encoding::TableTiles;
 
@@ -159,6 +160,20 @@ fn finished(room: &EncodingRoom, value: &mut QueryValue) -> Result<(), Why> {
     Ok(())
 }
 
+/// Whether value `at` is no layout yet, so that what stands before it waits for what comes behind
+/// it: `A o 3 o B` is A of B moved by 3.
+pub(crate) fn waits(storage: &QueryStorage, at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| storage.value(before));
+    match storage.value(at) {
+        QueryValue::Swizzle(_) => matches!(
+            before,
+            Some(QueryValue::Layout(_) | QueryValue::Swizzle(_) | QueryValue::Number(_))
+        ),
+        QueryValue::Number(_) => matches!(before, Some(QueryValue::Layout(_))),
+        _ => false,
+    }
+}
+
 /// Value `at` after value `at + 1`: the second, then the first.
 #[inline(never)]
 pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
@@ -179,6 +194,11 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
         (QueryValue::Swizzle(loose), QueryValue::Layout(placed)) => {
             let loose = *loose;
             swizzled(loose, placed)?;
+            moved_down(first, second);
+            Ok(())
+        }
+        (QueryValue::Number(offset), QueryValue::Layout(placed)) => {
+            moved_by(*offset, placed)?;
             moved_down(first, second);
             Ok(())
         }
@@ -206,13 +226,36 @@ fn moved_down(into: &mut QueryValue, from: &QueryValue) {
 
 #[inline(never)]
 fn swizzled(loose: LooseSwizzle, placed: &mut Placed) -> Result<(), Why> {
-    if !placed.layout.view().post.is_identity() {
-        return Err(Why::Layout(lanebook_layout::Error::HasPostMap));
-    }
-    placed.layout.set_post(PostMap::Swizzle(loose.swizzle))?;
-    placed.layout.add_offset(loose.offset, AxisId::M)?;
     if loose.bits > 0 {
         placed.elements.bits = loose.bits;
     }
+    let post = PostMap::Swizzle(loose.swizzle);
+    if placed.layout.view().post.is_identity() {
+        placed.layout.set_post(post)?;
+        placed.layout.add_offset(loose.offset, AxisId::M)?;
+        return Ok(());
+    }
+    behind(loose.offset, post, placed)
+}
+
+/// A layout whose positions are moved.
+#[inline(never)]
+fn moved_by(offset: Int, placed: &mut Placed) -> Result<(), Why> {
+    if placed.layout.view().post.is_identity() {
+        placed.layout.add_offset(offset, AxisId::M)?;
+        return Ok(());
+    }
+    behind(offset, PostMap::None, placed)
+}
+
+/// Positions that are swizzled already: moved and mapped once more.
+#[inline(never)]
+fn behind(offset: Int, post: PostMap, placed: &mut Placed) -> Result<(), Why> {
+    let step = [Iter::new(1, 1, AxisId::M)];
+    let offset = [Offset::symbolic(offset, AxisId::M)];
+    let outer = LayoutRef { offset: &offset, post, ..LayoutRef::new(&step) };
+    let made = ops::compose(&outer, &placed.layout.view());
+    let layout = made.as_ref().map_err(|error| *error)?;
+    placed.layout.clone_from(layout);
     Ok(())
 }

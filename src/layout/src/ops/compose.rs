@@ -7,13 +7,18 @@
 //! one mode of `a` into the next; CuTe does not check this and answers wrongly then.
 //!
 //! Where `b` only goes down, `a` is taken as mirrored, `a(-x) = -a(x)`, as in CuTe, whose division
-//! rounds towards 0. Leaves up and down in several modes of `a` are refused.
+//! rounds towards 0. Leaves up and down in several modes of `a` are refused, unless an offset of
+//! `b` keeps its positions at 0 or above: then they have digits, and leaves go down from the top.
+//!
+//! A swizzle of `b` becomes one behind the result where `a` moves its bits one by one.
 
+use super::swizzled::pass_outer;
 use super::{Iters, continues, push, push_merged, refuse_rest};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
+use crate::post::PostMap;
 use crate::profile::{CLOSE, LEAF, OPEN, Profile};
 use core::cmp::Ordering;
 
@@ -42,13 +47,17 @@ const STILL: Reach = Reach { sum: Int::ZERO, leaves: 0, overflow: false };
 ///
 /// # Errors
 /// [`Error::StrideDivisibility`], [`Error::ExtentDivisibility`], [`Error::Carry`],
-/// [`Error::NegativeStride`], [`Error::NeedsValue`], [`Error::WrongAxis`]; what `b` must not have:
-/// [`Error::HasPostMap`], [`Error::HasReplica`], [`Error::HasOffset`]; [`Error::Capacity`],
-/// [`Error::Overflow`].
+/// [`Error::NegativeStride`], [`Error::NegativeOffset`], [`Error::NeedsValue`],
+/// [`Error::WrongAxis`]; [`Error::NotSwizzle`] for a swizzle of `b` that is none behind `a`; what
+/// `b` must not have: [`Error::HasPostMap`] (padding), [`Error::HasReplica`],
+/// [`Error::HasOffset`] (on another axis than `m`); [`Error::Capacity`], [`Error::Overflow`].
 pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     let mut out = Layout::new();
-    let split = push_composed(&mut out, a, b)?;
+    let split = push_composed(&mut out, a, &LayoutRef { post: PostMap::None, ..*b })?;
     out.copy_rest(a)?;
+    if !b.post.is_identity() {
+        pass_outer(&mut out, a, b)?;
+    }
     if b.profile.is_flat() && !split {
         out.set_profile(Profile::FLAT)?;
     }
@@ -68,28 +77,21 @@ pub(crate) fn push_composed(
 }
 
 fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
-    refuse_rest(b)?;
+    refuse_rest(&LayoutRef { offset: &[], ..*b })?;
     super::refuse_other_axes(b.shard, AxisId::M)?;
     let mut modes = Iters::new();
-    for it in a.shard {
-        push_merged(&mut modes, *it)?;
-    }
-    // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the
-    // extent.
-    let end = a.shard.last().copied().unwrap_or(Iter::new(1, 0, AxisId::M));
-    if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
-        push(&mut modes, end)?;
-    }
-    let down = |it: &Iter| it.stride().coeff() < 0;
-    let mut moving = b.shard.iter().filter(|it| !it.is_unit() && it.stride() != Int::ZERO);
-    let mirrored = modes.len() > 1 && moving.clone().any(down) && moving.all(down);
+    push_modes(&mut modes, a)?;
     let mut reach = [STILL; MAX_ITERS];
+    let down = match push_start(out, &modes, &mut reach, b)? {
+        true => Downward::FromTop,
+        false => downward(&modes, b),
+    };
     let mut leaves = b.shard.iter().enumerate();
     let mut split = false;
     if b.profile.is_flat() {
         out.open()?;
         for (k, it) in leaves {
-            split |= push_leaf(out, &modes, &mut reach, k, it, mirrored)?;
+            split |= push_leaf(out, &modes, &mut reach, k, it, down)?;
         }
         out.close()?;
     } else {
@@ -103,7 +105,7 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
                         leaves: u16::MAX,
                     };
                     let (k, it) = leaves.next().ok_or(bad)?;
-                    split |= push_leaf(out, &modes, &mut reach, k, it, mirrored)?;
+                    split |= push_leaf(out, &modes, &mut reach, k, it, down)?;
                 }
                 _ => {}
             }
@@ -111,6 +113,87 @@ fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result
     }
     check_carries(&modes, &reach)?;
     Ok(split)
+}
+
+/// The modes that leaves walk through: `a` coalesced.
+pub(super) fn push_modes(modes: &mut Iters, a: &LayoutRef<'_>) -> Result<()> {
+    for it in a.shard {
+        push_merged(modes, *it)?;
+    }
+    // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the
+    // extent.
+    let end = a.shard.last().copied().unwrap_or(Iter::new(1, 0, AxisId::M));
+    if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
+        push(modes, end)?;
+    }
+    Ok(())
+}
+
+/// What is done with leaves that go down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Downward {
+    /// They have a meaning in a single mode only.
+    Plain,
+    /// All leaves go down from 0, where `a` is taken as mirrored.
+    Mirrored,
+    /// An offset keeps positions at 0 or above: a leaf's digits count down from their greatest.
+    FromTop,
+}
+
+/// How leaves go down that begin at 0.
+fn downward(modes: &Iters, b: &LayoutRef<'_>) -> Downward {
+    let down = |it: &Iter| it.stride().coeff() < 0;
+    let mut moving = b.shard.iter().filter(|it| !it.is_unit() && it.stride() != Int::ZERO);
+    match modes.len() > 1 && moving.clone().any(down) && moving.all(down) {
+        true => Downward::Mirrored,
+        false => Downward::Plain,
+    }
+}
+
+/// Adds where the offset of `b` lies in `a`; whether leaves go down from their tops.
+#[inline(never)]
+fn push_start(
+    out: &mut Layout,
+    modes: &Iters,
+    reach: &mut [Reach; MAX_ITERS],
+    b: &LayoutRef<'_>,
+) -> Result<bool> {
+    if let Some(other) = b.offset.iter().find(|o| o.axis() != AxisId::M && o.value() != Int::ZERO) {
+        return Err(Error::HasOffset { axis: other.axis() });
+    }
+    let offset = b.offset_of(AxisId::M)?;
+    if offset == Int::ZERO {
+        return Ok(false);
+    }
+    if let [only] = modes.as_slice() {
+        out.add_offset(offset.checked_mul(only.stride())?, only.axis())?;
+        return Ok(false);
+    }
+    // The least position of `b`.
+    let mut rest = offset.value()?;
+    for it in b.shard.iter().filter(|it| it.stride().coeff() < 0) {
+        let way = it.extent().value()?.saturating_sub(1).checked_mul(it.stride().value()?);
+        rest = way.and_then(|way| rest.checked_add(way)).ok_or(Error::Overflow)?;
+    }
+    if rest < 0 {
+        return Err(Error::NegativeOffset { offset: rest });
+    }
+    let last = modes.len().saturating_sub(1);
+    for (k, mode) in modes.iter().enumerate() {
+        let digit = if k == last {
+            rest
+        } else {
+            let extent = mode.extent().value()?;
+            let digit = rest.checked_rem(extent).ok_or(Error::Overflow)?;
+            rest = rest.checked_div(extent).ok_or(Error::Overflow)?;
+            digit
+        };
+        if digit > 0 {
+            note(reach, k, Int::known(digit.saturating_add(1)), Int::ONE);
+            out.add_offset(Int::known(digit).checked_mul(mode.stride())?, mode.axis())?;
+        }
+    }
+    Ok(true)
 }
 
 /// Appends the pieces of one leaf; whether there are several.
@@ -121,12 +204,16 @@ fn push_leaf(
     reach: &mut [Reach; MAX_ITERS],
     leaf: usize,
     it: &Iter,
-    mirrored: bool,
+    down: Downward,
 ) -> Result<bool> {
     let mut pieces = Iters::new();
-    if mirrored && it.stride().coeff() < 0 {
+    if down != Downward::Plain && it.stride().coeff() < 0 {
         walk(modes, reach, leaf, &turned(it)?, &mut pieces)?;
         for piece in &mut pieces {
+            if down == Downward::FromTop {
+                let top = Int::known(piece.extent().value()?.saturating_sub(1));
+                out.add_offset(top.checked_mul(piece.stride())?, piece.axis())?;
+            }
             *piece = turned(piece)?;
         }
     } else {

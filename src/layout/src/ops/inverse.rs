@@ -1,5 +1,6 @@
 //! Inverses of strided layouts.
 
+use super::swizzled::{Behind, lengthened, pass_inverse, plain_positions};
 use super::{
     Iters, Negative, at, by_stride, nest, or_collision, push, push_merged, push_tree,
     refuse_other_axes, refuse_rest, size_before, tree_of,
@@ -9,6 +10,7 @@ use crate::coord::MAX_AXES;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
+use crate::post::PostMap;
 use core::cmp::Ordering;
 
 /// An exact inverse: from a physical coordinate back to the flat logical coordinate.
@@ -43,18 +45,26 @@ pub struct Inverse {
 ///
 /// # Errors
 /// [`Error::NotSurjective`] where positions are left out, [`Error::NotInjective`] where two
-/// coordinates meet, [`Error::Interleaved`] where steps fall between steps, [`Error::HasOffset`], [`Error::HasPostMap`] (a swizzle inverts in the linear
-/// form), [`Error::NegativeStride`], [`Error::NeedsValue`].
+/// coordinates meet, [`Error::Interleaved`] where steps fall between steps, [`Error::HasOffset`], [`Error::HasPostMap`] (padding), [`Error::NotSwizzle`] where
+/// the swizzle undone first is none behind the inverse, [`Error::NegativeStride`], [`Error::NeedsValue`].
 pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
-    refuse_rest(&LayoutRef { replica: &[], ..*l })?;
+    refuse_rest(&LayoutRef { replica: &[], post: PostMap::None, ..*l })?;
     let axes = l.axes()?;
     let mut layout = Layout::new();
     layout.open()?;
+    let mut memory = (0, 0);
     for axis in &axes {
+        let first = layout.view().shard.len();
         push_back(&mut layout, l, *axis)?;
+        if *axis == AxisId::M {
+            memory = (first, layout.view().shard.len().saturating_sub(first));
+        }
     }
     layout.close()?;
     layout.view().check()?;
+    if !l.post.is_identity() {
+        pass_inverse(&mut layout, memory, None, &l.post)?;
+    }
     Ok(Inverse { layout, axes })
 }
 
@@ -113,9 +123,10 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// [`Error::WrongAxis`], [`Error::NeedsValue`], and what `l` must not have.
+/// [`Error::WrongAxis`], [`Error::NeedsValue`], [`Error::NotSwizzle`] where the swizzle undone
+/// first is none behind the inverse, or leaves the run; and what `l` must not have.
 pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
-    refuse_rest(l)?;
+    refuse_rest(&LayoutRef { post: PostMap::None, ..*l })?;
     refuse_other_axes(l.shard, AxisId::M)?;
     let mut pieces = Iters::new();
     let mut covered = Int::ONE;
@@ -134,7 +145,11 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
         )?;
         covered = it.stride().checked_mul(it.extent())?;
     }
-    tree_of(&pieces, &[])
+    let mut made = tree_of(&pieces, &[])?;
+    if !l.post.is_identity() {
+        pass_inverse(&mut made, (0, pieces.len()), None, &l.post)?;
+    }
+    Ok(made)
 }
 
 /// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. What it gives for
@@ -153,7 +168,7 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
 /// If strides do not divide so, [`Error::NotInjective`] where two coordinates meet, else
 /// [`Error::Interleaved`]; otherwise as [`right_inverse`].
 pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
-    refuse_rest(l)?;
+    refuse_rest(&LayoutRef { post: PostMap::None, ..*l })?;
     refuse_other_axes(l.shard, AxisId::M)?;
     let mut pieces = Iters::new();
     // What the digit below weighs, its stride and its extent.
@@ -177,5 +192,13 @@ pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
         below = (size_before(l.shard, k)?, it.stride(), it.extent());
     }
     push_merged(&mut pieces, Iter::symbolic(below.2, below.0, AxisId::M)?)?;
-    tree_of(&pieces, &[])
+    if l.post.is_identity() {
+        return tree_of(&pieces, &[]);
+    }
+    let positions = plain_positions(l)?;
+    let behind = Behind { moved: &[], beside: &[], positions, closed: false };
+    lengthened(&mut pieces, behind.needed(&l.post))?;
+    let mut made = tree_of(&pieces, &[])?;
+    pass_inverse(&mut made, (0, pieces.len()), Some(positions), &l.post)?;
+    Ok(made)
 }

@@ -23,7 +23,8 @@
 //!
 //! Replicas, offset and post-map belong to the outer layout: `compose`, `coalesce`, `flatten` and
 //! `logical_divide` keep those of their first operand and refuse them in the second; the others
-//! refuse them.
+//! refuse them. `compose` takes an offset and a swizzle of the second operand, and the inverses a
+//! swizzle, where what comes of it is one again.
 
 mod between;
 mod complement;
@@ -33,6 +34,7 @@ mod guarded;
 mod inverse;
 mod measure;
 mod parts;
+mod swizzled;
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};

@@ -64,11 +64,23 @@ fn operations() {
         Err(Error::WrongAxis { iter: 0, axis })
     );
     assert_eq!(compose(&c("4:1").view(), &t("S[4] + R[2:4]").view()), Err(Error::HasReplica));
+    let moved = t("S[4] + 1@laneid");
+    assert_eq!(compose(&c("4:1").view(), &moved.view()), Err(Error::HasOffset { axis }));
+    let mut padded = c("4:1");
+    let pads = Padding::new(&[Pad { interval: 2, pad: 1 }], Unit::Codomain).unwrap();
+    padded.set_post(PostMap::Padding(pads)).unwrap();
+    assert_eq!(compose(&c("4:1").view(), &padded.view()), Err(Error::HasPostMap));
+    let bytes = Swizzle::new(1, 0, 1, Unit::Byte).unwrap();
+    padded.set_post(PostMap::Swizzle(bytes)).unwrap();
     assert_eq!(
-        compose(&c("4:1").view(), &t("S[4] + 1").view()),
-        Err(Error::HasOffset { axis: AxisId::M })
+        compose(&c("S<1,0,1> o 0 o 4:1").view(), &padded.view()),
+        Err(Error::HasPostMap),
+        "units differ"
     );
-    assert_eq!(compose(&c("4:1").view(), &c("S<1,0,1> o 0 o 4:1").view()), Err(Error::HasPostMap));
+    let mut below = c("(4,2):(-1,1)");
+    below.add_offset(Int::known(2), AxisId::M).unwrap();
+    let left = Err(Error::NegativeOffset { offset: -1 });
+    assert_eq!(compose(&c("(2,2):(1,4)").view(), &below.view()), left);
     let negative = Err(Error::NegativeStride { iter: 0, stride: -1 });
     assert_eq!(compose(&c("(2,2):(1,4)").view(), &c("(4,2):(-1,1)").view()), negative);
     let extent = Err(Error::ExtentDivisibility { leaf: 0, extent: 6, run: 4 });

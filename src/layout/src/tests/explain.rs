@@ -1,7 +1,7 @@
 //! Each error says what is wrong in words.
 
 use crate::axis::AxisId;
-use crate::error::{Error, Limit, NotLinear, NotStrided};
+use crate::error::{Error, Limit, NotLinear, NotStrided, NotSwizzle};
 use crate::notation::{Expected, ParseError, Part, PrintError, ttg};
 use crate::num::SymId;
 use crate::triton::{EncodingError, EncodingField};
@@ -24,7 +24,8 @@ fn errors_of_the_algebra() {
         Interleaved { iter, stride, unit: 1 }, NotSurjective { axis, stride, expected: 1 },
         NotDivisible { mode, part: 0 },
         NotLinear { iter, extent: 3, stride, why: NotLinear::Extent },
-        NotStrided { dim: axis, bit: 0, column: 3, why: NotStrided::TwoAxes }, NoDim { axis },
+        NotStrided { dim: axis, bit: 0, column: 3, why: NotStrided::TwoAxes },
+        NotSwizzle { bit: 3, why: NotSwizzle::Apart }, NoDim { axis },
         DimBits { axis, expected: 1, found: 2 }, NoSolution { column: 1, bit: 0 },
         NotInvertible { inputs: 1, outputs: 2, rank: 1 }, NotIntegral { num: 1, den: 2 },
         NotCongruent { node: 0 }, BadCoord { leaf, value: -1 }, NoMode { mode: 3, rank: 2 },

@@ -18,6 +18,7 @@ mod notation;
 mod refusals;
 mod seed_cute;
 mod seed_tirx;
+mod swizzled;
 mod symbolic;
 mod tilelang;
 mod tirx_forms;
