@@ -40,6 +40,44 @@ fn value(query: &str) -> String {
 }
 
 #[test]
+fn chains_of_layouts() {
+    // Element (i, j) of the second is at 8 * (i ^ j) + j, which the first, rows of 8, sends to 8 * j + (i ^ j).
+    let chain = "(8,8):(8,1) o S<3,0,-3> o (8,8):(8,1)";
+    assert_eq!(value(chain), "S<3,0,3> o 0 o (8,8):(1,8)");
+    assert_eq!(value(&format!("{chain} at (3, 5)")), format!("m {}", 8 * 5 + (3 ^ 5)));
+    assert_eq!(value("compose((8,8):(8,1), S<3,0,-3> o (8,8):(8,1)) at (3, 5)"), "m 46");
+    // Twice is not at all.
+    assert_eq!(value("S<3,3,3> o S<3,3,3> o (8,64):(64,1)"), "(8,64):(64,1)");
+    // 3, 2, 1, 0 are the rows of 8 from the last.
+    assert_eq!(value("(4,8):(8,1) o 3 o 4:-1 at 0"), "m 24");
+    assert_eq!(value("(4,8):(8,1) o 3 o 4:-1 at 3"), "m 0");
+    // Back from row, column ^ row.
+    assert_eq!(value("right_inverse(S<3,0,3> o (8,8):(8,1))"), "S<3,0,-3> o 0 o (8,8):(8,1)");
+    // 0, 2, 1, 3: bits 0 and 1 change places, and the bits 2 and 3 that go into them do not.
+    let apart = answer("right_inverse(S<2,0,2> o (2,2,2,2):(1,4,2,8))");
+    assert!(apart.contains("at bit 2: the layout moves its bits apart"), "{apart}");
+    let three = answer("3 o S<1,0,3> o (8,8):(1,8)");
+    assert!(three.contains("together with others"), "{three}");
+    // What waits for a layout that does not come is still no layout.
+    assert!(answer("(8,8):(8,1) o 3").contains("expected a layout, and this is a number"));
+}
+
+#[test]
+fn tilers_in_trees() {
+    assert_eq!(value("compose((8,(4,6)):(1,(8,32)), (2:4,(2:2,3:2)))"), "(2,(2,3)):(4,(16,64))");
+    assert_eq!(value("zipped_divide((8,8):(1,8), <2:4,4>)"), "((2,4),(4,2)):((4,8),(1,32))");
+    assert_eq!(value("let n = 2; (n:1,(4,<8:2,1>))"), "(2:1,(4:1,(8:2,1:1)))");
+    assert_eq!(
+        value("let t = (2:4,4); zipped_divide((8,8):(1,8), t)"),
+        value("zipped_divide((8,8):(1,8), <2:4,4>)")
+    );
+    assert!(answer("compose((8,8):(1,8), (2:1,2:1,2:1))").contains("another structure"));
+    assert!(answer("compose((8,8):(1,8), (2:1,2:1").contains("expected"));
+    // A layout in brackets is still one layout.
+    assert_eq!(value("((8,8):(1,8))"), "(8,8):(1,8)");
+}
+
+#[test]
 fn functions_of_layouts() {
     // A = (8,8):(8,1), B = (2,2):(1,4): the complement of B in 64 is (2,8):(2,8); A at 1, 4, 2 and 8 is 8, 32, 16, 1.
     assert_eq!(value("logical_divide((8,8):(8,1), (2,2):(1,4))"), "((2,2),(2,8)):((8,32),(16,1))");

@@ -197,6 +197,7 @@ fn tiled(
     let first = &at(args, 0)?.layout()?;
     let tiler = &match at(args, 1)? {
         QueryValue::Layout(tiler) => Tiler::Layout(tiler.layout.view()),
+        QueryValue::Tiles(tree) => Tiler::Tree(tree),
         other => Tiler::Shape(other.tuple()?.view()),
     };
     let made = match function {

@@ -7,6 +7,7 @@ use crate::instruction;
 use crate::literal::{self, Fault};
 use crate::shaped;
 use crate::text::{Scanner, TextSpan};
+use crate::tiles;
 use crate::units;
 use crate::value::{Asked, QueryStorage, QueryValue};
 
@@ -296,6 +297,9 @@ fn operand(
     };
     match first {
         b'#' => literal::encoding(scan, storage, at).map(|()| ReadOperand::Value),
+        b'<' | b'(' if tiles::follow(scan) => {
+            tiles::read(scan, storage, at).map(|()| ReadOperand::Value)
+        }
         b'<' => {
             literal::descriptor(scan, asked.tables, storage.slot(at)).map(|()| ReadOperand::Value)
         }

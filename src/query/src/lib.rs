@@ -106,6 +106,7 @@ mod machine;
 mod shaped;
 mod show;
 mod text;
+mod tiles;
 mod units;
 mod value;
 mod words;

@@ -4,7 +4,7 @@ use crate::error::{KindOfValue, Why};
 use crate::homes::Distribution;
 use crate::text::TextSpan;
 use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena};
-use lanebook_layout::cute::IntTuple;
+use lanebook_layout::cute::{IntTuple, TileTree};
 use lanebook_layout::notation::basis::Basis;
 use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::triton::Encoding;
@@ -198,6 +198,8 @@ pub enum QueryValue {
     Tuple(IntTuple),
     /// Strides without a shape.
     Basis(Basis),
+    /// Layouts in a tree: tiles, mode by mode.
+    Tiles(TileTree),
     /// A layout.
     Layout(Placed),
     /// A swizzle.
@@ -220,7 +222,7 @@ impl QueryValue {
             Self::Nothing => KindOfValue::Nothing,
             Self::Number(_) => KindOfValue::Number,
             Self::Truth(_) => KindOfValue::Truth,
-            Self::Tuple(_) | Self::Basis(_) => KindOfValue::Tuple,
+            Self::Tuple(_) | Self::Basis(_) | Self::Tiles(_) => KindOfValue::Tuple,
             Self::Layout(_) => KindOfValue::Layout,
             Self::Swizzle(_) | Self::Pointer(_) => KindOfValue::Swizzle,
             Self::Encoding(_) => KindOfValue::Encoding,

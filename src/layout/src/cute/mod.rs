@@ -45,7 +45,7 @@ pub use modes::{
 pub use recast::recast;
 pub use shape::{Rounding, ceil_div, div_each, shape_div};
 pub use tile::{
-    Tiler, blocked_product, composition, flat_divide, flat_product, logical_divide,
+    TileTree, Tiler, blocked_product, composition, flat_divide, flat_product, logical_divide,
     logical_product, raked_product, tiled_divide, tiled_product, zipped_divide, zipped_product,
 };
 pub use tuple::{IntTuple, KEEP, TupleRef};

@@ -46,6 +46,119 @@ pub enum Tiler<'a> {
     Modes(&'a [LayoutRef<'a>]),
     /// An extent `n` for each of the first modes, meaning `n:1`; tuples go on by mode.
     Shape(TupleRef<'a>),
+    /// A layout for each of the first modes; tuples go on by mode.
+    Tree(&'a TileTree),
+}
+
+/// Layouts in a tree, each the tile of a mode: CuTe's nested tilers, `(4:1,(2:2,8:1))`.
+///
+/// ```
+/// # use lanebook_layout::cute::{TileTree, Tiler};
+/// # use lanebook_layout::{NoSyms, WellKnown, cute, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Every second row of two, and all of four columns that have two halves.
+/// let mut tree = TileTree::new();
+/// tree.open().unwrap();
+/// tree.push(&of("2:2").view()).unwrap();
+/// tree.open().unwrap();
+/// tree.push(&of("4:1").view()).unwrap();
+/// tree.close().unwrap();
+/// tree.close().unwrap();
+/// let whole = of("(4,(8,2)):(1,(4,32))");
+/// let made = cute::composition(&whole.view(), &Tiler::Tree(&tree)).unwrap();
+/// assert_eq!(made, of("(2,(4)):(2,(4))"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TileTree {
+    tiles: Layout,
+    guide: Tokens,
+}
+
+impl TileTree {
+    /// No tile yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { tiles: Layout::new(), guide: Tokens::new() }
+    }
+
+    /// Begins a tuple.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    pub fn open(&mut self) -> Result<()> {
+        self.tiles.open()?;
+        push_token(&mut self.guide, OPEN)
+    }
+
+    /// Ends a tuple.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`].
+    pub fn close(&mut self) -> Result<()> {
+        self.tiles.push_token(CLOSE)?;
+        push_token(&mut self.guide, CLOSE)
+    }
+
+    /// Appends the tile of the next mode.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; [`Error::HasReplica`], [`Error::HasOffset`], [`Error::HasPostMap`].
+    pub fn push(&mut self, tile: &LayoutRef<'_>) -> Result<()> {
+        crate::ops::refuse_rest(tile)?;
+        self.tiles.push_node(tile)?;
+        push_token(&mut self.guide, LEAF)
+    }
+
+    /// The tree: tokens of a [`Profile`], a leaf for each tile.
+    #[must_use]
+    pub fn guide(&self) -> &[u8] {
+        &self.guide
+    }
+
+    /// The tile of this number, in the order of the text.
+    #[must_use]
+    pub fn tile(&self, number: usize) -> Option<LayoutRef<'_>> {
+        let view = self.tiles.view();
+        let mut shard = Shard(view.shard);
+        let mut walk = TreeWalk::exact(&self.guide, view.profile.tokens());
+        let mut found = 0usize;
+        while let Ok(Some(step)) = walk.step() {
+            if let TreeStep::Node(_, node) = step {
+                let tile = shard.node(node).ok()?;
+                if found == number {
+                    return Some(tile);
+                }
+                found = found.saturating_add(1);
+            }
+        }
+        None
+    }
+}
+
+/// The tiles of a tree of modes, one after the other.
+struct NextTile<'a> {
+    extents: core::slice::Iter<'a, Int>,
+    walk: TreeWalk<'a>,
+    shard: Shard<'a>,
+}
+
+impl<'a> NextTile<'a> {
+    /// The next one; `own` holds it where it is an extent.
+    fn tile<'s>(&'s mut self, own: &'s mut Iter) -> Result<LayoutRef<'s>> {
+        if let Some(extent) = self.extents.next() {
+            *own = extent_tile(*extent)?;
+            return Ok(LayoutRef {
+                profile: Profile::SCALAR,
+                ..LayoutRef::new(core::slice::from_ref(own))
+            });
+        }
+        while let Some(step) = self.walk.step()? {
+            if let TreeStep::Node(_, node) = step {
+                return self.shard.node(node);
+            }
+        }
+        Err(Error::NotCongruent { node: 0 })
+    }
 }
 
 /// `a` without what stays outside when its modes are taken apart.
@@ -91,39 +204,57 @@ fn by_mode(
             out.close()?;
         }
         Tiler::Shape(shape) => {
-            // A leaf is its own only mode.
-            let tuple = matches!(shape.tokens().first(), Some(&OPEN));
-            let tree = if a.profile.is_scalar() && tuple {
-                tokens_of(&LayoutRef::new(a.shard))?
-            } else {
-                tokens_of(a)?
+            let tiles = NextTile {
+                extents: shape.leaves().iter(),
+                walk: TreeWalk::exact(&[], &[]),
+                shard: Shard(&[]),
             };
-            let mut shard = Shard(a.shard);
-            let mut extents = shape.leaves().iter();
-            let mut walk = TreeWalk::partial(shape.tokens(), &tree);
-            while let Some(step) = walk.step()? {
-                match step {
-                    TreeStep::Open => out.open()?,
-                    TreeStep::Close => out.close()?,
-                    TreeStep::Node(_, node) => {
-                        let node = shard.node(node)?;
-                        let extent = *extents.next().ok_or(Error::NotCongruent { node: 0 })?;
-                        let tile = extent_tile(extent)?;
-                        part(
-                            &node,
-                            &LayoutRef {
-                                profile: Profile::SCALAR,
-                                ..LayoutRef::new(core::slice::from_ref(&tile))
-                            },
-                            out,
-                        )?;
-                    }
-                    TreeStep::Rest(node) | TreeStep::Deeper(node) => {
-                        let node = shard.node(node)?;
-                        if keep {
-                            out.push_node(&node)?;
-                        }
-                    }
+            by_tree(out, a, shape.tokens(), tiles, keep, part)?;
+        }
+        Tiler::Tree(tree) => {
+            let view = tree.tiles.view();
+            let tiles = NextTile {
+                extents: [].iter(),
+                walk: TreeWalk::exact(&tree.guide, view.profile.tokens()),
+                shard: Shard(view.shard),
+            };
+            by_tree(out, a, &tree.guide, tiles, keep, part)?;
+        }
+    }
+    Ok(())
+}
+
+/// [`by_mode`] along a tree of modes.
+fn by_tree(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    guide: &[u8],
+    mut tiles: NextTile<'_>,
+    keep: bool,
+    mut part: impl FnMut(&LayoutRef<'_>, &LayoutRef<'_>, &mut Layout) -> Result<()>,
+) -> Result<()> {
+    // A leaf is its own only mode.
+    let tuple = matches!(guide.first(), Some(&OPEN));
+    let tree = if a.profile.is_scalar() && tuple {
+        tokens_of(&LayoutRef::new(a.shard))?
+    } else {
+        tokens_of(a)?
+    };
+    let mut shard = Shard(a.shard);
+    let mut own = Iter::new(1, 0, AxisId::M);
+    let mut walk = TreeWalk::partial(guide, &tree);
+    while let Some(step) = walk.step()? {
+        match step {
+            TreeStep::Open => out.open()?,
+            TreeStep::Close => out.close()?,
+            TreeStep::Node(_, node) => {
+                let node = shard.node(node)?;
+                part(&node, &tiles.tile(&mut own)?, out)?;
+            }
+            TreeStep::Rest(node) | TreeStep::Deeper(node) => {
+                let node = shard.node(node)?;
+                if keep {
+                    out.push_node(&node)?;
                 }
             }
         }
@@ -299,6 +430,7 @@ fn regrouped(
                 push_token(&mut guide, *t)?;
             }
         }
+        Tiler::Tree(tree) => guide.clone_from(&tree.guide),
     }
     let both = both.view();
     let tree = tokens_of(&both)?;

@@ -20,6 +20,7 @@
 use super::cursor::{Cursor, Parsed};
 use super::{Expected, ParseError, Part, PrintError, tree, write};
 use crate::axis::{AxisId, AxisNames};
+use crate::cute::TileTree;
 use crate::cute::tuple::{IntTuple, KEEP, TupleRef, tokens_of};
 use crate::layout::{Iter, Layout, LayoutRef};
 use crate::num::{Int, SymNames};
@@ -208,6 +209,24 @@ pub fn print(
     tree::write(&tokens, out, |out, _| match iters.next() {
         Some(it) => write::strided(out, it.stride(), it.axis(), axes, syms),
         None => Ok(()),
+    })
+}
+
+/// Writes a tree of tiles, `(4:1,(2:2,8:1))`.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_tiles(
+    tree: &TileTree,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+    out: &mut impl Write,
+) -> Result<(), PrintError> {
+    let mut number = 0usize;
+    tree::write(tree.guide(), out, |out, _| {
+        let tile = tree.tile(number);
+        number = number.saturating_add(1);
+        tile.map_or(Ok(()), |tile| print(&tile, axes, syms, out))
     })
 }
 

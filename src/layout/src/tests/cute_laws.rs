@@ -280,6 +280,66 @@ fn symbols_are_carried_where_their_value_is_not_needed() {
     assert!(cute::crd2idx(flat.view(), &a.view()).is_ok(), "the last leaf is unbounded");
 }
 
+/// A tree of tiles from layouts in the order of the tree; `(` and `)` open and close.
+fn tiles(text: &str) -> cute::TileTree {
+    let mut out = cute::TileTree::new();
+    for word in text.split(' ') {
+        match word {
+            "(" => out.open().unwrap(),
+            ")" => out.close().unwrap(),
+            tile => out.push(&c(tile).view()).unwrap(),
+        }
+    }
+    out
+}
+
+#[test]
+fn a_tree_of_tiles_is_the_same_by_hand() {
+    type Op = fn(&LayoutRef<'_>, &Tiler<'_>) -> crate::Result<Layout>;
+    let ops: [Op; 9] = [
+        cute::composition,
+        cute::logical_divide,
+        cute::zipped_divide,
+        cute::tiled_divide,
+        cute::flat_divide,
+        cute::logical_product,
+        cute::zipped_product,
+        cute::tiled_product,
+        cute::flat_product,
+    ];
+    let a = c("(8,(4,6)):(1,(8,32))");
+    let shape = crate::notation::cute::parse_tuple("(4,(2,3))", &mut crate::NoSyms).unwrap();
+    let same = tiles("( 4:1 ( 2:1 3:1 ) )");
+    let (flat, two) = (tiles("( 4:2 (4,3):(1,8) )"), [c("4:2"), c("(4,3):(1,8)")]);
+    let two: Vec<_> = two.iter().map(Layout::view).collect();
+    for op in ops {
+        // Extents are the layouts that they stand for, and one level is the tiler by mode.
+        let by_shape = op(&a.view(), &Tiler::Shape(shape.view())).unwrap();
+        assert_eq!(op(&a.view(), &Tiler::Tree(&same)).unwrap(), by_shape);
+        assert_eq!(op(&a.view(), &Tiler::Tree(&flat)), op(&a.view(), &Tiler::Modes(&two)));
+    }
+    // Sub-modes one by one.
+    let nested = tiles("( 2:4 ( 2:2 3:2 ) )");
+    let made = cute::composition(&a.view(), &Tiler::Tree(&nested)).unwrap();
+    let part = |mode: &str, tile: &str| show(&compose(&c(mode).view(), &c(tile).view()).unwrap());
+    let parts = [part("8:1", "2:4"), part("4:8", "2:2"), part("6:32", "3:2")];
+    assert_eq!(parts, ["2:4", "2:16", "3:64"]);
+    assert_eq!(show(&made), "(2,(2,3)):(4,(16,64))");
+    // A tuple more than there are modes, and one where a leaf is.
+    for wrong in ["( 2:1 2:1 2:1 )", "( ( 2:1 ) 2:1 )", "( 2:1 ( 2:1 2:1 2:1 ) )"] {
+        let found = cute::logical_divide(&a.view(), &Tiler::Tree(&tiles(wrong)));
+        assert!(matches!(found, Err(Error::NotCongruent { .. })), "{wrong}: {found:?}");
+    }
+    assert_eq!(nested.tile(1).map(|l| show(&l.to_owned().unwrap())).as_deref(), Some("2:2"));
+    assert_eq!((nested.tile(3), nested.guide().len()), (None, 7));
+    let mut text = std::string::String::new();
+    let printed =
+        crate::notation::cute::print_tiles(&flat, &crate::WellKnown, &crate::NoSyms, &mut text);
+    assert_eq!((printed, text.as_str()), (Ok(()), "(4:2,(4,3):(1,8))"));
+    let swizzled = cute::TileTree::new().push(&c("S<1,0,1> o 0 o 4:1").view());
+    assert_eq!(swizzled, Err(Error::HasPostMap));
+}
+
 #[test]
 fn interning() {
     let mut records = [Record::EMPTY; 8];

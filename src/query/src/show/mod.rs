@@ -210,6 +210,9 @@ impl QueryAnswer<'_> {
                 printed(cute::print_tuple(tuple.view(), symbols, out.sink()))
             }
             QueryValue::Basis(read) => printed(basis::print(read, symbols, out.sink())),
+            QueryValue::Tiles(tree) => {
+                printed(cute::print_tiles(tree, &WellKnown, symbols, out.sink()))
+            }
             QueryValue::Layout(placed) => {
                 layout(placed, symbols, out)?;
                 // Coordinates are counted by the shape.
@@ -266,7 +269,7 @@ impl QueryAnswer<'_> {
             QueryValue::Layout(_) => "layout",
             QueryValue::Number(_) => "number",
             QueryValue::Truth(_) => "truth",
-            QueryValue::Tuple(_) | QueryValue::Basis(_) => "tuple",
+            QueryValue::Tuple(_) | QueryValue::Basis(_) | QueryValue::Tiles(_) => "tuple",
             QueryValue::Encoding(_) => "encoding",
             QueryValue::Instruction(_) => "instruction",
             QueryValue::Swizzle(_) | QueryValue::Pointer(_) => "swizzle",
