@@ -3,7 +3,7 @@
 use crate::args::Assemblers;
 use crate::tables::counted;
 use lanebook_gen::Compiled;
-use lanebook_gen::assemble::{self, Difference, Unable, Verdict};
+use lanebook_gen::assemble::{self, Difference, Memory, Unable, Verdict};
 use lanebook_gen::audit::ASSEMBLER;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_tables::IsaId;
@@ -32,7 +32,13 @@ pub struct Asked {
 /// Asks all of them. What is skipped is among the findings, too. Of a part of the tables (not
 /// `whole`) only what an assembler refuses is said: what it takes beyond the part may be claimed by
 /// what is left out.
-pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics, Vec<Asked>) {
+/// What was said before to the same text is taken from `memory`.
+pub fn ask(
+    compiled: &Compiled,
+    wanted: Assemblers,
+    whole: bool,
+    memory: Option<&Memory>,
+) -> (Diagnostics, Vec<Asked>) {
     let (mut found, mut asked) = (Diagnostics::new(), Vec::<Asked>::new());
     // Instruction sets that extend one another share a program: what it says is put together.
     let mut verdicts: BTreeMap<String, Vec<Verdict>> = BTreeMap::new();
@@ -101,7 +107,7 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
                 );
             }
             Ok(path) => {
-                let judged = assemble::judge(compiled, id, &path, &archs);
+                let judged = assemble::judge_remembered(compiled, id, &path, &archs, memory);
                 let program = path.file_name().map_or_else(
                     || path.display().to_string(),
                     |name| name.to_string_lossy().into_owned(),

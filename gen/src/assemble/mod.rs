@@ -11,18 +11,26 @@
 //!
 //! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ,
 //! and a caller shows it.
+mod digest;
+mod memory;
 pub mod text;
+
+pub use memory::Memory;
 
 use crate::compile::Compiled;
 use crate::model::{Arch, Assembler, Frame};
 use crate::template::Piece;
 use lanebook_tables::{AtomId, Instance, IsaId, Tables};
+use memory::Said;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use text::{For, Part, errors, fill, listing};
+
+/// Texts that cannot be read are looked for one by one; a table with more of them is told so.
+const MOST_UNREADABLE: usize = 16;
 
 /// Where tables and assembler differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +120,19 @@ pub fn archs(compiled: &Compiled, isa: IsaId) -> Vec<usize> {
 /// `program`, on as many threads as there are processors.
 #[must_use]
 pub fn judge(compiled: &Compiled, isa: IsaId, program: &Path, archs: &[usize]) -> Vec<Verdict> {
-    judge_some(compiled, isa, program, archs, |_| true)
+    judge_remembered(compiled, isa, program, archs, None)
+}
+
+/// [`judge`], where what was said before is not asked again.
+#[must_use]
+pub fn judge_remembered(
+    compiled: &Compiled,
+    isa: IsaId,
+    program: &Path,
+    archs: &[usize],
+    memory: Option<&Memory>,
+) -> Vec<Verdict> {
+    judged(compiled, isa, program, archs, memory, &|_| true)
 }
 
 /// [`judge`], of some atoms alone. That a text is claimed by another atom is seen only if this is
@@ -125,6 +145,17 @@ pub fn judge_some(
     archs: &[usize],
     wanted: impl Fn(AtomId) -> bool + Sync,
 ) -> Vec<Verdict> {
+    judged(compiled, isa, program, archs, None, &wanted)
+}
+
+fn judged(
+    compiled: &Compiled,
+    isa: IsaId,
+    program: &Path,
+    archs: &[usize],
+    memory: Option<&Memory>,
+    wanted: &(dyn Fn(AtomId) -> bool + Sync),
+) -> Vec<Verdict> {
     let Some(assembler) =
         compiled.model.isas.get(isa.index()).and_then(|isa| isa.assembler.as_ref())
     else {
@@ -132,7 +163,7 @@ pub fn judge_some(
     };
     let tables = compiled.tables();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let judge = Judge { compiled, tables: &tables, isa, assembler, program, wanted: &wanted };
+    let judge = Judge { compiled, tables: &tables, isa, assembler, program, memory, wanted };
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(archs.len()) {
             scope.spawn(|| {
@@ -154,6 +185,7 @@ struct Judge<'a> {
     isa: IsaId,
     assembler: &'a Assembler,
     program: &'a Path,
+    memory: Option<&'a Memory>,
     wanted: &'a (dyn Fn(AtomId) -> bool + Sync),
 }
 
@@ -267,7 +299,7 @@ impl Judge<'_> {
         let asked = ask(
             self.assembler,
             &self.assembler.encodes,
-            self.program,
+            (self.program, self.memory),
             &listing,
             &arch.target,
             wave_lanes,
@@ -311,36 +343,85 @@ impl Judge<'_> {
         let variants = |id: AtomId| {
             has.contains(&id.index()) && id != isa.load_param32 && id != isa.load_param64
         };
-        let (text, parts) = listing(
-            (isa, self.assembler, &model.register_decl),
-            &wanted,
-            instances(self.tables, atoms),
-            variants,
-        );
-        let asked = run(self.assembler, self.program, &text, target, wave_lanes)
-            .map_err(Unable::Unknown)?;
-        let stray = asked
-            .errors
-            .iter()
-            .find(|(line, _)| !parts.iter().any(|part| part.lines.contains(line)));
-        if let Some((line, message)) = stray {
-            return Err(Unable::Stumbled(format!(
-                "line {line} of the text, which is of no atom: {message}"
-            )));
+        let mut unreadable: Vec<(Part, String)> = Vec::new();
+        loop {
+            let written = |only: &dyn Fn((usize, usize)) -> bool| {
+                let isa = (isa, self.assembler, &model.register_decl);
+                listing(isa, &wanted, instances(self.tables, atoms), variants, only)
+            };
+            let asked = |text: &str| {
+                let program = (self.program, self.memory);
+                let arguments = &self.assembler.arguments;
+                ask(self.assembler, arguments, program, text, target, wave_lanes)
+                    .map_err(Unable::Unknown)
+            };
+            let without = |place| unreadable.iter().all(|(part, _)| part.place != place);
+            let (text, mut parts) = written(&without);
+            let answer = asked(&text)?;
+            let Some((line, why)) = gave_up(self.assembler, &answer, &parts) else {
+                let mut refused: Vec<Option<String>> = parts
+                    .iter()
+                    .map(|part| {
+                        let mut said = answer.errors.range(part.lines.clone());
+                        said.next().map(|(_, message)| message.clone())
+                    })
+                    .collect();
+                for (part, message) in unreadable {
+                    parts.push(part);
+                    refused.push(Some(message));
+                }
+                return Ok((parts, refused));
+            };
+            // What cannot be read may be noticed where the next text begins: the one before a line
+            // is to blame for it if it cannot be read by itself.
+            let mut blamed = None;
+            // Where not even the frame can be read no text is to blame.
+            if unreadable.is_empty() && !asked(&written(&|_| false).0)?.fine {
+                return Err(Unable::Stumbled(why));
+            }
+            let before = parts.iter().filter(|part| line.is_some_and(|at| part.lines.start <= at));
+            let mut near: Vec<&Part> = before.collect();
+            near.sort_by_key(|part| std::cmp::Reverse(part.lines.start));
+            for part in near.into_iter().take(2) {
+                let (alone, _) = written(&|place| place == part.place);
+                let answer = asked(&alone)?;
+                if !answer.fine {
+                    let said = answer.errors.values().next().cloned();
+                    let said = said.or(answer.stopped.map(|(_, message)| message));
+                    let said = said.unwrap_or_else(|| {
+                        why_it_gave_up(&self.assembler.error, &answer.said).to_string()
+                    });
+                    blamed = Some((part.clone(), said));
+                    break;
+                }
+            }
+            match blamed {
+                Some(found) if unreadable.len() < MOST_UNREADABLE => unreadable.push(found),
+                _ => return Err(Unable::Stumbled(why)),
+            }
         }
-        if !asked.fine && asked.errors.is_empty() {
-            return Err(Unable::Stumbled(
-                why_it_gave_up(&self.assembler.error, &asked.said).to_string(),
-            ));
-        }
-        let refused = parts
-            .iter()
-            .map(|part| {
-                asked.errors.range(part.lines.clone()).next().map(|(_, message)| message.clone())
-            })
-            .collect();
-        Ok((parts, refused))
     }
+}
+
+/// Whether an assembler gave up before it had judged all texts: at which line, and why.
+fn gave_up(
+    assembler: &Assembler,
+    answer: &Answer,
+    parts: &[Part],
+) -> Option<(Option<usize>, String)> {
+    let stray =
+        answer.errors.iter().find(|(line, _)| !parts.iter().any(|part| part.lines.contains(line)));
+    if let Some((line, message)) = stray {
+        let why = format!("line {line} of the text, which is of no atom: {message}");
+        return Some((Some(*line), why));
+    }
+    if let Some((line, message)) = &answer.stopped {
+        return Some((Some(*line), format!("it gives up at line {line} of the text: {message}")));
+    }
+    if answer.fine || !answer.errors.is_empty() {
+        return None;
+    }
+    Some((None, why_it_gave_up(&assembler.error, &answer.said).to_string()))
 }
 
 /// What an assembler says when it gives up without an error at a line of ours: the first line that
@@ -376,6 +457,8 @@ pub struct Answer {
     pub fine: bool,
     /// Lines with errors, each with the first message.
     pub errors: std::collections::BTreeMap<usize, String>,
+    /// The line at which it gave up, and why, if it says so.
+    pub stopped: Option<(usize, String)>,
     /// Everything it printed.
     pub said: String,
 }
@@ -391,18 +474,65 @@ pub fn run(
     target: &str,
     wave_lanes: u16,
 ) -> Result<Answer, String> {
-    ask(assembler, &assembler.arguments, program, text, target, wave_lanes)
+    ask(assembler, &assembler.arguments, (program, None), text, target, wave_lanes)
 }
 
-/// Runs an assembler on a text with these arguments.
+/// What an assembler says to a text with these arguments, now or before.
 fn ask(
     assembler: &Assembler,
     arguments: &[Frame],
-    program: &Path,
+    (program, memory): (&Path, Option<&Memory>),
     text: &str,
     target: &str,
     wave_lanes: u16,
 ) -> Result<Answer, String> {
+    let filled = |input: &str, output: &str| -> Vec<String> {
+        let value = |word: &str| match word {
+            "target" => target.to_string(),
+            "wave_lanes" => wave_lanes.to_string(),
+            "input" => input.to_string(),
+            "output" => output.to_string(),
+            _ => String::new(),
+        };
+        assembler.flags.iter().chain(arguments).map(|argument| fill(argument, value)).collect()
+    };
+    let key = memory.and_then(|memory| {
+        // Its own files have other names each time.
+        Some((memory, memory.key(program, &filled("{input}", "{output}"), text)?))
+    });
+    let said = match key.as_ref().and_then(|(memory, key)| memory.recall(key)) {
+        Some(said) => said,
+        None => {
+            let (said, ended) = assembled(program, text, filled)?;
+            let blames = [&assembler.error, &assembler.stops]
+                .iter()
+                .any(|pattern| !errors(pattern, &said.input, &said.text).is_empty());
+            if let Some((memory, key)) = key
+                && ended
+                && (said.fine || blames)
+            {
+                memory.keep(&key, &said);
+            }
+            said
+        }
+    };
+    let Said { fine, input, text: said } = said;
+    if let Some(line) =
+        said.lines().find(|line| assembler.unknown.iter().any(|word| line.contains(word.as_str())))
+    {
+        return Err(line.replace(&input, "the text").trim().to_string());
+    }
+    let found = errors(&assembler.error, &input, &said);
+    let stopped = errors(&assembler.stops, &input, &said).into_iter().next();
+    Ok(Answer { fine, errors: found, stopped, said })
+}
+
+/// Runs an assembler; whether it ended by itself.
+fn assembled(
+    program: &Path,
+    text: &str,
+    arguments: impl Fn(&str, &str) -> Vec<String>,
+) -> Result<(Said, bool), String> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let folder = std::env::temp_dir().join(format!(
         "lanebook-{}-{}",
@@ -414,16 +544,7 @@ fn ask(
     written.map_err(|error| format!("{}: {error}", folder.display()))?;
     let input = folder.join("atoms.s").to_string_lossy().into_owned();
     let output = folder.join("atoms.o").to_string_lossy().into_owned();
-    let arguments = assembler.flags.iter().chain(arguments).map(|argument| {
-        fill(argument, |word| match word {
-            "target" => target.to_string(),
-            "wave_lanes" => wave_lanes.to_string(),
-            "input" => input.clone(),
-            "output" => output.clone(),
-            _ => String::new(),
-        })
-    });
-    let ran = Command::new(program).args(arguments).output();
+    let ran = Command::new(program).args(arguments(&input, &output)).output();
     let _ = std::fs::remove_dir_all(&folder);
     let ran = ran.map_err(|error| {
         format!(
@@ -431,14 +552,10 @@ fn ask(
             program.file_name().unwrap_or(program.as_os_str()).display()
         )
     })?;
-    let said =
+    let text =
         format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    if let Some(line) =
-        said.lines().find(|line| assembler.unknown.iter().any(|word| line.contains(word.as_str())))
-    {
-        return Err(line.replace(&input, "the text").trim().to_string());
-    }
-    Ok(Answer { fine: ran.status.success(), errors: errors(&assembler.error, &input, &said), said })
+    let said = Said { fine: ran.status.success(), input, text };
+    Ok((said, ran.status.code().is_some()))
 }
 
 #[cfg(test)]

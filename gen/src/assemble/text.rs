@@ -26,6 +26,8 @@ pub struct Part {
     pub variant: bool,
     /// Its lines.
     pub lines: Range<usize>,
+    /// Which instance it is of, and which of its forms: the same in each listing of these.
+    pub place: (usize, usize),
 }
 
 /// What a form of an instance has in the place of the plain operands.
@@ -186,12 +188,14 @@ pub struct For<'a> {
 }
 
 /// A text with all forms of the instances, and which lines are whose. Other forms than the plain
-/// ones are there for the atoms that `variants` says yes to.
+/// ones are there for the atoms that `variants` says yes to, and of all only those whose place `only`
+/// says yes to.
 pub fn listing<'t>(
     (isa, assembler, register_decl): (&Isa<'_>, &Assembler, &Frame),
     wanted: &For<'_>,
     instances: impl Iterator<Item = (AtomId, Instance<'t>)>,
     variants: impl Fn(AtomId) -> bool,
+    only: &dyn Fn((usize, usize)) -> bool,
 ) -> (String, Vec<Part>) {
     // Of each its text, the lines of it, and what stands where.
     let mut functions: Vec<(String, usize, Vec<Part>)> =
@@ -206,7 +210,11 @@ pub fn listing<'t>(
         if !variants(atom) {
             texts.truncate(1);
         }
+        let mut labelled = false;
         for (number, text) in texts.into_iter().enumerate() {
+            if !only((labels, number)) {
+                continue;
+            }
             let apart = assembler
                 .apart
                 .iter()
@@ -217,11 +225,13 @@ pub fn listing<'t>(
             let _ = writeln!(body, "{text}");
             let after = first + lines(&text) + 1;
             *count = after;
-            if number == 0 {
+            if !labelled {
+                labelled = true;
                 let _ = writeln!(body, "L{labels}{}", isa.label_suffix);
                 *count += 1 + lines(isa.label_suffix);
             }
-            parts.push(Part { atom, text, variant: number > 0, lines: first..after });
+            let place = (labels, number);
+            parts.push(Part { atom, text, variant: number > 0, lines: first..after, place });
         }
         labels += 1;
     }

@@ -133,6 +133,7 @@ pub struct Assembler {
     pub function: Frame,
     pub apart: Vec<String>,
     pub error: Frame,
+    pub stops: Frame,
     pub unknown: Vec<String>,
     pub encodes: Vec<Frame>,
     pub encoding: Frame,
@@ -351,6 +352,11 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 function: frame(&asm.function, &own(&FUNCTION_WORDS), diags),
                 apart: asm.apart.clone(),
                 error: frame(&asm.error, &own(&ERROR_WORDS), diags),
+                stops: asm
+                    .stops
+                    .as_ref()
+                    .map(|text| frame(text, &own(&ERROR_WORDS), diags))
+                    .unwrap_or_default(),
                 unknown: asm.unknown.clone(),
                 encodes: asm
                     .encodes

@@ -153,6 +153,8 @@ pub struct Assembler {
     pub apart: Vec<String>,
     /// How it names the line of an error.
     pub error: Spanned<String>,
+    /// How it names the line at which it gives up, where that is no error after which it goes on.
+    pub stops: Option<Spanned<String>>,
     /// What it says when it does not know a target, be it as a warning.
     #[serde(default)]
     pub unknown: Vec<String>,

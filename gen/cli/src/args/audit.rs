@@ -69,6 +69,13 @@ pub struct Check {
     /// the path say where they are)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Assemblers::Auto)]
     pub assemblers: Assemblers,
+    /// Where to keep what assemblers said, so that texts which have not changed are not assembled
+    /// again; without it target/lanebook-check beside hw-tables/, if there is a target/
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Assemble everything anew, and keep nothing of it
+    #[arg(long, conflicts_with = "cache")]
+    pub no_cache: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -9,6 +9,7 @@ use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::tables::{self, counted};
 use crate::{encodings, plannable};
+use lanebook_gen::assemble::Memory;
 use lanebook_gen::audit::covered;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::rules::certificate;
@@ -79,7 +80,8 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     if let Some(seen) = seen {
         diagnostics.extend(encodings::check(seen));
         diagnostics.extend(plannable::check(seen));
-        let (judged, asked) = ask(seen, args.assemblers, compiled.is_some());
+        let memory = memory(args, &wanted.root)?;
+        let (judged, asked) = ask(seen, args.assemblers, compiled.is_some(), memory.as_ref());
         diagnostics.extend(judged);
         assemblers = asked;
     }
@@ -129,6 +131,25 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         return Ok(output::write(Some(path), &text)?);
     }
     report(args, &findings)
+}
+
+/// Where what assemblers said is kept.
+fn memory(args: &Check, root: &Path) -> Result<Option<Memory>, Problem> {
+    let beside = root.join("target");
+    let folder = match &args.cache {
+        Some(folder) => folder.clone(),
+        None if !args.no_cache && beside.is_dir() => beside.join("lanebook-check"),
+        None => return Ok(None),
+    };
+    match Memory::at(&folder) {
+        Ok(memory) => Ok(Some(memory)),
+        Err(error) if args.cache.is_some() => Err(Problem::system(
+            format!("cannot keep anything in {}: {error}", folder.display()),
+            "name a folder that can be written with --cache, or leave it out",
+        )),
+        // Nobody asked for it: without it all is assembled.
+        Err(_) => Ok(None),
+    }
 }
 
 /// Runs all recorded answers on the tables.
