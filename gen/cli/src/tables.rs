@@ -1,5 +1,6 @@
 //! The tables that a command works with: those that were built in, or a folder's.
 use lanebook_gen::beside::{self, Beside};
+use lanebook_gen::rules::certificate;
 use lanebook_gen::{Mode, compile, load};
 pub use lanebook_report::archs::{arch, counted, doubt, known_archs};
 use lanebook_report::problem::{Kind, Problem, Problems};
@@ -8,10 +9,20 @@ use std::path::Path;
 
 /// The tables to use.
 pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
-    let Some(root) = folder else { return Ok(lanebook::TABLES) };
+    Ok(judged(folder)?.0)
+}
+
+/// The tables to use, and which rules of a folder are not proved as they stand there, if any: those
+/// that are built in are all proved.
+pub fn judged(folder: Option<&Path>) -> Result<(Tables<'static>, Option<String>), Problems> {
+    let Some(root) = folder else { return Ok((lanebook::TABLES, None)) };
     whole(root)?;
     match compile(root, Mode::Draft) {
-        Ok(compiled) => Ok(compiled.tables()),
+        Ok(compiled) => {
+            let certificates = &compiled.rules.certificates;
+            let names = certificate::unproved(&compiled.rules, &compiled.model, certificates);
+            Ok((compiled.tables(), unproved(&names, root)))
+        }
         Err(failure) => Err(Problems::Rendered(
             Kind::Refused,
             format!(
@@ -22,6 +33,21 @@ pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
             ),
         )),
     }
+}
+
+/// That rules are not proved: `a, b, c and 4 more`.
+fn unproved(names: &[&str], root: &Path) -> Option<String> {
+    let (shown, rest) = names.split_at(names.len().min(4));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    (!names.is_empty()).then(|| {
+        format!(
+            "warning: {} of {} not proved, so that what is computed may be wrong: {}{more}; help: `lanebook prove {}`",
+            counted(names.len(), "rule"),
+            root.display(),
+            shown.join(", "),
+            root.display(),
+        )
+    })
 }
 
 /// A folder that was named for its tables has them.

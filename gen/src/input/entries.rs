@@ -15,13 +15,18 @@ pub(crate) fn as_own(file: &SourceFile) -> String {
     }
 }
 
+/// Whether a file declares sources: `sources.ron` of the tables or of a vendor's folder in them.
+pub(crate) fn is_sources(name: &str) -> bool {
+    name.starts_with("hw-tables/") && name.ends_with("/sources.ron")
+}
+
 /// Whether a file holds groups and architectures.
 #[must_use]
 pub fn is_hardware(file: &SourceFile) -> bool {
     let name = as_own(file);
-    let other =
-        ["hw-tables/sources.ron", "hw-tables/dtypes.ron", "hw-tables/axes.ron", LEDGER, VERDICTS];
-    file.family.is_none() && name.starts_with("hw-tables/") && !other.contains(&name.as_str())
+    let other = ["hw-tables/dtypes.ron", "hw-tables/axes.ron", LEDGER, VERDICTS];
+    let hardware = name.starts_with("hw-tables/") && !is_sources(&name);
+    file.family.is_none() && hardware && !other.contains(&name.as_str())
 }
 
 /// Reads a file as it was meant. One that cannot be read is reported, and what it declares is lost.

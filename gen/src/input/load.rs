@@ -308,7 +308,7 @@ pub fn load_with(kept: &Kept, sources: &Sources, diags: &mut Diagnostics) -> Loa
         }
         let mut reader = Reader { sources, id, diags };
         match as_own(file).as_str() {
-            "hw-tables/sources.ron" => {
+            name if entries::is_sources(name) => {
                 loaded.sources.extend(
                     reader
                         .file::<SourcesFile>()

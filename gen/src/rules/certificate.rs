@@ -88,6 +88,25 @@ pub fn check(model: &RuleModel, hw: &HwModel, diags: &mut Diagnostics) {
     }
 }
 
+/// The rules that need a proof and have none here, by name: none of these certificates is for them
+/// as they stand.
+#[must_use]
+pub fn unproved<'m>(
+    model: &'m RuleModel,
+    hw: &HwModel,
+    certificates: &[Certificate],
+) -> Vec<&'m str> {
+    let proved: std::collections::BTreeSet<(&str, &str)> = certificates
+        .iter()
+        .map(|certificate| (certificate.rule.as_str(), certificate.hash.as_str()))
+        .collect();
+    let without = model.proved().filter(|rule| {
+        let hash = canonical::hash(&canonical::text(rule, hw));
+        !proved.contains(&(rule.name.value.as_str(), hash.as_str()))
+    });
+    without.map(|rule| rule.name.value.as_str()).collect()
+}
+
 /// The text of the file for these certificates.
 #[must_use]
 pub fn render(certificates: &[Certificate]) -> String {

@@ -106,6 +106,8 @@ pub enum Command {
     Dispatch(Dispatch),
     /// Update the ledger of stable numbers, hw-tables/ids.ron
     Ids(Ids),
+    /// Prove the rules for indices and instructions, and compare or write the log of proofs, rules/proofs.ron
+    Prove(Prove),
     /// Compare two architectures: figures, banks, synchronisation, atoms
     Diff(Diff),
     /// Print what the tables weigh in a build, by choice of architectures
@@ -627,6 +629,29 @@ pub struct Dispatch {
     /// Name all atoms, however many
     #[arg(long)]
     pub long: bool,
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+}
+
+const PROVE: &str = "\
+Examples:
+  lanebook prove                    the rules of the folder this is run in: all proved, and rules/proofs.ron says so
+  lanebook prove ~/my-rules --write writes rules/proofs.ron there
+
+Nothing but the tables and rules of DIR is needed, and z3 on the path. A wrong rule is told with values for which its sides
+differ. `lanebook check` and each build ask for a current log.";
+
+/// Arguments of `prove`.
+#[derive(Debug, Args)]
+#[command(after_help = PROVE)]
+pub struct Prove {
+    /// Folder that holds hw-tables/ and rules/, as --tables says it for other commands [default: .]
+    #[arg(value_name = "DIR", conflicts_with = "tables")]
+    pub root: Option<PathBuf>,
+    /// Write the log of proofs, where it is not current
+    #[arg(long)]
+    pub write: bool,
     /// How to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Text)]
     pub format: TableFormat,

@@ -15,6 +15,7 @@ mod moved;
 mod new_arch;
 mod ops;
 mod opt;
+mod prove;
 mod rules;
 mod session;
 mod show;
@@ -29,7 +30,13 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
     let folder = cli.tables.as_deref();
     let Some(command) = cli.command else { return session::run(&tables::of(folder)?) };
     match command {
-        Command::Compile(args) => compile::run(&args, &tables::of(folder)?),
+        Command::Compile(args) => {
+            let (tables, unproved) = tables::judged(folder)?;
+            if let Some(unproved) = unproved {
+                eprintln!("{unproved}");
+            }
+            compile::run(&args, &tables)
+        }
         Command::Opt(args) => opt::run(&args, &tables::of(folder)?),
         Command::Rules(args) => rules::run(&args, &tables::of(folder)?),
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
@@ -44,6 +51,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Infer(args) => infer::run(&args, &tables::of(folder)?, cli.color),
         Command::Lint(args) => lint::run(&args, &tables::of(folder)?),
         Command::Ids(args) => ids::run(&args, folder),
+        Command::Prove(args) => prove::run(&args, folder),
         Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),
         Command::NewArch(args) => new_arch::run(&args, folder),
