@@ -155,7 +155,9 @@
 //!     combined along them is each element once.
 //! 12. Where bits of the warp's number are among them, or bits of the lane's number that no
 //!     instruction exchanges, each such part goes into the line of a shared tile that these bits
-//!     number, and each lane reads all lines of what it keeps: statement 5 for both halves.
+//!     number, and each lane reads all lines of what it keeps: statement 5 for both halves. A thread
+//!     that stores nothing holds copies of what the thread stores whose number has zeros for its
+//!     bits that add nothing to the element.
 //! 13. A conversion changes nothing, or its operand's distribution is stored into a shared tile and
 //!     its result's loaded from it, or all stays in its warp: where the plan's five stages lead
 //!     back from a place of the result in a lane, to a place of the operand in a lane of the same
@@ -192,7 +194,7 @@
 //!
 //! # Contents of the final steps ([`contents`])
 //!
-//! 18. *Addresses.* In each thread that is carried out (none, all, and each one of the bits of its
+//! 18. *Addresses.* The step is carried out in the threads of the plan. In each thread that is carried out (none, all, and each one of the bits of its
 //!     number) and each turn, for invented arguments, the address of a movement's step with its
 //!     immediate is that of statement 5 or 6 for one and the same instance; and a loop turns as
 //!     often as the program says.

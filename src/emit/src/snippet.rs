@@ -293,7 +293,7 @@ impl<'k> Snippet<'k> {
     /// # Errors
     /// When the sink refuses.
     pub fn write(&self, out: &mut impl Write) -> Result<(), TextError> {
-        self.kernel.steps.iter().try_for_each(|step| self.kernel.step(step, out))
+        self.kernel.body(self.kernel.steps, out)
     }
 
     /// Writes the declarations of all registers that it names, inputs and outputs included, where

@@ -107,14 +107,52 @@ impl Kernel<'_> {
     /// Writes the whole kernel.
     pub fn write(&self, out: &mut impl Write) -> Result<(), TextError> {
         self.frame(self.isa.prologue, out)?;
-        for step in self.steps.iter() {
-            self.step(step, out)?;
-        }
+        self.body(self.steps, out)?;
         self.frame(self.isa.epilogue, out)
+    }
+
+    /// Writes steps, one a line. What keeps several stores after each other to the same lanes is
+    /// said once, where it holds until it is taken back.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn body(&self, steps: &[Step], out: &mut impl Write) -> Result<(), TextError> {
+        let mut joined = false;
+        for (at, step) in steps.iter().enumerate() {
+            let next = steps.get(at.wrapping_add(1)).is_some_and(|next| self.joins(step, next));
+            self.step_among(step, (joined, next), out)?;
+            joined = next;
+        }
+        Ok(())
+    }
+
+    /// Whether two steps, one after the other, are kept to the same lanes by what stands around both.
+    fn joins(&self, step: &Step, next: &Step) -> bool {
+        let lasts = self.isa.guard.is_some_and(|guard| !guard.after.is_empty());
+        let same = step.guard != NO_GUARD
+            && (step.guard_class, step.guard) == (next.guard_class, next.guard)
+            && step.purpose != Purpose::Label
+            && next.purpose != Purpose::Label;
+        lasts
+            && same
+            && self.tables.atom(step.atom).is_some_and(|atom| {
+                atom.operands.iter().all(|o| !matches!(o.role, Role::Def | Role::UseDef))
+            })
     }
 
     /// Writes one step as a line.
     pub fn step(&self, step: &Step, out: &mut impl Write) -> Result<(), TextError> {
+        self.step_among(step, (false, false), out)
+    }
+
+    /// The same, where what keeps it to some lanes stands there from the step before, or stays for
+    /// the next one.
+    fn step_among(
+        &self,
+        step: &Step,
+        (before, behind): (bool, bool),
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
         if step.purpose == Purpose::Label {
             if let Some(Slot::Label(label)) = step.args.first() {
                 self.label(*label, out)?;
@@ -129,7 +167,7 @@ impl Kernel<'_> {
             NO_GUARD => None,
             _ => Some(self.isa.guard.ok_or(TextError::Tables)?),
         };
-        if let Some(guard) = guard {
+        if let Some(guard) = guard.filter(|_| !before) {
             self.guard(guard.before, step, out)?;
         }
         for piece in atom.template {
@@ -150,7 +188,7 @@ impl Kernel<'_> {
                 Piece::Frame(_) => return Err(TextError::Tables),
             }
         }
-        if let Some(guard) = guard {
+        if let Some(guard) = guard.filter(|_| !behind) {
             self.guard(guard.after, step, out)?;
         }
         out.write_str("\n")?;

@@ -639,6 +639,9 @@ pub struct Weights {
     /// What a pass over the banks costs more than [`Self::shared_transaction`] where ways to convert
     /// are compared.
     pub exchange_pass: u32,
+    /// What an instruction of shared memory, or one that moves registers between lanes, costs more
+    /// than another where ways to convert are compared.
+    pub exchange_access: u32,
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
     /// ahead of an exchange or behind it.
     pub packed_percent: u32,
@@ -678,6 +681,7 @@ impl Weights {
         reduce_warp: 0,
         exchange_addresses: 0,
         exchange_pass: 0,
+        exchange_access: 0,
         packed_percent: 0,
         bound_steps: 0,
         segment_bytes: 0,

@@ -7,9 +7,9 @@
 //! that brings a wrong one is found, and the replay counts the bank passes a second time.
 use lanebook::TABLES;
 use lanebook::compile::{Capacities, Compiled, compile};
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{NO_GUARD, Purpose, Slot, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
-use lanebook::plan::{HalfPlan, SharedExchange};
+use lanebook::plan::SharedExchange;
 use lanebook::tables::{ArchId, Atom, AtomClass, OpRole, Role};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 use serde_json::Value;
@@ -319,9 +319,7 @@ fn replay(
 
 /// Bank passes of an exchange in all warps.
 fn passes(exchange: &SharedExchange, warps: u8) -> u64 {
-    let half =
-        |h: &HalfPlan| u64::from(h.figures.count) * u64::from(h.figures.conflicts.transactions);
-    (half(&exchange.store) + half(&exchange.load)) << warps
+    exchange.store.passes(warps) + exchange.load.passes(warps)
 }
 
 fn cost(
@@ -354,6 +352,7 @@ fn cost(
         let Some(atom) = atom else { continue };
         if moves.contains(&at) {
             cost.memory += 1;
+            cost.alu += kept_lines(compiled, at);
         } else if slice.contains(&at) {
             cost.address += 1;
         } else if own(step) && step.purpose != Purpose::Sync && atom.class != AtomClass::Sync {
@@ -370,6 +369,21 @@ fn cost(
     }
     *atoms = names.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
     Ok(cost)
+}
+
+/// Instructions around a step that keep it to some lanes: those of the text, which says for steps
+/// one after the other once what they have in common.
+fn kept_lines(compiled: &Compiled<'_>, at: usize) -> u64 {
+    let (arch, step) = (TABLES.arch(compiled.plan.arch), &compiled.steps[at]);
+    let rules = arch.and_then(|arch| TABLES.isa(arch.isa)).and_then(|isa| isa.guard);
+    let kept = |step: &Step| (step.guard != NO_GUARD).then_some((step.guard_class, step.guard));
+    let is_first = at == 0 || kept(&compiled.steps[at - 1]) != kept(step);
+    match rules {
+        Some(rules) if kept(step).is_some() && rules.test.is_none() && is_first => {
+            u64::from(rules.issue)
+        }
+        _ => 0,
+    }
 }
 
 /// Whether a step goes to shared memory, or to other lanes by the same way.
@@ -490,11 +504,17 @@ fn summary(name: &str, records: &[&Record], out: &mut String) {
 fn held(records: &[Record]) -> Vec<(&'static str, u64)> {
     let figure = |name: &str| FIGURES.iter().find(|(what, _)| *what == name).map(|(_, f)| *f);
     let ours = || records.iter().filter_map(|r| Some((r.ours.as_ref().ok()?, &r.triton)));
+    // Triton's moves between lanes are no passes: only where it goes through memory, too, can ours be
+    // more.
+    let through = || {
+        let shared = records.iter().filter(|r| r.class == "shared");
+        shared.filter_map(|r| Some((r.ours.as_ref().ok()?, &r.triton)))
+    };
     let value = |name: &str| match name {
         "refused" => records.iter().filter(|r| r.ours.is_err()).count() as u64,
         "wrong" => records.iter().filter(|r| is_wrong(r)).count() as u64,
         _ => match (name.strip_prefix("records with more ").and_then(figure), figure(name)) {
-            (Some(f), _) => ours().filter(|(a, b)| f(a) > f(b)).count() as u64,
+            (Some(f), _) => through().filter(|(a, b)| f(a) > f(b)).count() as u64,
             (None, Some(f)) => ours().map(|(a, _)| f(a)).sum(),
             (None, None) => u64::MAX,
         },

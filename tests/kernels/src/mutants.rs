@@ -378,7 +378,7 @@ pub fn text_of(
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
     let body = |steps: &[Step]| {
         let mut out = String::new();
-        steps.iter().all(|s| kernel.step(s, &mut out).is_ok()).then_some(out)
+        kernel.body(steps, &mut out).is_ok().then_some(out)
     };
     Some(text.replace(&body(compiled.steps)?, &body(steps)?))
 }

@@ -199,6 +199,11 @@ impl Report<'_> {
                     e.from.registers(),
                     super::words::fragment(&e.from)
                 );
+                if e.store.kept != 0 {
+                    let same = 1u32 << e.store.kept.count_ones();
+                    let _ =
+                        writeln!(out, "    one of {same} threads with the same elements stores");
+                }
                 let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
                 let places = e.basis.places.as_slice().iter().map(|place| format!("{place:#x}"));
                 let _ = writeln!(

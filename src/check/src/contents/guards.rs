@@ -39,12 +39,17 @@ pub(super) fn filled(
             }
         }
         let wrong = Violation::Guard { step: at, thread: u16::MAX };
-        // Nothing else is guarded than movements between registers and global memory.
+        // Nothing else is guarded than movements between registers and global memory, and stores of
+        // which the first of several threads with copies does each.
         let sides = atom.movement.map(|m| (m.from.space, m.to.space));
-        if !matches!(
-            sides,
-            Some((Space::Global, Space::Register) | (Space::Register, Space::Global))
-        ) && !is_of_loops(look)
+        let is_first = sides == Some((Space::Register, Space::Shared))
+            && look.movement_of(step).is_some_and(|m| m.kept != 0);
+        if !is_first
+            && !matches!(
+                sides,
+                Some((Space::Global, Space::Register) | (Space::Register, Space::Global))
+            )
+            && !is_of_loops(look)
         {
             return Err(wrong);
         }
@@ -117,7 +122,14 @@ impl ThreadRun<'_, '_> {
         let wrong =
             Violation::Guard { step: at, thread: u16::try_from(self.thread).unwrap_or(u16::MAX) };
         let step = self.look.steps.get(usize::from(at)).ok_or(wrong)?;
-        let End::Global(k) = end else { return Ok(()) };
+        let End::Global(k) = end else {
+            let kept = self.look.movement_of(step).map_or(0, |m| u32::from(m.kept));
+            let is_kept = match kept {
+                0 => step.guard == NO_GUARD,
+                _ => self.takes_part(step) == Some(self.thread & kept == 0),
+            };
+            return if is_kept { Ok(()) } else { Err(wrong) };
+        };
         let tile = self.look.plan.globals.get(usize::from(k)).ok_or(wrong)?;
         let is_sized = (self.look.atom(step).and_then(|atom| atom.movement?.size)).is_some();
         let mask = self.look.movement_of(step).and_then(|m| self.look.program.mask(m.op));

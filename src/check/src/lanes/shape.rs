@@ -305,11 +305,29 @@ fn halves(
     if !are_apart(places, exchange.from.shape.total()) {
         return Err(Violation::End { op: exchange.op, operand: 3 });
     }
+    if !leaves_copies(tables, plan, exchange) {
+        return Err(Violation::End { op: exchange.op, operand: 0 });
+    }
     for (fragment, loads) in [(&exchange.from, false), (&exchange.to, true)] {
         let placed = placed(fragment, places).ok_or(Violation::Missing(exchange.op))?;
         half(tables, plan, exchange, &placed, loads)?;
     }
     Ok(())
+}
+
+/// Whether threads that store nothing hold copies of what others store: each bit that tells them
+/// apart adds nothing to the element. Lanes that store each other's elements all do.
+fn leaves_copies(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &SharedExchange) -> bool {
+    let [store, load] = exchange.moves();
+    let crosses = tables.atom(store.atom).and_then(|a| a.movement).is_none_or(|m| m.crosses_lanes);
+    let wave = usize::from(plan.wave);
+    let (lanes, warps) = (exchange.from.lane.as_slice(), exchange.from.warp.as_slice());
+    let is_copy = |bit: usize| match bit.checked_sub(wave) {
+        None => !crosses && lanes.get(bit) == Some(&0),
+        Some(warp) => warps.get(warp) == Some(&0),
+    };
+    let mut bits = (0..16usize).filter(|bit| store.kept.wrapping_shr(*bit as u32) & 1 == 1);
+    load.kept == 0 && bits.all(is_copy)
 }
 
 /// Whether no two elements of a panel of `2^total` have one place: as many columns as bits, none the

@@ -166,6 +166,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.meet_half(op, half, open, true)?;
         let refuse = EmitError::Unplanned(op);
         let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
+        let first = self.first_of_copies(half)?;
         for i in 0..half.tiling.count() {
             let register = half.tiling.register(i);
             let data = match packed {
@@ -177,7 +178,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
                 Some(packed) => self.each_alone(op, tile, (register, half), packed)?,
             };
+            self.steps.guard = first;
             self.instance(half, half.atom, atom, i, Some(data))?;
+            self.steps.guard = None;
         }
         Ok(())
     }

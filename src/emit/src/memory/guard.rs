@@ -69,6 +69,13 @@ impl LowerContext<'_, '_, '_, '_> {
             let word = self.sum(IndexOp::And, inside, first)?.ok_or(refuse)?;
             self.compute(word, RegBank::Vector)?
         };
+        let guard = self.kept_by(plan.op, word)?;
+        self.steps.purpose = purpose;
+        Ok(Some(guard))
+    }
+
+    /// The register that keeps instructions to the lanes in which a word is below zero.
+    fn kept_by(&mut self, op: Op, word: Reg) -> Result<Reg, EmitError> {
         let missing = StepError::NoAtom(Missing::Frame);
         let rules = self.machine.isa.guard.ok_or(missing)?;
         let guard = match rules.test {
@@ -79,8 +86,31 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             None => word,
         };
+        if guard.class == rules.class && guard.count == 1 {
+            Ok(guard)
+        } else {
+            Err(EmitError::Unplanned(op))
+        }
+    }
+
+    /// The register that keeps a half of an exchange to the first of those threads that hold the
+    /// same elements; `None` where all take part.
+    #[inline(never)]
+    pub(crate) fn first_of_copies(
+        &mut self,
+        half: &TransferPlan,
+    ) -> Result<Option<Reg>, EmitError> {
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Control;
+        let guard = match self.is_first(u32::from(half.kept))? {
+            Some(word) => {
+                let word = self.compute(word, RegBank::Vector)?;
+                Some(self.kept_by(half.op, word)?)
+            }
+            None => None,
+        };
         self.steps.purpose = purpose;
-        if guard.class == rules.class && guard.count == 1 { Ok(Some(guard)) } else { Err(refuse) }
+        Ok(guard)
     }
 
     /// Bits of a thread's number that tell those apart that hold the same elements of what an
@@ -103,6 +133,15 @@ impl LowerContext<'_, '_, '_, '_> {
     fn is_first(&mut self, bits: u32) -> Result<Option<ExprId>, EmitError> {
         if bits == 0 {
             return Ok(None);
+        }
+        // Where they are the highest bits, the first threads are those below a number.
+        let threads = u32::from(self.plan.wave).saturating_add(u32::from(self.plan.warps));
+        let low = bits.trailing_zeros();
+        let all = 1u32.checked_shl(threads).unwrap_or(0);
+        let below = 1u32.checked_shl(low).unwrap_or(0);
+        if bits.checked_add(below) == Some(all) {
+            let below = u64::from(below.wrapping_neg());
+            return Ok(Some(self.arena.op_const(IndexOp::Add, self.thread, below)?));
         }
         let own = self.arena.op_const(IndexOp::And, self.thread, u64::from(bits))?;
         Ok(Some(self.arena.op_const(IndexOp::Add, own, u64::from(u32::MAX))?))

@@ -399,6 +399,8 @@ impl LowerContext<'_, '_, '_, '_> {
         data: Option<Slot>,
     ) -> Result<(), EmitError> {
         let movement = atom.movement.as_ref().ok_or(EmitError::Unplanned(plan.op))?;
+        // What the movement is guarded by is no guard of its addresses.
+        let outer = self.steps.guard.take();
         let mut args = plain_immediates(atom);
         let mut set = |number: u8, arg: Slot| {
             if let Some(place) = args.get_mut(usize::from(number)) {
@@ -482,7 +484,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.steps.purpose = Purpose::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
-        self.steps.guard = guard;
+        self.steps.guard = guard.or(outer);
         let appended = self.steps.append(id, used);
         self.steps.guard = None;
         Ok(appended?)

@@ -203,6 +203,9 @@ pub struct TransferPlan {
     pub figures: Figures,
     /// Status of the bank model that the conflicts were counted by, if one was used.
     pub bank_status: Option<Status>,
+    /// Bits of a thread's number that are zero in the threads that do it: the others hold copies of
+    /// what these store.
+    pub kept: u16,
 }
 
 /// A matrix product.
@@ -251,6 +254,11 @@ pub struct HalfPlan {
     pub figures: Figures,
     /// Status of the bank model that the conflicts were counted by, if one was used.
     pub bank_status: Option<Status>,
+    /// Bits of a thread's number that are zero in the threads that do it: the others hold copies of
+    /// what these store.
+    pub kept: u16,
+    /// log2 of the warps of which one does it.
+    pub shared_by: u8,
 }
 
 #[doc(hidden)]
@@ -259,7 +267,24 @@ impl HalfPlan {
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let passes = self.figures.count.saturating_mul(self.figures.conflicts.transactions);
-        self.figures.cost.saturating_add(passes.saturating_mul(weights.exchange_pass))
+        self.figures
+            .cost
+            .saturating_add(self.figures.count.saturating_mul(weights.exchange_access))
+            .saturating_add(self.each(passes.saturating_mul(weights.exchange_pass)))
+    }
+
+    /// What each warp has of a cost of those that do it.
+    pub(crate) fn each(&self, cost: u32) -> u32 {
+        cost.checked_shr(u32::from(self.shared_by)).unwrap_or(0)
+    }
+
+    /// Passes over the banks of `2^warps` warps together.
+    #[must_use]
+    pub fn passes(&self, warps: u8) -> u64 {
+        let one = u64::from(self.figures.count)
+            .saturating_mul(u64::from(self.figures.conflicts.transactions));
+        let warps = u32::from(warps.saturating_sub(self.shared_by));
+        one.saturating_mul(1u64.checked_shl(warps).unwrap_or(u64::MAX))
     }
 }
 
@@ -308,6 +333,7 @@ impl SharedExchange {
             to,
             figures: h.figures,
             bank_status: h.bank_status,
+            kept: h.kept,
         };
         [half(&self.store, registers, shared), half(&self.load, shared, registers)]
     }

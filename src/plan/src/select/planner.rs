@@ -192,7 +192,7 @@ pub fn choose(
     workspace.staged.clear();
     workspace.copies.clear();
     workspace.tiles.clear();
-    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
+    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false, kept: 0 };
     list_copy_atoms(tables, (machine, isa), function, workspace)?;
     let mut planner = Planner {
         target,
@@ -414,6 +414,7 @@ impl Planner<'_, '_, '_, '_> {
             let tiled =
                 best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
             let plan = TransferPlan {
+                kept: 0,
                 op: movement.op,
                 atom: best.atom,
                 second: best.second,

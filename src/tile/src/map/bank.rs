@@ -10,6 +10,8 @@ pub struct BankAccess<'a> {
     pub slots: &'a Columns<u32, 6>,
     /// Bytes that one slot's address supplies.
     pub slot_bytes: u16,
+    /// Bits of a slot's number that are zero in all slots that take part.
+    pub kept: u8,
 }
 
 /// The outcome of a count.
@@ -80,11 +82,24 @@ pub(crate) fn count_within(
         .or_else(|| count_each(map, access, model, most.saturating_sub(groups)))
 }
 
-/// The slots that an access has, as a set.
+/// The slots of an access that take part, as a set.
 fn present(access: BankAccess<'_>) -> u64 {
     let count = 1u64.checked_shl(access.slots.len() as u32).unwrap_or(64).min(64);
-    u64::MAX.checked_shr(64u32.saturating_sub(count as u32)).unwrap_or(0)
+    let all = u64::MAX.checked_shr(64u32.saturating_sub(count as u32)).unwrap_or(0);
+    CLEAR.iter().enumerate().fold(all, |set, (bit, clear)| {
+        if (access.kept >> bit) & 1 == 1 { set & clear } else { set }
+    })
 }
+
+/// For each bit of a slot's number, the slots where it is zero.
+const CLEAR: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0f0f_0f0f_0f0f_0f0f,
+    0x00ff_00ff_00ff_00ff,
+    0x0000_ffff_0000_ffff,
+    0x0000_0000_ffff_ffff,
+];
 
 /// The count by linear algebra over bits: a group that is a coset of lanes touches a coset of
 /// words. `2^rank` words, spread evenly over `2^(rank of the bank bits)` banks.
@@ -282,16 +297,8 @@ pub(crate) fn is_shift(a: u64, b: u64) -> bool {
 
 /// The set with every number in it XORed by one constant.
 fn shifted(set: u64, by: u32) -> u64 {
-    let halves = [
-        0x5555_5555_5555_5555,
-        0x3333_3333_3333_3333,
-        0x0f0f_0f0f_0f0f_0f0f,
-        0x00ff_00ff_00ff_00ff,
-        0x0000_ffff_0000_ffff,
-        0x0000_0000_ffff_ffff,
-    ];
     let mut moved = set;
-    for (bit, half) in halves.into_iter().enumerate() {
+    for (bit, half) in CLEAR.into_iter().enumerate() {
         if (by >> bit) & 1 == 1 {
             let step = 1u32.wrapping_shl(bit as u32);
             moved = ((moved & half).wrapping_shl(step)) | (moved.wrapping_shr(step) & half);

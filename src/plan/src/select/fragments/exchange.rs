@@ -11,7 +11,6 @@ use lanebook_ir::Op;
 use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
 use lanebook_tile::copy_atom::CopyAtom;
-use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
 use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
 use lanebook_tile::offset::varying;
 use lanebook_tile::tiling::Reject;
@@ -449,27 +448,6 @@ impl Planner<'_, '_, '_, '_> {
         } else {
             Err(Reject::Dearer)
         }
-    }
-
-    /// One half by an instruction, where elements lie as `fragment` has them.
-    fn half(
-        &self,
-        copy_atom: &CopyAtom,
-        fragment: &Fragment,
-        map: &MemoryMap,
-        limit: u32,
-    ) -> Result<HalfPlan, Reject> {
-        let target = TargetInfo { copies: true, ..self.target };
-        let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
-        let registers = EndMap::Registers(fragment);
-        let (from, to) = if copy_atom.from == Space::Register {
-            (registers, shared)
-        } else {
-            (shared, registers)
-        };
-        let Evaluated { tiling, figures, bank_status } =
-            target.evaluate(copy_atom, from, to, limit)?;
-        Ok(HalfPlan { atom: copy_atom.atom, tiling, figures, bank_status })
     }
 }
 

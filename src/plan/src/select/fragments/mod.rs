@@ -2,6 +2,7 @@
 //! another.
 
 pub(crate) mod exchange;
+pub(crate) mod exchange_half;
 pub(crate) mod explicit_layouts;
 pub(crate) mod flow;
 pub(crate) mod free_tiles;

@@ -434,7 +434,8 @@ impl Planner<'_, '_, '_, '_> {
                 .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
             moves = moves
                 .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
-                .saturating_add(w.pass());
+                .saturating_add(w.pass())
+                .saturating_add(w.exchange_access);
             if how.by.is_some() {
                 let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
                 (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
