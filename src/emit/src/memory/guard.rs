@@ -69,19 +69,20 @@ impl LowerContext<'_, '_, '_, '_> {
             let word = self.sum(IndexOp::And, inside, first)?.ok_or(refuse)?;
             self.compute(word, RegBank::Vector)?
         };
-        let guard = self.kept_by(plan.op, word)?;
+        let guard = self.kept_by(plan.op, word, 0)?;
         self.steps.purpose = purpose;
         Ok(Some(guard))
     }
 
-    /// The register that keeps instructions to the lanes in which a word is below zero.
-    fn kept_by(&mut self, op: Op, word: Reg) -> Result<Reg, EmitError> {
+    /// The register that keeps instructions to the lanes in which a word is below `number`, which is
+    /// 0 where nothing compares.
+    fn kept_by(&mut self, op: Op, word: Reg, number: i32) -> Result<Reg, EmitError> {
         let missing = StepError::NoAtom(Missing::Frame);
         let rules = self.machine.isa.guard.ok_or(missing)?;
         let guard = match rules.test {
             Some(test) => {
                 let guard = self.predicate(test)?.ok_or(missing)?;
-                self.frame_step(test, Some(guard), &[slot(word), Slot::Int(0)])?;
+                self.frame_step(test, Some(guard), &[slot(word), Slot::Int(number)])?;
                 guard
             }
             None => word,
@@ -102,15 +103,37 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Option<Reg>, EmitError> {
         let purpose = self.steps.purpose;
         self.steps.purpose = Purpose::Control;
-        let guard = match self.is_first(u32::from(half.kept))? {
-            Some(word) => {
+        let guard = match u32::from(half.kept) {
+            0 => None,
+            bits => {
+                let (word, below) = self.below_of_first(bits)?;
+                let compares = self.machine.isa.guard.is_some_and(|rules| rules.test.is_some());
+                let (word, number) = match compares {
+                    true => (word, below),
+                    false => {
+                        let below = u64::from(below.wrapping_neg());
+                        (self.arena.op_const(IndexOp::Add, word, below)?, 0)
+                    }
+                };
                 let word = self.compute(word, RegBank::Vector)?;
-                Some(self.kept_by(half.op, word)?)
+                let number = i32::try_from(number).map_err(|_| EmitError::Unplanned(half.op))?;
+                Some(self.kept_by(half.op, word, number)?)
             }
-            None => None,
         };
         self.steps.purpose = purpose;
         Ok(guard)
+    }
+
+    /// A word, and the number that it is below in the first of the threads whose numbers differ in
+    /// some bits: where these are the highest, the thread's own number.
+    fn below_of_first(&mut self, bits: u32) -> Result<(ExprId, u32), EmitError> {
+        let threads = u32::from(self.plan.wave).saturating_add(u32::from(self.plan.warps));
+        let all = 1u32.checked_shl(threads).unwrap_or(0);
+        let below = 1u32.checked_shl(bits.trailing_zeros()).unwrap_or(0);
+        if bits.checked_add(below) == Some(all) {
+            return Ok((self.thread, below));
+        }
+        Ok((self.arena.op_const(IndexOp::And, self.thread, u64::from(bits))?, 1))
     }
 
     /// Bits of a thread's number that tell those apart that hold the same elements of what an
@@ -133,15 +156,6 @@ impl LowerContext<'_, '_, '_, '_> {
     fn is_first(&mut self, bits: u32) -> Result<Option<ExprId>, EmitError> {
         if bits == 0 {
             return Ok(None);
-        }
-        // Where they are the highest bits, the first threads are those below a number.
-        let threads = u32::from(self.plan.wave).saturating_add(u32::from(self.plan.warps));
-        let low = bits.trailing_zeros();
-        let all = 1u32.checked_shl(threads).unwrap_or(0);
-        let below = 1u32.checked_shl(low).unwrap_or(0);
-        if bits.checked_add(below) == Some(all) {
-            let below = u64::from(below.wrapping_neg());
-            return Ok(Some(self.arena.op_const(IndexOp::Add, self.thread, below)?));
         }
         let own = self.arena.op_const(IndexOp::And, self.thread, u64::from(bits))?;
         Ok(Some(self.arena.op_const(IndexOp::Add, own, u64::from(u32::MAX))?))
