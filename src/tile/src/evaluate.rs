@@ -56,8 +56,6 @@ pub struct TargetInfo<'t> {
     pub warps: u8,
     /// Lanes and warps that hold the same element may store it, all of them to one place.
     pub copies: bool,
-    /// Bits of a lane's number that are zero in the lanes that take part.
-    pub kept: u8,
 }
 
 /// A legal candidate.
@@ -254,8 +252,7 @@ impl<'t> TargetInfo<'t> {
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
-                let access =
-                    BankAccess { slots: &slots, slot_bytes: side.slot_bytes, kept: self.kept };
+                let access = BankAccess { slots: &slots, slot_bytes: side.slot_bytes, kept: 0 };
                 count_within(map, access, model, most).ok_or(Reject::Size)?
             };
             // Each place of a slot is an access of its own.

@@ -84,16 +84,16 @@ pub struct Record {
 }
 
 /// What the figures of the project's own records may be at the most: a floor that is lowered is
-/// noticed. Each is a sum, or a number of records.
+/// noticed. Each is a sum, or a number of those records in which Triton goes through memory.
 pub const BUDGET: [(&str, u64); 8] = [
     ("refused", 2),
     ("wrong", 0),
-    ("passes", 30_168),
-    ("memory instructions", 2_141),
-    ("instructions", 7_981),
-    ("scratch", 1_202_688),
-    ("records with more passes", 7),
-    ("records with more memory instructions", 18),
+    ("passes", 24_720),
+    ("memory instructions", 1_971),
+    ("instructions", 7_998),
+    ("scratch", 1_234_432),
+    ("records with more passes", 1),
+    ("records with more memory instructions", 7),
 ];
 
 fn number(value: &Value, key: &str) -> Result<u64, String> {
@@ -264,12 +264,8 @@ fn measure_one(
         .map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let mut tables = TABLES; // TEMPORARY
-    if let Ok(n) = std::env::var("H19_ADDR") {
-        tables.weights.exchange_addresses = n.parse().unwrap_or(0);
-    }
     let compiled =
-        compile(&tables, arch, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+        compile(&TABLES, arch, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     lanebook::check::plan(&TABLES, &program, &compiled.plan)
         .map_err(|e| format!("WRONG: the plan: {e:?}"))?;
     lanebook::check::order(&TABLES, &program, &compiled)

@@ -116,7 +116,7 @@ impl<'a, 't> Legal<'a, 't> {
         let descriptors = !arch.dispatch(Capability::SharedProduct).is_empty();
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self {
-            target: TargetInfo { tables, arch, isa, wave, warps, copies: false, kept: 0 },
+            target: TargetInfo { tables, arch, isa, wave, warps, copies: false },
             transfers,
             shapes,
             prefer_bulk,

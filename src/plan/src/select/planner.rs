@@ -192,7 +192,7 @@ pub fn choose(
     workspace.staged.clear();
     workspace.copies.clear();
     workspace.tiles.clear();
-    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false, kept: 0 };
+    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
     list_copy_atoms(tables, (machine, isa), function, workspace)?;
     let mut planner = Planner {
         target,

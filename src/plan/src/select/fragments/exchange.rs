@@ -366,7 +366,7 @@ impl Planner<'_, '_, '_, '_> {
         }
     }
 
-    fn banks(&self, copy_atom: &CopyAtom) -> Option<&BankModel<'_>> {
+    pub(super) fn banks(&self, copy_atom: &CopyAtom) -> Option<&BankModel<'_>> {
         let movement = self.target.tables.atom(copy_atom.atom)?.movement?;
         let side = if movement.to.space == Space::Shared { &movement.to } else { &movement.from };
         self.target.arch.banks.iter().find(|model| model.name == side.banks)

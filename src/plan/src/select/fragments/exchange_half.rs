@@ -6,12 +6,12 @@ use crate::select::planner::Planner;
 use lanebook_tables::Space;
 use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
-use lanebook_tile::map::{Fragment, MemoryMap};
+use lanebook_tile::map::{BankAccess, Conflicts, Fragment, MemoryMap, count_conflicts};
 use lanebook_tile::tiling::Reject;
 
 impl Planner<'_, '_, '_, '_> {
-    /// One half by an instruction, where elements lie as `fragment` has them: of threads that hold
-    /// copies the first stores alone, if that is cheaper.
+    /// One half by an instruction, where elements lie as `fragment` has them, if it costs less than
+    /// `limit`: of threads that hold copies the first stores alone, if that is cheaper.
     pub(super) fn half(
         &self,
         copy_atom: &CopyAtom,
@@ -19,22 +19,75 @@ impl Planner<'_, '_, '_, '_> {
         map: &MemoryMap,
         limit: u32,
     ) -> Result<HalfPlan, Reject> {
-        let all = self.half_by(copy_atom, fragment, map, (0, limit));
         let kept = self.first_of_copies(copy_atom, fragment);
-        if kept == 0 || matches!(all, Err(reason) if reason != Reject::Dearer) {
-            return all;
+        let most = if kept == 0 { limit } else { u32::MAX };
+        let target = TargetInfo { copies: true, ..self.target };
+        let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
+        let registers = EndMap::Registers(fragment);
+        let (from, to) = if copy_atom.from == Space::Register {
+            (registers, shared)
+        } else {
+            (shared, registers)
+        };
+        let Evaluated { tiling, figures, bank_status } =
+            target.evaluate(copy_atom, from, to, most)?;
+        let atom = copy_atom.atom;
+        let mut half = HalfPlan { atom, tiling, figures, bank_status, kept: 0, shared_by: 0 };
+        if kept == 0 {
+            return Ok(half);
         }
+        self.keep_to_first(&mut half, copy_atom, map, kept);
+        if half.cost(&self.target.tables.weights) < limit { Ok(half) } else { Err(Reject::Dearer) }
+    }
+
+    /// Keeps a store to the threads in whose numbers the bits `kept` are zero, if that is cheaper.
+    #[inline(never)]
+    fn keep_to_first(&self, half: &mut HalfPlan, copy_atom: &CopyAtom, map: &MemoryMap, kept: u16) {
         let w = &self.target.tables.weights;
-        let mut first = self.half_by(copy_atom, fragment, map, (kept, u32::MAX))?;
+        let Some(conflicts) = self.conflicts_of_first(half, copy_atom, map, kept) else { return };
+        let before = (half.cost(w), half.figures, half.shared_by);
+        let passes = |half: &HalfPlan| {
+            let each = half.figures.conflicts.transactions.saturating_mul(w.shared_transaction);
+            half.each(half.figures.count.saturating_mul(each))
+        };
+        let plain = half.figures.cost.saturating_sub(passes(half));
+        half.figures.conflicts = conflicts;
         let warps = u32::from(kept).checked_shr(u32::from(self.target.wave)).unwrap_or(0);
-        first.shared_by = u8::try_from(warps.count_ones()).unwrap_or(0);
-        let passes = first.figures.count.saturating_mul(first.figures.conflicts.transactions);
-        let passes = passes.saturating_mul(w.shared_transaction);
-        let saved = passes.saturating_sub(first.each(passes));
-        first.figures.cost =
-            first.figures.cost.saturating_sub(saved).saturating_add(self.kept_cost());
-        let limit = all.as_ref().map_or(limit, |all| all.cost(w));
-        if first.cost(w) < limit { Ok(first) } else { all }
+        half.shared_by = u8::try_from(warps.count_ones()).unwrap_or(0);
+        half.figures.cost = plain.saturating_add(passes(half)).saturating_add(self.kept_cost());
+        half.kept = kept;
+        if half.cost(w) >= before.0 {
+            (half.figures, half.shared_by, half.kept) = (before.1, before.2, 0);
+        }
+    }
+
+    /// The passes of an instruction of a store in which only those lanes take part in whose numbers
+    /// the bits `kept` are zero.
+    fn conflicts_of_first(
+        &self,
+        half: &HalfPlan,
+        copy_atom: &CopyAtom,
+        map: &MemoryMap,
+        kept: u16,
+    ) -> Option<Conflicts> {
+        let lanes = 1u16.checked_shl(u32::from(self.target.wave))?.wrapping_sub(1);
+        let model = self.banks(copy_atom);
+        let (Some(model), 1..) = (model, kept & lanes) else {
+            return Some(half.figures.conflicts);
+        };
+        let movement = self.target.tables.atom(copy_atom.atom)?.movement?;
+        let access = BankAccess {
+            slots: &half.tiling.address_lanes,
+            slot_bytes: movement.to.slot_bytes,
+            kept: u8::try_from(kept & lanes).ok()?,
+        };
+        let one = count_conflicts(map, access, model)?;
+        // Each place of a slot is an access of its own.
+        let accesses = if copy_atom.pair.is_some() { 2 } else { 1 };
+        Some(Conflicts {
+            transactions: one.transactions.saturating_mul(accesses),
+            least: one.least.saturating_mul(accesses),
+        })
     }
 
     /// What it costs to keep a list of instructions to some threads.
@@ -63,29 +116,5 @@ impl Planner<'_, '_, '_, '_> {
         let lanes = if own { of(fragment.lane.as_slice(), self.target.wave) } else { 0 };
         let warps = of(fragment.warp.as_slice(), self.target.warps);
         lanes | warps.checked_shl(u32::from(self.target.wave)).unwrap_or(0)
-    }
-
-    /// One half by the threads in whose numbers the bits `kept` are zero, if it costs less than
-    /// `limit`.
-    fn half_by(
-        &self,
-        copy_atom: &CopyAtom,
-        fragment: &Fragment,
-        map: &MemoryMap,
-        (kept, limit): (u16, u32),
-    ) -> Result<HalfPlan, Reject> {
-        let lanes = 1u16.checked_shl(u32::from(self.target.wave)).unwrap_or(0).wrapping_sub(1);
-        let own = u8::try_from(kept & lanes).unwrap_or(0);
-        let target = TargetInfo { copies: true, kept: own, ..self.target };
-        let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
-        let registers = EndMap::Registers(fragment);
-        let (from, to) = if copy_atom.from == Space::Register {
-            (registers, shared)
-        } else {
-            (shared, registers)
-        };
-        let Evaluated { tiling, figures, bank_status } =
-            target.evaluate(copy_atom, from, to, limit)?;
-        Ok(HalfPlan { atom: copy_atom.atom, tiling, figures, bank_status, kept, shared_by: 0 })
     }
 }
