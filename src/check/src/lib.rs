@@ -197,7 +197,8 @@
 //! 18. *Addresses.* The step is carried out in the threads of the plan. In each thread that is carried out (none, all, and each one of the bits of its
 //!     number) and each turn, for invented arguments, the address of a movement's step with its
 //!     immediate is that of statement 5 or 6 for one and the same instance; and a loop turns as
-//!     often as the program says.
+//!     often as the program says. Arguments that loops begin or end at are such that these turn, as far as
+//!     such numbers are found; bounds of tensors are other parts of tiles in each thread.
 //! 19. *Contents.* Each register that a step stores holds the bits that the plan says, through
 //!     every instruction that made them: loads (each its own instance), constants, elementwise
 //!     operations, repetitions, reductions, conversions inside warps lane by lane, sums of products

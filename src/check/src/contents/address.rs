@@ -4,6 +4,7 @@
 use crate::contents::arguments::Given;
 use crate::contents::flow::{Numbering, is_written, registers};
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
+use crate::contents::turning::turning;
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};
@@ -20,7 +21,9 @@ use lanebook_tables::{
 };
 
 /// Turns of a loop that are gone through.
-const TURNS: u32 = 3;
+pub(super) const TURNS: u32 = 3;
+/// How often each thread is carried out with bounds inside of tiles.
+const WITHIN: u32 = 3;
 /// Most steps of one thread.
 const FUEL: u32 = 1 << 18;
 /// Most registers that a thread makes uniform.
@@ -64,66 +67,69 @@ pub(super) fn addresses(
     scratch: &mut ContentsScratch<'_>,
     out: &mut ContentsSummary,
 ) -> Result<(), Violation> {
-    let numbering = Numbering::of(look);
-    let ContentsScratch { values, instances, blocks, lanes, loops, .. } = scratch;
-    let capacity = u32::try_from(values.capacity()).unwrap_or(u32::MAX);
-    values
-        .resize(numbering.len(), None)
+    let far = ContentsContext { given: Given::Far, ..*look };
+    let of_far = turning(&far, scratch);
+    let far = ContentsContext { edges: &of_far, ..far };
+    let capacity = u32::try_from(scratch.values.capacity()).unwrap_or(u32::MAX);
+    scratch
+        .values
+        .resize(Numbering::of(look).len(), None)
         .map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
-    let mut run = ThreadRun {
-        look,
-        numbering,
-        values,
-        instances,
-        blocks,
-        lanes,
-        wanted: None,
-        loops,
-        turns: [0; LOOPS],
-        thread: 0,
-        compared: 0,
-        uniform: heapless::Vec::new(),
-        met: None,
-        claims: None,
-        ahead: None,
-        slots: heapless::Vec::new(),
-    };
+    let mut run = ThreadRun::of(look, scratch, false);
     run.many_threads()?;
     let threads = look.plan.threads;
     run.all_lanes()?;
-    let idle = ContentsContext { given: Given::Idle, ..*look };
+    let idle = ContentsContext { given: Given::Idle, edges: &[], ..*look };
     run.look = &idle;
     run.thread(0)?;
-    let far = ContentsContext { given: Given::Far, ..*look };
     run.look = &far;
     run.thread(0)?;
     run.thread(threads.saturating_sub(1))?;
-    // The first blocks, where bounds of tensors lie inside of tiles.
-    let is_bounded = look.plan.globals.iter().any(|g| look.program.bounds(g.memref).is_some());
-    let blocks = [0, 1].map(|number| ContentsContext { given: Given::Edge(number), ..*look });
-    run.look = &blocks[0];
-    let of_first = run.edges();
-    run.look = &blocks[1];
-    let of_second = run.edges();
-    let [first, second] = blocks;
-    let within = [
-        ContentsContext { edges: &of_first, ..first },
-        ContentsContext { edges: &of_second, ..second },
-    ];
-    for block in within.iter().filter(|_| is_bounded) {
-        run.look = block;
-        run.many_threads()?;
-    }
     run.look = look;
     out.addresses = run.compared;
     run.all_blocks()?;
+    // The first blocks, where bounds of tensors lie inside of tiles.
+    let is_bounded = look.plan.globals.iter().any(|g| look.program.bounds(g.memref).is_some());
+    for number in (0..2).filter(|_| is_bounded) {
+        let block = ContentsContext { given: Given::Edge(number), edges: &[], ..*look };
+        let compared = within_bounds(&block, scratch)?;
+        out.addresses = out.addresses.saturating_add(compared);
+    }
     let moves = look
         .steps
         .iter()
-        .zip(run.instances.iter())
+        .zip(scratch.instances.iter())
         .filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
     out.unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
     Ok(())
+}
+
+/// Many threads of a block, each more than once, with other bounds inside of tiles each time; how
+/// many addresses were compared.
+#[inline(never)]
+fn within_bounds(
+    block: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<u32, Violation> {
+    let turning = turning(block, scratch);
+    let block = ContentsContext { edges: &turning, ..*block };
+    let again = (0..WITHIN).flat_map(|_| many_threads(block.plan.threads));
+    let mut compared = 0u32;
+    for (nth, thread) in (0u64..).zip(again) {
+        let edges = block.edges(scratch, nth);
+        let block = ContentsContext { edges: &edges, ..block };
+        let mut run = ThreadRun::of(&block, scratch, false);
+        run.thread(thread)?;
+        compared = compared.saturating_add(run.compared);
+    }
+    Ok(compared)
+}
+
+/// Each bit of a thread's number alone, none, all, and some.
+fn many_threads(threads: u32) -> impl Iterator<Item = u32> {
+    let bits = (0..u32::BITS).filter_map(|bit| 1u32.checked_shl(bit));
+    let alone = bits.take_while(move |bit| *bit < threads);
+    core::iter::once(0).chain(alone).chain([threads.saturating_sub(1), threads / 3])
 }
 
 impl ContentsContext<'_> {
@@ -144,6 +150,36 @@ impl ContentsContext<'_> {
             out.tiling = transpose.second(&m.tiling)?;
         }
         Some(out)
+    }
+}
+
+impl<'a, 's> ThreadRun<'a, 's> {
+    /// A run that no thread has begun; `claims`: for what steps were found to be.
+    pub(super) fn of(
+        look: &'a ContentsContext<'a>,
+        scratch: &'s mut ContentsScratch<'_>,
+        claims: bool,
+    ) -> Self {
+        let ContentsScratch { values, instances, blocks, lanes, loops, bound, .. } = scratch;
+        let claims = claims.then_some(&**bound);
+        Self {
+            look,
+            numbering: Numbering::of(look),
+            values,
+            instances,
+            blocks,
+            lanes,
+            wanted: None,
+            loops,
+            turns: [0; LOOPS],
+            thread: 0,
+            compared: 0,
+            uniform: heapless::Vec::new(),
+            met: None,
+            claims,
+            ahead: None,
+            slots: heapless::Vec::new(),
+        }
     }
 }
 
@@ -201,41 +237,12 @@ impl ThreadRun<'_, '_> {
         look: &ContentsContext<'_>,
         scratch: &mut ContentsScratch<'_>,
     ) -> Result<(), Violation> {
-        let ContentsScratch { values, instances, blocks, lanes, loops, bound, .. } = scratch;
-        ThreadRun {
-            look,
-            numbering: Numbering::of(look),
-            values,
-            instances,
-            blocks,
-            lanes,
-            wanted: None,
-            loops,
-            turns: [0; LOOPS],
-            thread: 0,
-            compared: 0,
-            uniform: heapless::Vec::new(),
-            met: None,
-            claims: Some(bound),
-            ahead: None,
-            slots: heapless::Vec::new(),
-        }
-        .many_threads()
+        ThreadRun::of(look, scratch, true).many_threads()
     }
 
-    /// Each bit of a thread's number alone, none, all, and some.
+    /// Threads that differ in each bit of their number.
     fn many_threads(&mut self) -> Result<(), Violation> {
-        let threads = self.look.plan.threads;
-        self.thread(0)?;
-        let mut bit = 1u32;
-        while bit < threads {
-            self.thread(bit)?;
-            bit = bit.saturating_mul(2);
-        }
-        for thread in [threads.saturating_sub(1), threads / 3] {
-            self.thread(thread)?;
-        }
-        Ok(())
+        many_threads(self.look.plan.threads).try_for_each(|thread| self.thread(thread))
     }
 
     /// One thread, behind the first lane of its warp where it takes over what that one has.
@@ -415,7 +422,7 @@ impl ThreadRun<'_, '_> {
 
     /// Whether a loop has a turn of this number, or would have one before its first; nothing where
     /// its bounds are not known.
-    fn has_turn(&self, around: Op, number: i64) -> Option<bool> {
+    pub(super) fn has_turn(&self, around: Op, number: i64) -> Option<bool> {
         let parts = self.look.program.counted_loop(around)?;
         let (lower, upper) = (self.index(parts.lower)?, self.index(parts.upper)?);
         let step = self.index(parts.step)?;

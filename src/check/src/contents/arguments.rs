@@ -140,8 +140,7 @@ impl ContentsContext<'_> {
         // it is left anyway.
         let from_argument =
             || operations().filter_map(bounded).any(|at| self.program.int(at.lower).is_none());
-        let most = LIMIT.saturating_sub(1).saturating_sub(self.beyond());
-        let most = most.saturating_sub(most.checked_rem(out).unwrap_or(0));
+        let most = self.most(out);
         match (bounds, self.given) {
             (true, Given::Idle) => 0,
             (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
@@ -156,6 +155,12 @@ impl ContentsContext<'_> {
             (false, _) if is_fed => out.saturating_mul(FED).min(most),
             (false, _) => out.saturating_mul(5).min(most),
         }
+    }
+
+    /// The greatest multiple of a number that an index may be.
+    pub(super) fn most(&self, unit: u64) -> u64 {
+        let most = LIMIT.saturating_sub(1).saturating_sub(self.beyond());
+        most.saturating_sub(most.checked_rem(unit).unwrap_or(0))
     }
 
     /// How far a tile of a tensor with bounds may reach behind its start: its last index is below

@@ -1,11 +1,11 @@
 //! Guards: a step is carried out in exactly the lanes whose elements are inside of their tensor's
 //! bounds, or of which the mask says so, and what a load leaves alone in the others is 0.
 
-use crate::contents::address::ThreadRun;
+use crate::contents::address::{TURNS, ThreadRun};
 use crate::contents::arguments::Edge;
 use crate::contents::flow::{is_written, role_of};
 use crate::contents::goal::{Goal, What};
-use crate::contents::storage::ContentsScratch;
+use crate::contents::storage::{ContentsScratch, LOOPS};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, ContentsSummary, count};
 use crate::evaluator::Position;
@@ -257,13 +257,25 @@ impl ThreadRun<'_, '_> {
         }
         Some(inside)
     }
+}
 
+impl ContentsContext<'_> {
     /// Of each bound that is an argument, a value with which a tile of its tensor reaches beyond it
-    /// and begins before, if there is one.
-    pub(super) fn edges(&self) -> heapless::Vec<Edge, EDGES> {
+    /// and begins before, if there is one, another one each time; and what else is no usual
+    /// argument.
+    #[inline(never)]
+    pub(super) fn edges(
+        &self,
+        scratch: &mut ContentsScratch<'_>,
+        nth: u64,
+    ) -> heapless::Vec<Edge, EDGES> {
         let mut out: heapless::Vec<Edge, EDGES> = heapless::Vec::new();
-        for tile in self.look.plan.globals.iter() {
-            let Some(bounds) = self.look.program.bounds(tile.memref) else { continue };
+        let _ = out.extend_from_slice(self.edges);
+        // In the last turns that are gone through.
+        let mut run = ThreadRun::of(self, scratch, false);
+        run.turns = [TURNS; LOOPS];
+        for tile in self.plan.globals.iter() {
+            let Some(bounds) = self.program.bounds(tile.memref) else { continue };
             for (dim, (bound, start)) in bounds.iter().zip(tile.starts()).enumerate() {
                 let MemrefBound::Argument(value) = *bound else { continue };
                 let extent = match bounds.len().saturating_sub(dim) {
@@ -271,14 +283,13 @@ impl ThreadRun<'_, '_> {
                     2 => tile.map.shape.row_count(),
                     _ => 1,
                 };
-                let div = u64::from(self.look.program.index_facts(value).divisor());
+                let div = u64::from(self.program.index_facts(value).divisor());
                 let is_known = out.iter().any(|edge| edge.value == value);
-                if is_known || self.look.decides(value, start) {
+                if is_known || self.decides(value, start) {
                     continue;
                 }
-                let Some(from) = self.place_of(start) else { continue };
-                let within = extent.saturating_mul(5).checked_div(8).unwrap_or(0).max(1);
-                let number = from.saturating_add(within).next_multiple_of(div);
+                let Some(from) = run.place_of(start) else { continue };
+                let number = from.saturating_add(part(extent, nth)).next_multiple_of(div);
                 if number < 1 << 31 {
                     let _ = out.push(Edge { value, number });
                 }
@@ -286,9 +297,7 @@ impl ThreadRun<'_, '_> {
         }
         out
     }
-}
 
-impl ContentsContext<'_> {
     /// Whether an argument is the bound of a loop, or what a loop's bound or an index is computed
     /// of.
     fn decides(&self, argument: Value, index: Value) -> bool {
@@ -304,4 +313,12 @@ impl ContentsContext<'_> {
             || index == argument
             || (!is_plain && self.feeds(argument, index))
     }
+}
+
+/// A part of an extent, from 1 to all of it: five eighths, then another one each time.
+fn part(extent: u64, nth: u64) -> u64 {
+    let most = extent.saturating_mul(5).checked_div(8).unwrap_or(0);
+    let more = nth.saturating_mul(most | 1);
+    let part = most.max(1).saturating_sub(1).saturating_add(more);
+    part.checked_rem(extent).unwrap_or(0).saturating_add(1)
 }

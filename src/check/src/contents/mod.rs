@@ -53,6 +53,7 @@ pub(crate) mod rules;
 pub(crate) mod sinks;
 pub(crate) mod storage;
 pub(crate) mod through;
+pub(crate) mod turning;
 pub(crate) mod unit;
 
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
@@ -139,6 +140,8 @@ pub fn contents(
     flow::definitions(&look, scratch)?;
     flow::written_before(&look, scratch)?;
     guards::filled(&look, scratch)?;
+    let edges = turning::turning(&look, scratch);
+    let look = ContentsContext { edges: &edges, ..look };
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
@@ -167,7 +170,7 @@ struct ContentsContext<'a> {
     params: &'a [Param],
     /// What arguments are invented.
     given: arguments::Given,
-    /// What bounds of tensors are then.
+    /// Arguments that are none of these, as bounds of tensors are then.
     edges: &'a [arguments::Edge],
 }
 
