@@ -10,6 +10,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `data` | the plan: what was chosen, as data that emission and the checker read |
+//! | `in_flight` | what counts the copies that run ahead of a loop's turns |
 //! | [`select`] | choosing: `planner` asks, `memory`, `matrix` and `fragments` answer |
 //! | [`shared_alloc`] | where each shared tile starts |
 //! | [`memory_pressure`] | a plan within the architecture's shared and tensor memory |
@@ -36,6 +37,7 @@ extern crate std;
 mod data;
 pub mod detail;
 mod explain;
+mod in_flight;
 #[doc(hidden)]
 pub mod memory_pressure;
 #[doc(hidden)]
@@ -56,3 +58,5 @@ pub use data::{
     MAX_STAGED_SIZES, RegisterTranspose, ScaleCopy, ScaleFeed, ScalePlan, Swap, TensorBlocks,
     TensorLoads, TiledPlan, Tiling, stored_before,
 };
+#[doc(hidden)]
+pub use in_flight::{CountedWait, closes_group, copies_of_a_turn};

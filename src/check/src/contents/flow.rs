@@ -162,7 +162,7 @@ pub(super) fn definitions(
         .state
         .resize(numbering.len(), Content::Nothing)
         .map_err(|_| full(ContentsPool::Registers, scratch.state.capacity()))?;
-    find_loops(look, scratch.loops)?;
+    find_loops(look, &numbering, scratch.loops)?;
     for (at, step) in (0u16..).zip(look.steps) {
         let start = u32::try_from(scratch.reads.len()).unwrap_or(u32::MAX);
         scratch.starts.push(start).map_err(|_| steps(scratch.starts.capacity()))?;
@@ -269,8 +269,13 @@ impl ContentsContext<'_> {
 }
 
 /// Loops: from a label to a branch back to it; a jump in front of the label leads to where its ways
-/// in meet. A branch forward leaves steps out, itself or by the jump behind it.
-fn find_loops(look: &ContentsContext<'_>, loops: &mut VecView<Turned>) -> Result<(), Violation> {
+/// in meet. A branch forward leaves steps out, itself or by the jump behind it; steps that write
+/// nothing may stand for them.
+fn find_loops(
+    look: &ContentsContext<'_>,
+    numbering: &Numbering,
+    loops: &mut VecView<Turned>,
+) -> Result<(), Violation> {
     let mut jumps = 0usize;
     for (at, step) in (0u16..).zip(look.steps) {
         if step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
@@ -293,8 +298,22 @@ fn find_loops(look: &ContentsContext<'_>, loops: &mut VecView<Turned>) -> Result
             })
         } else {
             let over = look.jump(next);
-            jumps = jumps.saturating_add(usize::from(over.is_some()));
-            let (first, meet) = over.map_or((next, target), |over| (target, over));
+            // Behind what is left out, a jump over steps that write nothing and stand for it.
+            let instead = target.checked_sub(1).filter(|last| over.is_none() && *last > at);
+            let instead = instead.and_then(|last| look.jump(last)).filter(|to| *to > target);
+            let writes = |number: u16| {
+                let mut any = false;
+                if let Some(step) = look.steps.get(usize::from(number)) {
+                    registers(look, numbering, step, is_written, |_| any = true);
+                }
+                any
+            };
+            if instead.is_some_and(|to| (target..to).any(writes)) {
+                return Err(flow);
+            }
+            jumps = jumps.saturating_add(usize::from(over.or(instead).is_some()));
+            let (first, meet) =
+                over.map_or((next, instead.unwrap_or(target)), |over| (target, over));
             let last = meet.saturating_sub(1);
             let whole = first <= last && (over.is_none() || target == next.saturating_add(1));
             whole.then_some(Turned {

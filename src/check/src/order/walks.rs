@@ -97,8 +97,20 @@ struct Progress {
     done: u64,
     /// Steps that have to stand before the end.
     ended: u8,
-    /// Groups that were closed, its own among them.
+    /// Groups that were closed, or operations that began, its own among them; [`OVER`] where it has
+    /// been waited for.
     closed: u8,
+}
+
+/// An access that has been waited for: whatever number a wait leaves outstanding, it is none of them.
+const OVER: u8 = u8::MAX;
+
+/// What waits for a producer count, where they may leave the last ones outstanding.
+#[derive(Copy, Clone)]
+struct Counted {
+    counter: u8,
+    /// What closes a group; nothing where operations are counted by themselves.
+    closes: Option<AtomId>,
 }
 
 impl Progress {
@@ -266,15 +278,17 @@ impl OrderContext<'_> {
         if rules().count() > RULES || rules().any(|r| long(r.steps)) {
             return Err(flow);
         }
-        let nothing = Progress { done: 0, ended: 0, closed: 0 };
+        let counted = self.counted(producer, step);
+        let own = counted.is_some_and(|counted| counted.closes.is_none());
+        let nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
         let begun = Since { straight: Some(nothing), turned: None };
-        let closes = self.closes(producer);
         let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
             let accesses = self.accesses(at, step)?;
             for (progress, straight) in [(&mut since.straight, true), (&mut since.turned, false)] {
                 let Some(own) = progress else { continue };
-                // A wait may leave open as many groups as were closed behind the producer's.
-                let later = own.closed.saturating_sub(1);
+                // A wait may leave open as many groups as were closed behind the producer's, or
+                // operations as began behind it.
+                let later = counted.map(|c| (c.counter, own.closed.saturating_sub(1)));
                 for (rule, number) in rules().zip(0u32..) {
                     let want = rule.steps.get(own.done(number));
                     if want.is_some_and(|want| self.does_behind(step, want, producer.signal, later))
@@ -282,8 +296,13 @@ impl OrderContext<'_> {
                         own.advance(number);
                     }
                 }
-                if closes.is_some_and(|c| c == step.atom) && step.purpose != Purpose::Label {
-                    own.closed = own.closed.saturating_add(1);
+                if let Some(counted) = counted {
+                    if self.begins(step, counted) && own.closed != OVER {
+                        own.closed = own.closed.saturating_add(1).min(OVER.wrapping_sub(1));
+                    }
+                    if self.is_over(step, counted, own.closed.saturating_sub(1)) {
+                        own.closed = OVER;
+                    }
                 }
                 let want = last.get(usize::from(own.ended));
                 if want.is_some_and(|want| self.does(step, want, producer.signal)) {
@@ -372,21 +391,52 @@ impl OrderContext<'_> {
         Ok(())
     }
 
-    /// What closes the groups that the waits of a producer's rules count.
-    fn closes(&self, producer: SharedAccess) -> Option<AtomId> {
-        let rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind);
-        let waits = |step: &SyncStep<'_>| {
-            let mut counters = (0u8..).zip(self.arch.counters);
-            counters.find(|(_, c)| c.in_order && c.wait == step.atom).map(|(number, _)| number)
-        };
-        rules.into_iter().find_map(|rule| {
-            let number = rule.steps.iter().find_map(waits)?;
-            let closes = |step: &&SyncStep<'_>| {
-                let atom = self.tables.atom(step.atom);
-                atom.and_then(|atom| atom.counter).is_some_and(|used| used.counter == number)
+    /// What the waits of a producer's rules count: groups that a step of the rules closes, or the
+    /// operations of its own counter, if they complete in the order in which they begin.
+    fn counted(&self, producer: SharedAccess, step: &Step) -> Option<Counted> {
+        let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        let used = |atom: AtomId| self.tables.atom(atom).and_then(|atom| atom.counter);
+        let mut counters = (0u8..).zip(self.arch.counters).filter(|(_, c)| c.in_order);
+        counters.find_map(|(counter, c)| {
+            let waits = |rule: &lanebook_tables::SyncRule<'_>| {
+                rule.steps.iter().any(|step| step.atom == c.wait)
             };
-            rule.steps.iter().find(closes).map(|step| step.atom)
+            let rule = rules().find(|rule| waits(rule))?;
+            let counts = |atom: AtomId| used(atom).is_some_and(|used| used.counter == counter);
+            let closes = rule.steps.iter().find(|step| counts(step.atom)).map(|step| step.atom);
+            let itself = used(step.atom).is_some_and(|u| u.counter == counter && !u.unordered);
+            (closes.is_some() || itself).then_some(Counted { counter, closes })
         })
+    }
+
+    /// Whether a step is one more of what is counted.
+    fn begins(&self, step: &Step, counted: Counted) -> bool {
+        if step.purpose == Purpose::Label {
+            return false;
+        }
+        match counted.closes {
+            Some(closes) => closes == step.atom,
+            None => {
+                let used = self.tables.atom(step.atom).and_then(|atom| atom.counter);
+                used.is_some_and(|used| used.counter == counted.counter && !used.unordered)
+            }
+        }
+    }
+
+    /// Whether a step waits for an operation behind which so many others began.
+    fn is_over(&self, step: &Step, counted: Counted, later: u8) -> bool {
+        let counter = self.arch.counters.get(usize::from(counted.counter));
+        let Some(counter) = counter.filter(|c| c.wait == step.atom) else { return false };
+        let bounds = self.tables.atom(step.atom);
+        let bounds = bounds.and_then(|atom| atom.operands.get(usize::from(counter.operand)));
+        let Some(&Slot::Int(left)) = step.args.get(usize::from(counter.operand)) else {
+            return false;
+        };
+        let waits = bounds.is_some_and(|bounds| i64::from(left) < bounds.range.1);
+        counted.closes.is_none()
+            && step.purpose != Purpose::Label
+            && waits
+            && left <= i32::from(later)
     }
 
     /// Whether a later access needs no order with a producer, or has it.
@@ -444,17 +494,16 @@ impl OrderContext<'_> {
     /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding
     /// does.
     pub(crate) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
-        self.does_behind(step, want, signal, 0)
+        self.does_behind(step, want, signal, None)
     }
 
-    /// The same where so many operations that are waited for came later than those that have to be
-    /// over.
+    /// The same where so many operations of a counter came later than those that have to be over.
     fn does_behind(
         &self,
         step: &Step,
         want: &SyncStep<'_>,
         signal: Option<Slot>,
-        later: u8,
+        later: Option<(u8, u8)>,
     ) -> bool {
         if step.atom != want.atom || step.purpose == Purpose::Label {
             return false;
@@ -473,12 +522,15 @@ impl OrderContext<'_> {
             }
             let Some(&value) = values.next() else { continue };
             let Slot::Int(have) = *arg else { return false };
-            let bounds = self
-                .arch
-                .counters
-                .iter()
-                .any(|c| c.wait == want.atom && usize::from(c.operand) == k);
-            if !(have == value || (bounds && have <= value.saturating_add(i32::from(later)))) {
+            let mut counters = (0u8..).zip(self.arch.counters);
+            let bounds = counters.find(|(_, c)| c.wait == want.atom && usize::from(c.operand) == k);
+            // The greatest number waits for nothing.
+            let waits = i64::from(have) < operand.range.1;
+            let enough = bounds.is_some_and(|(number, _)| {
+                let more = later.filter(|(counter, _)| *counter == number).map_or(0, |(_, n)| n);
+                have <= value || waits && have <= value.saturating_add(i32::from(more))
+            });
+            if have != value && !enough {
                 return false;
             }
         }

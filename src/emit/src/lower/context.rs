@@ -583,11 +583,22 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     ) -> Result<(), EmitError> {
         use crate::lower::target::SecondOperand;
         let missing = StepError::NoAtom(Missing::Move(reg.class));
-        let atom: AtomId = self.machine.binary(op, reg.class, reg.count, by).ok_or(missing)?;
         let last = match by {
             SecondOperand::Reg(r) => slot(r),
             SecondOperand::Number(n) => int(n).ok_or(missing)?,
         };
-        Ok(self.steps.append(atom, &[slot(reg), slot(reg), last])?)
+        if let Some(atom) = self.machine.binary(op, reg.class, reg.count, by) {
+            return Ok(self.steps.append(atom, &[slot(reg), slot(reg), last])?);
+        }
+        // The other way round, where only the first summand may be a number, or of another class.
+        let added = match by {
+            _ if op != IndexOp::Add || reg.count != 1 => None,
+            SecondOperand::Reg(r) => self.machine.add_register(reg.class, r.class),
+            SecondOperand::Number(n) => {
+                self.machine.add_number(reg.class, n).filter(|(_, first)| *first).map(|(id, _)| id)
+            }
+        };
+        let atom: AtomId = added.ok_or(missing)?;
+        Ok(self.steps.append(atom, &[slot(reg), last, slot(reg)])?)
     }
 }

@@ -14,12 +14,12 @@ use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{
     BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known,
 };
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{MAX_STAGED_SIZES, TransferPlan};
+use lanebook_plan::{CountedWait, MAX_STAGED_SIZES, TransferPlan, closes_group, copies_of_a_turn};
 use lanebook_tables::{AccessId, IndexOp, SyncStep};
 
 /// Most pairs of kinds of accesses to a loop's buffers.
@@ -251,11 +251,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let (arch, tables) = (self.machine.arch, self.machine.tables);
         let pairs = self.buffer_order(parts)?;
         let wanted = between_kinds(arch, &pairs)?;
-        let left = i32::from(stages.saturating_sub(2));
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
-        let counted =
-            |step: &SyncStep<'_>| arch.counters.iter().any(|counter| counter.wait == step.atom);
         for pass in 0..3u8 {
             for wanted in &wanted {
                 let RequiredSync::Step(step, stand) = wanted else { return Err(refuse) };
@@ -266,13 +263,81 @@ impl LowerContext<'_, '_, '_, '_> {
                 if own != pass || step.after_producer {
                     continue;
                 }
-                if counted(step) {
-                    push_known(tables, step.atom, &[left], &mut self.steps, |_| None)?;
-                } else {
-                    push(tables, step, &mut self.steps)?;
+                match self.left_open(parts, stages, step) {
+                    Some((wait, left)) => self.push_wait(step, wait, left)?,
+                    None => push(tables, step, &mut self.steps)?,
                 }
             }
         }
+        Ok(())
+    }
+
+    /// How many operations a wait of a loop of stages leaves outstanding: the copies of the turns that
+    /// come later than the one which is read next, or fewer.
+    fn left_open(
+        &self,
+        parts: &Loop,
+        stages: u8,
+        step: &SyncStep<'_>,
+    ) -> Option<(CountedWait, u32)> {
+        let (arch, tables) = (self.machine.arch, self.machine.tables);
+        let wait = CountedWait::of(tables, arch, step)?;
+        let around = (parts.op, wait.counter);
+        let each = copies_of_a_turn((tables, arch), self.program, self.plan, around);
+        let turns = u32::from(stages.saturating_sub(2));
+        (each > 0).then_some((wait, each.saturating_mul(turns).min(wait.most)))
+    }
+
+    /// A wait that leaves so many operations outstanding.
+    fn push_wait(
+        &mut self,
+        step: &SyncStep<'_>,
+        wait: CountedWait,
+        left: u32,
+    ) -> Result<(), EmitError> {
+        let mut values: heapless::Vec<i32, MAX_ARGS> = heapless::Vec::new();
+        let refuse =
+            EmitError::Step(StepError::Operand { atom: step.atom, operand: wait.immediate });
+        values.extend_from_slice(step.immediates).map_err(|_| refuse)?;
+        let place = values.get_mut(usize::from(wait.immediate)).ok_or(refuse)?;
+        *place = i32::try_from(left).map_err(|_| refuse)?;
+        Ok(push_known(self.machine.tables, step.atom, &values, &mut self.steps, |_| None)?)
+    }
+
+    /// In times that copy nothing: where copies are counted by themselves, later waits would leave
+    /// too many of those on their way that are read next. A branch behind the copies, and what stands
+    /// at the label that is branched to without copies.
+    #[inline(never)]
+    fn without_copies(
+        &mut self,
+        parts: &Loop,
+        stages: u8,
+        wanted: &[RequiredSync<'_>],
+        over: u16,
+    ) -> Result<(), EmitError> {
+        let tables = self.machine.tables;
+        let grouped = |counter| {
+            let closes = |wanted: &RequiredSync<'_>| matches!(wanted, RequiredSync::Step(step, _) if closes_group(tables, step, counter));
+            wanted.iter().any(closes)
+        };
+        let mut behind = None;
+        for wanted in wanted {
+            let RequiredSync::Step(step, _) = wanted else { continue };
+            let Some((wait, 1..)) = self.left_open(parts, stages, step) else { continue };
+            if grouped(wait.counter) {
+                continue;
+            }
+            if behind.is_none() {
+                let label = self.fresh_label();
+                self.steps.purpose = Purpose::Control;
+                self.steps.append(self.machine.isa.branch, &[Slot::Label(label)])?;
+                self.steps.label(over)?;
+                behind = Some(label);
+            }
+            self.steps.purpose = Purpose::Sync;
+            push(tables, step, &mut self.steps)?;
+        }
+        self.steps.label(behind.unwrap_or(over))?;
         Ok(())
     }
 
@@ -306,7 +371,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let pairs = self.buffer_order(parts)?;
         let wanted = between_kinds(arch, &pairs)?;
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        self.steps.label(copies.over)?;
+        self.without_copies(parts, staged.stages, &wanted, copies.over)?;
         self.forget_since(copies.mark);
         self.steps.purpose = Purpose::Sync;
         for wanted in &wanted {

@@ -135,6 +135,18 @@ impl<'t> TargetQueries<'t> {
             .map(|(id, _)| (id, true))
     }
 
+    /// An atom for `d = b + a` on registers of a class, whose first summand may be of another one.
+    #[must_use]
+    pub fn add_register(&self, class: ClassId, first: ClassId) -> Option<AtomId> {
+        let second = Second::Register(class, 1);
+        let takes = |a: &Atom<'_>| {
+            a.operands.get(1).is_some_and(|o| o.class == first || o.also.contains(&first))
+        };
+        self.able(Capability::Index { op: IndexOp::Add, class, from: class, registers: 1, second })
+            .find(|(_, a)| in_order(a) && a.operands.len() == 3 && takes(a))
+            .map(|(id, _)| id)
+    }
+
     /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by
     /// zeros.
     #[must_use]

@@ -56,7 +56,12 @@ impl LowerContext<'_, '_, '_, '_> {
         let node = from_bits(&mut self.arena, &columns, Combine::Add, offset)?;
         let node = self.simplified(node)?;
         let op = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
-        let reg = match self.kept_back(plan, view, node)? {
+        // One that goes on from buffer to buffer is whole.
+        let kept = match self.plan.staged(plan) {
+            Some(_) => None,
+            None => self.kept_back(plan, view, node)?,
+        };
+        let reg = match kept {
             Some((before, last))
                 if self.runs.push(UniformRun { op, side: view.number, last }).is_ok() =>
             {

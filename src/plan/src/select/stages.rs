@@ -4,9 +4,10 @@
 //! program is refused with what keeps it from that.
 
 use crate::data::{MAX_STAGED_SIZES, PlanError, STAGED_REACH, TransferPlan, Unstaged};
+use crate::in_flight::{CountedWait, closes_group};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
-use lanebook_tables::{AccessId, AtomId, OpRole, Role, Space, SyncRule, SyncStep};
+use lanebook_tables::{AccessId, AtomId, OpRole, Space, SyncRule, SyncStep};
 
 impl Planner<'_, '_, '_, '_> {
     /// Gives each tile of a copy that runs ahead its buffers.
@@ -82,7 +83,7 @@ impl Planner<'_, '_, '_, '_> {
         if program.inside(parts.op).any(writes) {
             return Err(refuse(Unstaged::Written));
         }
-        if !self.copies_in_groups(stages) {
+        if !self.has_counted_copies() {
             return Err(refuse(Unstaged::Mover));
         }
         let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
@@ -99,14 +100,14 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the architecture has an instruction that copies from global to shared memory in
-    /// groups that are waited for one by one.
-    fn copies_in_groups(&self, stages: u8) -> bool {
-        let kind = |atom: AtomId| Some(self.target.tables.atom(atom)?.movement?.to.access);
+    /// Whether the architecture has an instruction that copies from global to shared memory and is
+    /// counted, so that the last of them may be left on their way.
+    fn has_counted_copies(&self) -> bool {
         let mut all = self.transfers.between(Space::Global, Space::Shared).iter();
         all.any(|copy| {
-            let kind = kind(copy.atom).filter(|_| !copy.uniform);
-            kind.is_some_and(|kind| self.is_counted(kind, kind, stages))
+            let kind =
+                self.target.tables.atom(copy.atom).and_then(|atom| Some(atom.movement?.to.access));
+            kind.is_some_and(|kind| self.is_counted(copy.atom, kind, kind))
         })
     }
 
@@ -135,7 +136,7 @@ impl Planner<'_, '_, '_, '_> {
                     return Err(refuse(Unstaged::Sizes));
                 }
                 let writes = self.touch(copy, true).ok_or(refuse(Unstaged::Mover))?;
-                if !self.is_counted(writes, writes, tile.stages) {
+                if !self.is_counted(copy.atom, writes, writes) {
                     return Err(refuse(Unstaged::Mover));
                 }
                 let reads = |m: &&TransferPlan| m.from == copy.to;
@@ -143,8 +144,9 @@ impl Planner<'_, '_, '_, '_> {
                     let refuse = PlanError::Stages { op: load.op, why: Unstaged::Reader };
                     let kind = self.touch(load, false).ok_or(refuse)?;
                     let again = self.rule(kind, writes).ok_or(refuse)?;
-                    let barriers = again.steps.iter().all(|step| step.barrier);
-                    if !self.is_counted(writes, kind, tile.stages) || !barriers {
+                    let barriers = again.steps.iter().any(|step| step.barrier)
+                        && !again.steps.iter().any(|step| step.after_producer);
+                    if !self.is_counted(copy.atom, writes, kind) || !barriers {
                         return Err(refuse);
                     }
                 }
@@ -153,44 +155,42 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// As what a movement's one instruction touches shared memory, by an address in each lane.
+    /// As what a movement's one instruction touches shared memory: a load by an address in each lane.
     fn touch(&self, m: &TransferPlan, writes: bool) -> Option<AccessId> {
         let movement = self.target.tables.atom(m.atom)?.movement?;
         let side = if writes { &movement.to } else { &movement.from };
         let by_lane =
             side.layout.axes().is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT));
         let single = m.second.is_none() && m.tiled.is_none() && side.space == Space::Shared;
-        (single && by_lane).then_some(side.access)
+        (single && (writes || by_lane)).then_some(side.access)
     }
 
     fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {
         self.target.arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
     }
 
-    /// Whether the later of two accesses is ordered after the earlier one by closing a group, a
-    /// wait that may leave the last groups open, and a barrier.
-    fn is_counted(&self, producer: AccessId, consumer: AccessId, stages: u8) -> bool {
+    /// Whether a later access is ordered after copies by a wait that may leave the last ones on
+    /// their way, and a barrier: the copies are counted themselves, or in groups that a step behind
+    /// them closes.
+    fn is_counted(&self, copy: AtomId, producer: AccessId, consumer: AccessId) -> bool {
+        let (tables, arch) = (self.target.tables, self.target.arch);
         let Some(rule) = self.rule(producer, consumer) else { return false };
-        let [close, wait, rest @ ..] = rule.steps else { return false };
-        let counters = (0u8..).zip(self.target.arch.counters);
-        let counter = counters.into_iter().find(|(_, c)| c.wait == wait.atom && c.in_order);
-        let Some((number, counter)) = counter else { return false };
-        let closes = |step: &SyncStep<'_>| {
-            let atom = self.target.tables.atom(step.atom);
-            step.after_producer
-                && atom.is_some_and(|a| a.counter.is_some_and(|used| used.counter == number))
+        let counts = |step: &SyncStep<'_>| CountedWait::of(tables, arch, step);
+        let Some((at, wait)) =
+            (0usize..).zip(rule.steps).find_map(|(at, step)| Some((at, counts(step)?)))
+        else {
+            return false;
         };
-        let counts = self.target.tables.atom(wait.atom).is_some_and(|atom| {
-            let immediates = || atom.operands.iter().filter(|o| o.role == Role::Immediate);
-            let own = atom.operands.get(usize::from(counter.operand));
-            immediates().count() == 1
-                && own.is_some_and(|o| o.role == Role::Immediate && o.range.1 >= i64::from(stages))
-        });
-        let open = u16::from(stages.saturating_sub(2));
-        closes(close)
-            && counts
-            && open <= counter.max
+        let (before, behind) = rule.steps.split_at_checked(at).unwrap_or_default();
+        let used = tables.atom(copy).and_then(|atom| atom.counter);
+        let counted = match before {
+            [] => used.is_some_and(|used| used.counter == wait.counter && !used.unordered),
+            [close] => closes_group(tables, close, wait.counter),
+            _ => false,
+        };
+        let rest = behind.get(1..).unwrap_or_default();
+        counted
             && rest.iter().any(|step| step.barrier)
-            && !rest.iter().any(|step| step.after_producer)
+            && !rest.iter().any(|step| step.after_producer || counts(step).is_some())
     }
 }

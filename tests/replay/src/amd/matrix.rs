@@ -106,6 +106,7 @@ impl Wave {
             b: b_tags,
             lanes: LANES as u32,
             groups_in_flight: 0,
+            copies_in_flight: self.copies_in_flight(),
         });
         Ok(())
     }

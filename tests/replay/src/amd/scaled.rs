@@ -160,6 +160,7 @@ impl Wave {
             b,
             lanes: LANES as u32,
             groups_in_flight: 0,
+            copies_in_flight: self.copies_in_flight(),
         });
         Ok(())
     }

@@ -253,6 +253,11 @@ impl Wave {
         &self.queues[queue as usize]
     }
 
+    /// Copies to LDS that were issued and not waited for.
+    pub fn copies_in_flight(&self) -> u32 {
+        self.queues.iter().flatten().filter(|pending| pending.copy.is_some()).count() as u32
+    }
+
     /// Queues an operation and marks its registers.
     pub fn issue(&mut self, queue: Queue, mut pending: Pending) {
         pending.id = self.next_id;

@@ -108,6 +108,7 @@ impl Wave {
             b: b_tags,
             lanes,
             groups_in_flight: 0,
+            copies_in_flight: self.copies_in_flight(),
         };
         machine.world.recorder.matrix(event);
         Ok(())

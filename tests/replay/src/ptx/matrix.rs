@@ -205,6 +205,7 @@ impl Warp {
             b: b_tags,
             lanes: LANES as u32,
             groups_in_flight: self.groups_in_flight(),
+            copies_in_flight: 0,
         });
         Ok(())
     }
@@ -259,6 +260,7 @@ impl Warp {
             b: b_tags,
             lanes: LANES as u32,
             groups_in_flight: self.groups_in_flight(),
+            copies_in_flight: 0,
         });
         Ok(())
     }

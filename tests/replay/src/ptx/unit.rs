@@ -313,6 +313,7 @@ impl Warp {
             b: b.iter().map(|(_, tag)| *tag).collect(),
             lanes: LANES as u32,
             groups_in_flight: self.groups_in_flight(),
+            copies_in_flight: 0,
         });
         Ok(())
     }
