@@ -171,9 +171,12 @@ struct Look<'a> {
     around: usize,
     copies: Vec<usize>,
     wait: lanebook::tables::AtomId,
-    close: lanebook::tables::AtomId,
+    /// Which of the wait's operands says how many copies may be on their way.
+    left: usize,
+    close: Option<lanebook::tables::AtomId>,
     barrier: lanebook::tables::AtomId,
     branch: lanebook::tables::AtomId,
+    nop: Option<lanebook::tables::AtomId>,
     branch_if: lanebook::tables::AtomId,
     program: &'a Program<'a, 'a>,
 }
@@ -183,13 +186,20 @@ fn look<'a>(program: &'a Program<'a, 'a>, compiled: &Compiled<'_>) -> Look<'a> {
     let around = program.all().find(|op| program.role(*op) == OpRole::For).expect("a loop");
     let copies = program.all().filter(|op| program.role(*op) == OpRole::Copy);
     let atom = |name: &str| TABLES.atom_named(name).expect("an atom");
+    let (wait, barrier, close) = match arch.name {
+        "gfx950" => ("s_waitcnt", "s_barrier", None),
+        "gfx1250" => ("s_wait_asynccnt", "s_barrier_signal_wait", None),
+        _ => ("cp.async.wait_group", "bar.sync", Some("cp.async.commit_group")),
+    };
     Look {
         around: around.index(),
         copies: copies.map(|op| op.index()).collect(),
-        wait: atom("cp.async.wait_group"),
-        close: atom("cp.async.commit_group"),
-        barrier: atom("bar.sync"),
+        wait: atom(wait),
+        left: 0,
+        close: close.map(atom),
+        barrier: atom(barrier),
         branch: TABLES.isa(arch.isa).expect("an instruction set").branch,
+        nop: TABLES.isa(arch.isa).expect("an instruction set").nop,
         branch_if: TABLES.isa(arch.isa).expect("an instruction set").branch_if,
         program,
     }
@@ -208,24 +218,66 @@ fn remove(steps: &mut Vec<Step>, which: impl Fn(&Step) -> bool) -> bool {
     steps.iter().position(which).map(|at| steps.remove(at)).is_some()
 }
 
-const FAULTS: [(&str, Plant); 9] = [
-    ("a wait one too weak", |look, steps| {
-        change(steps, |s| is(s, look.wait), |s| s.args[0] = Slot::Int(2))
-    }),
-    ("no wait", |look, steps| remove(steps, |s| is(s, look.wait))),
-    ("no barrier", |look, steps| remove(steps, |s| is(s, look.barrier))),
-    ("no group is closed", |look, steps| remove(steps, |s| is(s, look.close))),
+/// Whether a step of the loop waits for copies.
+fn waits(look: &Look<'_>, s: &Step) -> bool {
+    let atom = TABLES.atom(look.wait).expect("a wait");
+    let most = atom.operands.get(look.left).expect("an operand").range.1;
+    is(s, look.wait)
+        && usize::from(s.origin) == look.around
+        && matches!(s.args[look.left], Slot::Int(n) if i64::from(n) < most)
+}
+
+/// Faults of loops whose copies are counted in groups.
+const OF_GROUPS: [(&str, Plant); 2] = [
+    ("no group is closed", |look, steps| remove(steps, |s| Some(s.atom) == look.close)),
     ("groups are closed a turn late", |look, steps| {
-        let Some(at) = steps.iter().position(|s| is(s, look.close)) else { return false };
+        let Some(at) = steps.iter().position(|s| Some(s.atom) == look.close) else { return false };
         let close = steps.remove(at);
         let wait = steps.iter().position(|s| is(s, look.wait));
         wait.map(|at| steps.insert(at + 1, close)).is_some()
     }),
+];
+
+/// Faults of loops whose copies are counted one by one.
+const OF_COPIES: [(&str, Plant); 3] = [
+    ("nothing is waited for where nothing is copied", |look, steps| {
+        let none = |s: &Step| waits(look, s) && s.args[look.left] == Slot::Int(0);
+        remove(steps, none)
+    }),
+    ("one copy may be on its way where nothing is copied", |look, steps| {
+        let none = |s: &Step| waits(look, s) && s.args[look.left] == Slot::Int(0);
+        change(steps, none, |s| s.args[look.left] = Slot::Int(1))
+    }),
+    ("times without copies go on as others do", |look, steps| {
+        // The branch behind the copies leads nowhere: all is waited for in each turn. That is no
+        // fault; that the copies' branch leads behind the wait is one.
+        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let jumps = |s: &Step| is(s, look.branch) && usize::from(s.origin) == look.around;
+        let Some(first) = steps.iter().position(branches) else { return false };
+        let Some(jump) = steps.iter().skip(first).find(|s| jumps(s)) else { return false };
+        let label = jump.args.iter().copied().find(|a| matches!(a, Slot::Label(_)));
+        let place = steps[first].args.iter().position(|a| matches!(a, Slot::Label(_)));
+        place.zip(label).map(|(place, label)| steps[first].args[place] = label).is_some()
+    }),
+];
+
+const FAULTS: [(&str, Plant); 7] = [
+    ("a wait one too weak", |look, steps| {
+        let weaker = |s: &mut Step| {
+            let Slot::Int(n) = s.args[look.left] else { return };
+            s.args[look.left] = Slot::Int(n + 1);
+        };
+        change(steps, |s| waits(look, s), weaker)
+    }),
+    ("no wait", |look, steps| remove(steps, |s| waits(look, s))),
+    ("no barrier", |look, steps| remove(steps, |s| is(s, look.barrier))),
     ("the barrier stands behind the copies", |look, steps| {
         let Some(at) = steps.iter().position(|s| is(s, look.barrier)) else { return false };
         let barrier = steps.remove(at);
-        let close = steps.iter().position(|s| is(s, look.close)).expect("a group");
-        steps.insert(close, barrier);
+        let copies =
+            |s: &Step| s.purpose == Purpose::Move && look.copies.contains(&usize::from(s.origin));
+        let last = steps.iter().rposition(copies).expect("a copy");
+        steps.insert(last + 1, barrier);
         true
     }),
     ("copies of a turn that is none", |look, steps| {
@@ -269,12 +321,13 @@ fn verdict(
 
 #[test]
 fn faults_are_found() {
-    for arch in ["sm_80", "sm_90"] {
+    for arch in ["sm_80", "sm_90"].into_iter().chain(COUNTED) {
         with_kernel(&gemm(3), arch, |program, compiled, text| {
             let look = look(program, compiled);
             verdict(program, compiled, compiled.steps)
                 .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
-            for (name, plant) in FAULTS {
+            let own = if look.close.is_some() { &OF_GROUPS[..] } else { &OF_COPIES };
+            for &(name, plant) in FAULTS.iter().chain(own) {
                 let mut steps = compiled.steps.to_vec();
                 assert!(plant(&look, &mut steps), "{arch}: {name}: nothing to spoil\n{text}");
                 let found = verdict(program, compiled, &steps);
@@ -288,7 +341,7 @@ fn faults_are_found() {
 /// of its steps left out: prologues short by one, buffers wrong by one.
 #[test]
 fn every_number_and_step_of_the_loop_matters() {
-    for arch in ["sm_80", "sm_90"] {
+    for arch in ["sm_80", "sm_90"].into_iter().chain(COUNTED) {
         with_kernel(&gemm(3), arch, |program, compiled, text| {
             let look = look(program, compiled);
             let stage = compiled.plan.allocs.iter().map(|a| a.stage_bytes()).collect::<Vec<_>>();
@@ -307,6 +360,13 @@ fn every_number_and_step_of_the_loop_matters() {
                 for k in 0..step.args.len() {
                     let Slot::Int(n) = step.args[k] else { continue };
                     for by in [32, -32, 1, -1, stage[0] as i32] {
+                        // What else waits is not this loop's: counters that are not told anything.
+                        let others = step.purpose == Purpose::Sync
+                            && look.close.is_none()
+                            && (k != look.left || !waits(&look, &step));
+                        if others {
+                            continue;
+                        }
                         // Below a turn's step nothing is decided, and a wait may be stronger.
                         let small = by.abs() == 1 && (n % 32 == 0 || (n + 1) % 32 == 0 || n == -97);
                         if small || is(&step, look.wait) && by < 0 {
@@ -323,7 +383,13 @@ fn every_number_and_step_of_the_loop_matters() {
                     }
                 }
                 // A loop that begins below zero, or at it, is entered by its test or not.
-                if is(&step, look.branch) {
+                // Wait states run out at labels, whatever comes behind; loads that products have waited
+                // for are waited for again.
+                let others = Some(step.atom) == look.nop
+                    || look.close.is_none()
+                        && TABLES.atom(step.atom).is_some_and(|a| a.name().starts_with("s_wait"))
+                        && !waits(&look, &step);
+                if is(&step, look.branch) || others {
                     continue;
                 }
                 let mut steps = compiled.steps.to_vec();
