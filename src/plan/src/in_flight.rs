@@ -1,9 +1,10 @@
 //! Copies in flight: what counts them, and the waits that leave the last ones outstanding.
 //!
 //! Either a step behind the copies closes a group, and groups are counted, or each copy is counted by
-//! itself. Both complete in the order in which they began.
+//! itself. Both complete in the order in which they began. A copy through registers is loaded before
+//! what its turn multiplies and stored behind that: its loads are waited for where they are stored.
 
-use crate::data::Plan;
+use crate::data::{Plan, TransferPlan};
 use lanebook_ir::{Op, Program};
 use lanebook_tables::{Arch, Role, SyncRule, SyncStep, Tables};
 
@@ -62,7 +63,8 @@ pub fn copies_of_a_turn(
     (around, counter): (Op, u8),
 ) -> u32 {
     let mut count = 0u32;
-    for m in plan.transfers.iter().filter(|m| program.parent(m.op) == Some(around)) {
+    let own = |m: &&TransferPlan| program.parent(m.op) == Some(around) && m.second.is_none();
+    for m in plan.transfers.iter().filter(own) {
         let Some(atom) = tables.atom(m.atom).filter(|_| plan.runs_ahead(m.op)) else { continue };
         let writes = atom.movement.map(|movement| movement.to.access);
         let closes = |rule: &SyncRule<'_>| {

@@ -89,7 +89,8 @@ pub struct MatrixEvent {
     /// Groups of copies (`cp.async`) that its first lane has closed, that bring something, and that
     /// it has not waited for. Other copies are not counted.
     pub groups_in_flight: u32,
-    /// Copies to shared memory (AMD) that its wave has begun and not waited for.
+    /// Copies to shared memory and loads of registers from global memory (AMD) that its wave has begun
+    /// and not waited for.
     pub copies_in_flight: u32,
 }
 

@@ -436,13 +436,34 @@ impl ContentsScratch<'_> {
             let slot = s.arg(k);
             let many = if table.implicit && slot == Slot::None { 1 } else { count(slot) };
             if k == usize::from(operand) {
-                return (member < many)
+                let content = (member < many)
                     .then(|| self.reads.get(at.saturating_add(usize::from(member))).copied())?;
+                return content.map(|content| self.of_same_turn(look, step, content));
             }
             at = at.saturating_add(usize::from(many));
         }
         let is_guard = operand == GUARD_OPERAND && member == 0 && s.guard != NO_GUARD;
         is_guard.then(|| self.reads.get(at).copied())?
+    }
+
+    /// What copies of a loop of stages load and store in one turn: where it is stored there is such a
+    /// turn, so that it was loaded.
+    fn of_same_turn(&self, look: &ContentsContext<'_>, step: u16, content: Content) -> Content {
+        let Content::Loop(number, register) = content else { return content };
+        let part = |first: u16| look.order().left_out(first.checked_sub(1)?).filter(|p| p.copies);
+        let skipped = |l: &&Turned| l.nth == NO_LOOP;
+        let loaded = self.loops.get(usize::from(number)).filter(skipped);
+        let Some(loaded) = loaded.and_then(|l| part(l.first)) else { return content };
+        let stored =
+            self.loops.iter().filter(skipped).filter(|l| (l.first..=l.last).contains(&step));
+        let is_same = |l: &Turned| {
+            part(l.first).is_some_and(|p| p.around == loaded.around && p.first > loaded.first)
+        };
+        let mut stored = stored;
+        if !stored.any(is_same) {
+            return content;
+        }
+        self.ways(number, register).map_or(content, |[_, end]| end)
     }
 
     /// Whether nothing has written what a register holds, on some way: before a loop, or on either

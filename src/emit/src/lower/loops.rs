@@ -255,7 +255,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if let Some(staged) = &mut staged {
             self.steps.purpose = Purpose::FurtherAddress;
             self.advance_all(op, true)?;
-            self.stage_tail(op, staged)?;
+            self.stage_tail((&l.parts, l.counter), staged)?;
         }
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op, false)?;

@@ -8,11 +8,15 @@
 //! wait the last group but so many is that of the tiles that are read next, and a buffer is filled
 //! again behind the barrier that follows its last reader.
 //!
+//! What is copied through registers is loaded with the other copies, before the rest of the body, and
+//! stored behind that.
+//!
 //! Addresses in the buffers go on by one buffer a turn, and from the last one back to the first.
 
 use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::target::SecondOperand;
+use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{
@@ -46,6 +50,8 @@ pub(crate) struct StagedLoop {
     steps: [Option<BufferStep>; MAX_STAGED_SIZES],
     /// The last counter with which nothing is copied is above this.
     last: Reg,
+    /// The first register of those that copies through registers load.
+    loaded: u16,
     /// Behind what is left out before the first turn.
     behind: u16,
     /// The first register that is made inside of it.
@@ -111,7 +117,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let less = self.ahead(parts)?.checked_add(1).ok_or(refuse)?;
         let last = self.arena.op_const(IndexOp::Sub, upper, u64::from(less))?;
         let last = self.compute(last, self.uniform_bank())?;
-        Ok(Some(StagedLoop { stages, number, node, steps, last, behind: 0, mark: 0 }))
+        let loaded = self.loaded_registers(parts)?;
+        Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, mark: 0 }))
     }
 
     /// The addresses of a movement in buffers, as registers that go on from turn to turn.
@@ -235,8 +242,10 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         self.stage_waits(parts, staged.stages)?;
         let (over, known) = self.later_turn((parts, counter, node), staged.last)?;
+        // What is waited for in this turn is first: what comes later need not be.
+        self.through_turn((parts, staged.loaded), Some(open))?;
         for op in self.program.ops(parts.body) {
-            if self.plan.runs_ahead(op) {
+            if self.plan.runs_ahead(op) && !self.is_through_registers(op) {
                 self.movement(op, Some(parts), open)?;
             }
         }
@@ -404,14 +413,87 @@ impl LowerContext<'_, '_, '_, '_> {
         self.frame_step(isa.branch_if, predicate, &[Slot::Label(to)])
     }
 
+    /// Whether a copy of a loop of stages goes through registers.
+    fn is_through_registers(&self, op: Op) -> bool {
+        self.plan.runs_ahead(op) && self.plan.move_of(op).is_some_and(|m| m.second.is_some())
+    }
+
+    /// Registers for all that a turn's copies load that go through registers, one behind the other:
+    /// the first of them.
+    fn loaded_registers(&mut self, parts: &Loop) -> Result<u16, EmitError> {
+        let first = self.steps.next_register();
+        for op in self.program.ops(parts.body) {
+            if !self.is_through_registers(op) {
+                continue;
+            }
+            let refuse = EmitError::Unplanned(op);
+            let plan = self.plan.move_of(op).ok_or(refuse)?;
+            let atom = self.machine.tables.atom(plan.atom);
+            let (class, count) =
+                register_class(atom).zip(atom.and_then(data_operand)).ok_or(refuse)?;
+            for _ in 0..plan.tiling.count() {
+                let _ = self.steps.tuple(class, count.registers)?;
+            }
+        }
+        Ok(first)
+    }
+
+    /// The halves of a turn's copies through registers: their loads, or, where nothing is open, their
+    /// stores.
+    #[inline(never)]
+    fn through_turn(
+        &mut self,
+        (parts, loaded): (&Loop, u16),
+        mut open: Option<&mut PendingAccesses>,
+    ) -> Result<(), EmitError> {
+        let mut first = loaded;
+        for op in self.program.ops(parts.body) {
+            if !self.is_through_registers(op) {
+                continue;
+            }
+            let own = (op, Some(parts));
+            first = match &mut open {
+                Some(open) => self.load_half(own, first, open)?,
+                None => self.store_half(op, first)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Behind the rest of the body: what copies have loaded is stored.
+    #[inline(never)]
+    fn store_turn(
+        &mut self,
+        (parts, counter): (&Loop, Reg),
+        staged: &StagedLoop,
+    ) -> Result<(), EmitError> {
+        if !self.program.ops(parts.body).any(|op| self.is_through_registers(op)) {
+            return Ok(());
+        }
+        let over = self.fresh_label();
+        self.skip_if_less(staged.last, slot(counter), over)?;
+        let mark = self.steps.next_register();
+        self.through_turn((parts, staged.loaded), None)?;
+        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.steps.label(over)?;
+        self.forget_since(mark);
+        Ok(())
+    }
+
     /// Behind the rest of the body.
     #[inline(never)]
-    pub(crate) fn stage_tail(&mut self, op: Op, staged: &mut StagedLoop) -> Result<(), EmitError> {
-        let owner = u16::try_from(op.index()).unwrap_or(u16::MAX);
+    pub(crate) fn stage_tail(
+        &mut self,
+        (parts, counter): (&Loop, Reg),
+        staged: &mut StagedLoop,
+    ) -> Result<(), EmitError> {
+        let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.origin = owner;
         self.steps.purpose = Purpose::Control;
         self.steps.label(staged.behind)?;
         self.forget_since(staged.mark);
+        self.store_turn((parts, counter), staged)?;
+        self.steps.origin = owner;
         self.steps.purpose = Purpose::FurtherAddress;
         let count = u64::from(staged.stages);
         // One buffer on, or back to the first.

@@ -320,6 +320,67 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// The loads of a copy through registers that is stored later, into registers one behind the
+    /// other; the next one behind them.
+    #[inline(never)]
+    pub(crate) fn load_half(
+        &mut self,
+        (op, innermost): (Op, Option<&Loop>),
+        first: u16,
+        open: &mut PendingAccesses,
+    ) -> Result<u16, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let plan: TransferPlan = *self.plan.move_of(op).ok_or(refuse)?;
+        self.prepare(&plan, innermost.filter(|at| self.is_even(&plan, at)))?;
+        self.run_at = None;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.meet(op, open, true)?;
+        if self.indexed_tile(&plan).is_some() {
+            self.indexed_start(&plan)?;
+        }
+        self.instances_of(&plan, plan.atom, first)
+    }
+
+    /// The stores of such a copy.
+    #[inline(never)]
+    pub(crate) fn store_half(&mut self, op: Op, first: u16) -> Result<u16, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let plan: TransferPlan = *self.plan.move_of(op).ok_or(refuse)?;
+        self.run_at = None;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        let second = plan.second.ok_or(refuse)?;
+        match plan.transpose {
+            Some(transpose) => self.store_flipped(&plan, &transpose, second, first),
+            None => self.instances_of(&plan, second, first),
+        }
+    }
+
+    /// All instances of one of a copy's two atoms, on registers one behind the other.
+    fn instances_of(
+        &mut self,
+        plan: &TransferPlan,
+        id: AtomId,
+        first: u16,
+    ) -> Result<u16, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let atom = self.machine.tables.atom(id).ok_or(refuse)?;
+        let loads = self.machine.tables.atom(plan.atom);
+        let (class, count) =
+            register_class(loads).zip(loads.and_then(data_operand)).ok_or(refuse)?;
+        let mut order = heapless::Vec::new();
+        if plan.transpose.is_none() {
+            self.by_rows(plan, &mut order);
+        }
+        let mut next = first;
+        for k in 0..plan.tiling.count() {
+            let i = order.get(k as usize).map_or(k, |&i| u32::from(i));
+            let reg = Reg { class, first: next, count: count.registers };
+            next = next.checked_add(u16::from(count.registers)).ok_or(refuse)?;
+            self.instance(plan, id, atom, i, Some(slot(reg)))?;
+        }
+        Ok(next)
+    }
+
     /// The registers of one instance of a tile.
     fn tile_part(
         &mut self,

@@ -172,6 +172,49 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// The second half of a movement whose loads are in registers one behind the other: choices and
+    /// stores, block by block; the register behind them.
+    #[inline(never)]
+    pub(crate) fn store_flipped(
+        &mut self,
+        plan: &TransferPlan,
+        transpose: &RegisterTranspose,
+        second: AtomId,
+        first: u16,
+    ) -> Result<u16, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let atom = |id: AtomId| self.machine.tables.atom(id).ok_or(refuse);
+        let (first_atom, second_atom) = (atom(plan.atom)?, atom(second)?);
+        let store = TransferPlan { tiling: transpose.second(&plan.tiling).ok_or(refuse)?, ..*plan };
+        let choices = self.choices(plan.op, transpose)?;
+        let class = register_class(Some(first_atom)).ok_or(refuse)?;
+        let loaded = data_operand(first_atom).ok_or(refuse)?.registers;
+        let stored = data_operand(second_atom).ok_or(refuse)?.registers;
+        let rows = 1u32.checked_shl(u32::from(transpose.across)).ok_or(refuse)?;
+        let columns = 1u32.checked_shl(u32::from(transpose.along)).ok_or(refuse)?;
+        let full =
+            EmitError::Capacity { pool: EmitPool::TransposeRegisters, capacity: TUPLES as u32 };
+        let mut next = first;
+        for block in 0..plan.tiling.count().checked_div(rows).ok_or(refuse)? {
+            let mut tuples: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
+            for _ in 0..rows {
+                tuples.push(Reg { class, first: next, count: loaded }).map_err(|_| full)?;
+                next = next.checked_add(u16::from(loaded)).ok_or(refuse)?;
+            }
+            let mut out: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
+            for _ in 0..columns {
+                out.push(self.steps.tuple(class, stored)?).map_err(|_| full)?;
+            }
+            self.steps.purpose = Purpose::Arithmetic;
+            self.flip_block(plan.op, transpose, &tuples, &out, &choices)?;
+            for (k, reg) in (0u32..).zip(&out) {
+                let at = block.saturating_mul(columns).saturating_add(k);
+                self.instance(&store, second, second_atom, at, Some(slot(*reg)))?;
+            }
+        }
+        Ok(next)
+    }
+
     /// One block: from the tuples of its rows to the tuples of its columns.
     fn flip_block(
         &mut self,

@@ -41,6 +41,11 @@ impl<'s> StepCursor<'s> {
         self.finished().iter().chain(self.steps.get(self.next..).unwrap_or(&[]))
     }
 
+    /// Whether there is such a step behind the first one to come.
+    pub(crate) fn is_to_come(&self, which: impl Fn(&&Step) -> bool) -> bool {
+        self.steps.get(self.next..).unwrap_or(&[]).iter().skip(1).any(|step| which(&step))
+    }
+
     /// The first step to come; it stays one.
     pub(crate) fn coming(&self) -> Option<Step> {
         self.steps.get(self.next).copied()

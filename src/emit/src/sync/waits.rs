@@ -32,6 +32,18 @@ struct UnwaitedLoad {
     unordered: bool,
 }
 
+/// Branches forward that are open at once; at further ones all is waited for.
+const TAKEN: usize = 2;
+
+/// What was on its way where a branch forward was taken.
+#[derive(Clone)]
+struct Taken {
+    label: Slot,
+    pending: heapless::Vec<UnwaitedLoad, IN_FLIGHT>,
+    issued: [u32; COUNTERS],
+    complete: [u32; COUNTERS],
+}
+
 /// Inserts waits and wait states among `steps`.
 #[inline(never)]
 pub fn finish(
@@ -51,6 +63,8 @@ pub fn finish(
         pending: heapless::Vec::new(),
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
+        over: heapless::Vec::new(),
+        jumped: false,
         held: BusyRegs::default(),
         kinds: HazardCache::new(arch),
         recent: Recent::new(),
@@ -61,12 +75,15 @@ pub fn finish(
         let step = &step;
         state.catch_up(out);
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
-            // Control flow joins here: loads into registers are waited for, hazards are run out.
+            // Control flow joins here: hazards are run out, and loads into registers are waited for
+            // where they do not go on over what a branch leaves out.
             if step.purpose == Purpose::Label && step.origin == u16::MAX {
                 // The end of a snippet: nobody counts what it has issued.
                 state.wait_for_issued(step, out)?;
             }
-            state.wait_for_all(step, out)?;
+            if !state.goes_over(step, out)? {
+                state.wait_for_all(step, out)?;
+            }
             state.run_out_hazards(step, out)?;
         }
         if step.purpose != Purpose::Label {
@@ -136,6 +153,10 @@ struct Finish<'a> {
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
+    /// What is on its way where branches forward were taken.
+    over: heapless::Vec<Taken, TAKEN>,
+    /// No way leads here but to a label that comes next.
+    jumped: bool,
     /// Registers of `pending`, roughly.
     held: BusyRegs,
     /// What hazards say of atoms.
@@ -149,6 +170,93 @@ struct Finish<'a> {
 }
 
 impl Finish<'_> {
+    /// Whether loads go on over a branch forward, or meet those of other ways at its label.
+    #[inline(never)]
+    fn goes_over(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<bool, StepError> {
+        if step.purpose == Purpose::Label {
+            let label = step.args.first().copied().unwrap_or_default();
+            let is_met = self.over.iter().any(|taken| taken.label == label);
+            if self.jumped {
+                // Only from behind, where all is waited for, or as one of the branches.
+                self.pending.clear();
+            }
+            for at in 0..self.over.len() {
+                if self.over.get(at).is_some_and(|taken| taken.label == label) {
+                    self.meet(at, step, out)?;
+                    self.jumped = false;
+                }
+            }
+            self.over.retain(|taken| taken.label != label);
+            self.jumped = false;
+            return Ok(is_met);
+        }
+        let is_jump = step.atom == self.isa.branch;
+        let label = step.args.iter().copied().find(|arg| matches!(arg, Slot::Label(_)));
+        let Some(label) = label.filter(|_| !is_jump || !self.over.is_empty()) else {
+            return Ok(false);
+        };
+        let is_label =
+            |s: &&Step| s.purpose == Purpose::Label && s.args.first().copied() == Some(label);
+        if self.over.is_full() || !out.is_to_come(is_label) {
+            return Ok(false);
+        }
+        let (pending, issued, complete) = (self.pending.clone(), self.issued, self.complete);
+        let _ = self.over.push(Taken { label, pending, issued, complete });
+        self.jumped = is_jump;
+        Ok(true)
+    }
+
+    /// One more way comes here: what is on its way on either one is, behind the fewest operations.
+    fn meet(
+        &mut self,
+        number: usize,
+        step: &Step,
+        out: &mut StepCursor<'_>,
+    ) -> Result<(), StepError> {
+        let Some(taken) = self.over.get(number) else { return Ok(()) };
+        let alone = self.jumped;
+        let before = self.issued;
+        let mut full = false;
+        for (number, (issued, complete)) in
+            self.issued.iter_mut().zip(&mut self.complete).enumerate()
+        {
+            let theirs = taken.issued.get(number).copied().unwrap_or(0);
+            let over = taken.complete.get(number).copied().unwrap_or(0);
+            let own = if alone { 0 } else { issued.saturating_sub(*complete) };
+            let open = own.max(theirs.saturating_sub(over));
+            *issued = (*issued).max(theirs);
+            *complete = issued.saturating_sub(open);
+        }
+        // Operations behind a load are as many as they were.
+        let again = |p: &UnwaitedLoad, then: &[u32; COUNTERS], now: &[u32; COUNTERS]| {
+            let at = |all: &[u32; COUNTERS]| all.get(usize::from(p.counter)).copied().unwrap_or(0);
+            p.sequence.saturating_add(at(now).saturating_sub(at(then)))
+        };
+        for p in &mut self.pending {
+            p.sequence = again(p, &before, &self.issued);
+        }
+        for p in &taken.pending {
+            let sequence = again(p, &taken.issued, &self.issued);
+            let same = |q: &&mut UnwaitedLoad| {
+                (q.class, q.first, q.count, q.counter, q.unordered)
+                    == (p.class, p.first, p.count, p.counter, p.unordered)
+            };
+            match self.pending.iter_mut().find(same) {
+                Some(own) => own.sequence = own.sequence.max(sequence),
+                None => full |= self.pending.push(UnwaitedLoad { sequence, ..*p }).is_err(),
+            }
+        }
+        if full {
+            self.wait_for_issued(step, out)?;
+            self.pending.clear();
+        }
+        self.held = BusyRegs::default();
+        for p in &self.pending {
+            self.held.add(p.class, p.first, p.count);
+        }
+        Ok(())
+    }
+
     /// Waits for every pending load that this step reads or overwrites.
     fn wait_for(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
         let mut need = [None::<u32>; COUNTERS];

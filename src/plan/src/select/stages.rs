@@ -83,9 +83,6 @@ impl Planner<'_, '_, '_, '_> {
         if program.inside(parts.op).any(writes) {
             return Err(refuse(Unstaged::Written));
         }
-        if !self.has_counted_copies() {
-            return Err(refuse(Unstaged::Mover));
-        }
         let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
         for user in program.uses(tile).filter_map(|place| program.user(place)) {
             let behind = core::iter::successors(program.next(copy), |at| program.next(*at));
@@ -98,17 +95,6 @@ impl Planner<'_, '_, '_, '_> {
         let tile = self.plan.allocs.get_mut(usize::from(alloc)).ok_or(PlanError::Stale)?;
         tile.stages = stages;
         Ok(())
-    }
-
-    /// Whether the architecture has an instruction that copies from global to shared memory and is
-    /// counted, so that the last of them may be left on their way.
-    fn has_counted_copies(&self) -> bool {
-        let mut all = self.transfers.between(Space::Global, Space::Shared).iter();
-        all.any(|copy| {
-            let kind =
-                self.target.tables.atom(copy.atom).and_then(|atom| Some(atom.movement?.to.access));
-            kind.is_some_and(|kind| self.is_counted(copy.atom, kind, kind))
-        })
     }
 
     /// Whether a movement is a copy that runs ahead.
@@ -136,7 +122,7 @@ impl Planner<'_, '_, '_, '_> {
                     return Err(refuse(Unstaged::Sizes));
                 }
                 let writes = self.touch(copy, true).ok_or(refuse(Unstaged::Mover))?;
-                if !self.is_counted(copy.atom, writes, writes) {
+                if !self.is_waited_for(copy, (writes, writes)) {
                     return Err(refuse(Unstaged::Mover));
                 }
                 let reads = |m: &&TransferPlan| m.from == copy.to;
@@ -144,9 +130,7 @@ impl Planner<'_, '_, '_, '_> {
                     let refuse = PlanError::Stages { op: load.op, why: Unstaged::Reader };
                     let kind = self.touch(load, false).ok_or(refuse)?;
                     let again = self.rule(kind, writes).ok_or(refuse)?;
-                    let barriers = again.steps.iter().any(|step| step.barrier)
-                        && !again.steps.iter().any(|step| step.after_producer);
-                    if !self.is_counted(copy.atom, writes, kind) || !barriers {
+                    if !self.is_waited_for(copy, (writes, kind)) || !is_met(again) {
                         return Err(refuse);
                     }
                 }
@@ -155,18 +139,30 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// As what a movement's one instruction touches shared memory: a load by an address in each lane.
+    /// As what a movement touches shared memory: a load with one instruction, by an address in each
+    /// lane.
     fn touch(&self, m: &TransferPlan, writes: bool) -> Option<AccessId> {
-        let movement = self.target.tables.atom(m.atom)?.movement?;
+        let last = m.second.filter(|_| writes).unwrap_or(m.atom);
+        let movement = self.target.tables.atom(last)?.movement?;
         let side = if writes { &movement.to } else { &movement.from };
         let by_lane =
             side.layout.axes().is_ok_and(|axes| axes.contains(&lanebook_layout::AxisId::SLOT));
-        let single = m.second.is_none() && m.tiled.is_none() && side.space == Space::Shared;
-        (single && (writes || by_lane)).then_some(side.access)
+        let plain = m.tiled.is_none() && side.space == Space::Shared;
+        let single = m.second.is_none() && by_lane;
+        (plain && (writes || single)).then_some(side.access)
     }
 
     fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {
         self.target.arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+    }
+
+    /// Whether a later access is ordered after a copy of an earlier turn in a way that lets later
+    /// turns' copies go on: what goes through registers is stored at the end of its turn.
+    fn is_waited_for(&self, copy: &TransferPlan, (writes, later): (AccessId, AccessId)) -> bool {
+        match copy.second {
+            Some(_) => self.rule(writes, later).is_some_and(is_met),
+            None => self.is_counted(copy.atom, writes, later),
+        }
     }
 
     /// Whether a later access is ordered after copies by a wait that may leave the last ones on
@@ -193,4 +189,9 @@ impl Planner<'_, '_, '_, '_> {
             && rest.iter().any(|step| step.barrier)
             && !rest.iter().any(|step| step.after_producer || counts(step).is_some())
     }
+}
+
+/// Whether all that a rule wants stands before the later access, a barrier among it.
+fn is_met(rule: &SyncRule<'_>) -> bool {
+    rule.steps.iter().any(|step| step.barrier) && !rule.steps.iter().any(|step| step.after_producer)
 }

@@ -253,9 +253,10 @@ impl Wave {
         &self.queues[queue as usize]
     }
 
-    /// Copies to LDS that were issued and not waited for.
+    /// Copies to LDS and loads from global memory that were issued and not waited for.
     pub fn copies_in_flight(&self) -> u32 {
-        self.queues.iter().flatten().filter(|pending| pending.copy.is_some()).count() as u32
+        let loads = |p: &&Pending| !p.global.is_empty() && !p.stores;
+        self.queues.iter().flatten().filter(|p| p.copy.is_some() || loads(p)).count() as u32
     }
 
     /// Queues an operation and marks its registers.

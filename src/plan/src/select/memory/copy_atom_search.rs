@@ -151,14 +151,18 @@ impl Planner<'_, '_, '_, '_> {
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
         let bound = self.bound(movement);
         self.try_direct(&mut search, ends, bound, viable);
-        if self.runs_ahead(movement) {
-            // What goes through registers or boxes is not in groups.
+        let ahead = self.runs_ahead(movement);
+        // Of copies that run ahead those come last that keep registers.
+        if !ahead || (search.best.is_none() && !search.capped) || search.record.is_some() {
+            let shared = shared.map(|(map, _)| map);
+            self.try_staged(&mut search, index, ends, (bound, shared), viable);
+        }
+        if ahead {
             return search.found().map_err(|error| match error {
                 PlanError::NoMover { op, .. } => PlanError::Stages { op, why: Unstaged::Mover },
                 error => error,
             });
         }
-        self.try_staged(&mut search, index, ends, (bound, shared.map(|(map, _)| map)), viable);
         if let (Some(global), Some((map, _))) = (self.global_of(movement), shared) {
             self.try_tensor_map(&mut search, global, map);
         }
