@@ -174,7 +174,7 @@ impl PlanNames<'_, '_, '_> {
             ),
             Unstaged::Mover => sentence!(
                 sink,
-                "stages are not planned for this copy yet: no instruction of ~ copies it in groups of which the last ones may be left open",
+                "stages are not planned for this copy yet: of the instructions that it may be made of, none of ~ copies it so that later turns' copies need not be waited for, nor do two through registers",
                 self.arch
             ),
             Unstaged::Reader => sentence!(

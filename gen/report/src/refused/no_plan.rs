@@ -366,7 +366,7 @@ pub(super) fn of_plan(
                     }
                     Unstaged::Written => "store to another tensor, or leave `num_stages` out",
                     Unstaged::Mover => {
-                        "leave `num_stages` out; where the architecture has such copies, let rows begin at multiples of 4 bytes or more (`align`, `stride_div`, `div`)"
+                        "leave `num_stages` out, or the `mover`"
                     }
                     _ => "leave `num_stages` out",
                 },
