@@ -176,7 +176,8 @@
 //! 14a. *Stages.* A loop of `n` stages is gone through `n - 1` times more than it has turns. In time `j` its copies bring
 //!     the tiles of turn `j` into buffer `j mod n`, all else in its body is of turn `j - (n - 1)`; both are left out where there is no such turn.
 //!     Two accesses to one tile, so many times apart and without leaving the loop, conflict if they are to the same buffer; behind the loop, or
-//!     after `n` times, always. A wait for groups may leave open as many as were closed behind the producer's own.
+//!     after `n` times, always. A wait for groups may leave open as many as were closed behind the producer's own; one for operations that
+//!     complete in order, as many as began behind the producer on every way. A copy through registers is loaded and stored in the same times.
 //!
 //! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each
 //!     piece of scales in tensor memory has one step, before its product's first.

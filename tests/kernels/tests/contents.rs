@@ -119,8 +119,8 @@ fn changed_steps_are_noticed() {
 fn changed_loops_of_parts_are_noticed() {
     let kinds = ["bound", "read", "written", "exchanged", "immediate", "left out", "guard"];
     let source = example("gemm_split_k.tile");
-    for arch in ["sm_80", "sm_90a", "gfx942", "gfx1100"] {
-        assert!(all_noticed("gemm_split_k.tile", &source, arch, &kinds, 4) >= 24, "{arch}");
+    for arch in ["sm_80", "gfx942", "gfx1100"] {
+        assert!(all_noticed("gemm_split_k.tile", &source, arch, &kinds, 3) >= 18, "{arch}");
     }
 }
 
