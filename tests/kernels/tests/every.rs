@@ -37,11 +37,20 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 4] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 5] = [
     (
         "embedding.tile",
         [(1, &[("V", 300), ("T", 100)]), (2, &[("V", 5), ("T", 31)]), (3, &[("V", 7), ("T", 65)])],
         ("gather %E[0, %d]", "gather %E[1, %d]"),
+    ),
+    (
+        "gemm_bias_gelu.tile",
+        [
+            (1, &[("M", 77), ("N", 56), ("K", 104)]),
+            (1, &[("M", 130), ("N", 72), ("K", 24)]),
+            (1, &[("M", 3), ("N", 8), ("K", 264)]),
+        ],
+        ("constant 1.0", "constant 2.0"),
     ),
     (
         "gemm_moe.tile",
@@ -75,11 +84,12 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 12] = [
+const REFUSED: [(&str, &[&str], &str); 13] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_bias_gelu.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_moe.tile", &["gfx1030"], "Plan(NoMatrixAtom("),

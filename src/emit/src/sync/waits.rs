@@ -37,7 +37,7 @@ const TAKEN: usize = 2;
 
 /// What was on its way where a branch forward was taken.
 #[derive(Clone)]
-struct Taken {
+struct ForwardBranch {
     label: Slot,
     pending: heapless::Vec<UnwaitedLoad, IN_FLIGHT>,
     issued: [u32; COUNTERS],
@@ -154,7 +154,7 @@ struct Finish<'a> {
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
     /// What is on its way where branches forward were taken.
-    over: heapless::Vec<Taken, TAKEN>,
+    over: heapless::Vec<ForwardBranch, TAKEN>,
     /// No way leads here but to a label that comes next.
     jumped: bool,
     /// Registers of `pending`, roughly.
@@ -201,7 +201,7 @@ impl Finish<'_> {
             return Ok(false);
         }
         let (pending, issued, complete) = (self.pending.clone(), self.issued, self.complete);
-        let _ = self.over.push(Taken { label, pending, issued, complete });
+        let _ = self.over.push(ForwardBranch { label, pending, issued, complete });
         self.jumped = is_jump;
         Ok(true)
     }
