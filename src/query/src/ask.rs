@@ -16,7 +16,7 @@ use lanebook_tables::{ArchId, Tables};
 ///
 /// ```text
 /// query    = { "let" NAME "=" expression ";" } [ expression [ "at" coordinate | "where" { PART number } ] ] [ "on" ARCHITECTURE ]
-/// operand  = layout | encoding | instruction [ "." part ] | function "(" [ expression { "," expression } ] ")" | "(" expression ")" | name | number | tuple
+/// operand  = layout | encoding | instruction [ "." part ] | architecture | function "(" [ expression { "," expression } ] ")" | "(" expression ")" | name | number | tuple
 /// expression = operand [ "@" EXTENT { "x" EXTENT } ] { "o" expression }
 /// ```
 ///
@@ -61,6 +61,15 @@ fn topic<'q>(
         let word = span.of(body);
         if let Some(function) = QueryFunction::named(word) {
             return bare(asked, function, &mut scan, start, storage);
+        }
+        if let Some(own) = tables.arch_named(word) {
+            // An architecture by itself: its figures. Another one behind it would mean nothing.
+            if body.len() != text.len() {
+                let behind = TextSpan::new(body.len(), text.len()).start;
+                return Err((behind, Why::Needed(Needed::End)));
+            }
+            let asked = Asked { tables, arch: Some(own) };
+            return bare(asked, QueryFunction::Figures, &mut scan, start, storage);
         }
         if tables.family(asked.arch, word).next().is_none() {
             return Err((start, Why::UnknownName));

@@ -75,23 +75,13 @@ pub(super) fn addresses(
         .values
         .resize(Numbering::of(look).len(), None)
         .map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
-    let mut run = ThreadRun::of(look, scratch, false);
-    run.many_threads()?;
-    let threads = look.plan.threads;
-    run.all_lanes()?;
-    let idle = ContentsContext { given: Given::Idle, edges: &[], ..*look };
-    run.look = &idle;
-    run.thread(0)?;
-    run.look = &far;
-    run.thread(0)?;
-    run.thread(threads.saturating_sub(1))?;
-    run.look = look;
-    out.addresses = run.compared;
-    run.all_blocks()?;
+    out.addresses = some_threads(look, &far, scratch)?;
     // The first blocks, where bounds of tensors lie inside of tiles.
     let is_bounded = look.plan.globals.iter().any(|g| look.program.bounds(g.memref).is_some());
     for number in (0..2).filter(|_| is_bounded) {
         let block = ContentsContext { given: Given::Edge(number), edges: &[], ..*look };
+        let turning = turning(&block, scratch);
+        let block = ContentsContext { edges: &turning, ..block };
         let compared = within_bounds(&block, scratch)?;
         out.addresses = out.addresses.saturating_add(compared);
     }
@@ -104,20 +94,40 @@ pub(super) fn addresses(
     Ok(())
 }
 
+/// Threads of several blocks, also with arguments that are `far`; how many addresses were compared.
+#[inline(never)] // A run leaves the stack before other arguments are looked for.
+fn some_threads(
+    look: &ContentsContext<'_>,
+    far: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<u32, Violation> {
+    let mut run = ThreadRun::of(look, scratch, false);
+    run.many_threads()?;
+    run.all_lanes()?;
+    let idle = ContentsContext { given: Given::Idle, edges: &[], ..*look };
+    run.look = &idle;
+    run.thread(0)?;
+    run.look = far;
+    run.thread(0)?;
+    run.thread(look.plan.threads.saturating_sub(1))?;
+    run.look = look;
+    let compared = run.compared;
+    run.all_blocks()?;
+    Ok(compared)
+}
+
 /// Many threads of a block, each more than once, with other bounds inside of tiles each time; how
 /// many addresses were compared.
-#[inline(never)]
+#[inline(never)] // As above.
 fn within_bounds(
     block: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
 ) -> Result<u32, Violation> {
-    let turning = turning(block, scratch);
-    let block = ContentsContext { edges: &turning, ..*block };
     let again = (0..WITHIN).flat_map(|_| many_threads(block.plan.threads));
     let mut compared = 0u32;
     for (nth, thread) in (0u64..).zip(again) {
         let edges = block.edges(scratch, nth);
-        let block = ContentsContext { edges: &edges, ..block };
+        let block = ContentsContext { edges: &edges, ..*block };
         let mut run = ThreadRun::of(&block, scratch, false);
         run.thread(thread)?;
         compared = compared.saturating_add(run.compared);
