@@ -105,7 +105,9 @@ impl Planner<'_, '_, '_, '_> {
         let Some(movement) = movement.filter(|_| copy_atom.from == Space::Register) else {
             return 0;
         };
-        if self.target.isa.guard.is_none() {
+        // What turns lanes off and on again is no business of a snippet: its caller may have its own.
+        let in_snippet = self.program.is_snippet(self.function);
+        if self.target.isa.guard.is_none_or(|guard| in_snippet && !guard.after.is_empty()) {
             return 0;
         }
         let of = |columns: &[u32], bits: u8| {
