@@ -41,9 +41,19 @@ impl<'s> StepCursor<'s> {
         self.finished().iter().chain(self.steps.get(self.next..).unwrap_or(&[]))
     }
 
+    /// Steps behind the first one to come.
+    fn later(&self) -> impl Iterator<Item = &Step> {
+        self.steps.get(self.next..).unwrap_or(&[]).iter().skip(1)
+    }
+
     /// Whether there is such a step behind the first one to come.
-    pub(crate) fn is_to_come(&self, which: impl Fn(&&Step) -> bool) -> bool {
-        self.steps.get(self.next..).unwrap_or(&[]).iter().skip(1).any(|step| which(&step))
+    pub(crate) fn is_to_come(&self, which: impl Fn(&Step) -> bool) -> bool {
+        self.later().any(which)
+    }
+
+    /// Whether such a step is the second one to come.
+    pub(crate) fn is_next(&self, which: impl Fn(&Step) -> bool) -> bool {
+        self.later().next().is_some_and(which)
     }
 
     /// The first step to come; it stays one.

@@ -33,7 +33,7 @@ struct UnwaitedLoad {
 }
 
 /// Branches forward that are open at once; at further ones all is waited for.
-const TAKEN: usize = 2;
+const OPEN: usize = 1;
 
 /// What was on its way where a branch forward was taken.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ pub fn finish(
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
         over: heapless::Vec::new(),
-        jumped: false,
+        left: None,
         held: BusyRegs::default(),
         kinds: HazardCache::new(arch),
         recent: Recent::new(),
@@ -153,10 +153,10 @@ struct Finish<'a> {
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
-    /// What is on its way where branches forward were taken.
-    over: heapless::Vec<ForwardBranch, TAKEN>,
-    /// No way leads here but to a label that comes next.
-    jumped: bool,
+    /// What is on its way where a branch forward was taken.
+    over: heapless::Vec<ForwardBranch, OPEN>,
+    /// A label that comes next, and that only a branch leads to: what is on its way there is known.
+    left: Option<Slot>,
     /// Registers of `pending`, roughly.
     held: BusyRegs,
     /// What hazards say of atoms.
@@ -170,51 +170,53 @@ struct Finish<'a> {
 }
 
 impl Finish<'_> {
-    /// Whether loads go on over a branch forward, or meet those of other ways at its label.
+    /// Whether loads go on over a branch forward, or meet those of another way at its label.
     #[inline(never)]
     fn goes_over(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<bool, StepError> {
         if step.purpose == Purpose::Label {
             let label = step.args.first().copied().unwrap_or_default();
-            let is_met = self.over.iter().any(|taken| taken.label == label);
-            if self.jumped {
-                // Only from behind, where all is waited for, or as one of the branches.
-                self.pending.clear();
+            let is_met = self.over.first().is_some_and(|taken| taken.label == label);
+            if is_met {
+                self.meet(step, out)?;
+                self.over.clear();
             }
-            for at in 0..self.over.len() {
-                if self.over.get(at).is_some_and(|taken| taken.label == label) {
-                    self.meet(at, step, out)?;
-                    self.jumped = false;
-                }
-            }
-            self.over.retain(|taken| taken.label != label);
-            self.jumped = false;
-            return Ok(is_met);
+            return Ok(is_met || self.left.take() == Some(label));
         }
-        let is_jump = step.atom == self.isa.branch;
-        let label = step.args.iter().copied().find(|arg| matches!(arg, Slot::Label(_)));
-        let Some(label) = label.filter(|_| !is_jump || !self.over.is_empty()) else {
+        let mut labels = step.args.iter().copied();
+        let Some(label) = labels.find(|arg| matches!(arg, Slot::Label(_))) else {
             return Ok(false);
         };
-        let is_label =
-            |s: &&Step| s.purpose == Purpose::Label && s.args.first().copied() == Some(label);
-        if self.over.is_full() || !out.is_to_come(is_label) {
+        let names = |s: &Step, label: Slot| {
+            s.purpose == Purpose::Label && s.args.first().copied() == Some(label)
+        };
+        if !out.is_to_come(|s| names(s, label)) {
             return Ok(false);
         }
-        let (pending, issued, complete) = (self.pending.clone(), self.issued, self.complete);
-        let _ = self.over.push(ForwardBranch { label, pending, issued, complete });
-        self.jumped = is_jump;
+        let Some(taken) = self.over.first_mut() else {
+            if step.atom == self.isa.branch {
+                return Ok(false);
+            }
+            let (pending, issued, complete) = (self.pending.clone(), self.issued, self.complete);
+            let _ = self.over.push(ForwardBranch { label, pending, issued, complete });
+            return Ok(true);
+        };
+        // A jump to the end of what stands where an earlier branch leads: the two ways change places.
+        let other = taken.label;
+        if step.atom != self.isa.branch || !out.is_next(|s| names(s, other)) {
+            return Ok(false);
+        }
+        self.left = Some(other);
+        taken.label = label;
+        core::mem::swap(&mut taken.pending, &mut self.pending);
+        core::mem::swap(&mut taken.issued, &mut self.issued);
+        core::mem::swap(&mut taken.complete, &mut self.complete);
+        self.hold_pending();
         Ok(true)
     }
 
     /// One more way comes here: what is on its way on either one is, behind the fewest operations.
-    fn meet(
-        &mut self,
-        number: usize,
-        step: &Step,
-        out: &mut StepCursor<'_>,
-    ) -> Result<(), StepError> {
-        let Some(taken) = self.over.get(number) else { return Ok(()) };
-        let alone = self.jumped;
+    fn meet(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+        let Some(taken) = self.over.first() else { return Ok(()) };
         let before = self.issued;
         let mut full = false;
         for (number, (issued, complete)) in
@@ -222,8 +224,7 @@ impl Finish<'_> {
         {
             let theirs = taken.issued.get(number).copied().unwrap_or(0);
             let over = taken.complete.get(number).copied().unwrap_or(0);
-            let own = if alone { 0 } else { issued.saturating_sub(*complete) };
-            let open = own.max(theirs.saturating_sub(over));
+            let open = issued.saturating_sub(*complete).max(theirs.saturating_sub(over));
             *issued = (*issued).max(theirs);
             *complete = issued.saturating_sub(open);
         }
@@ -250,11 +251,16 @@ impl Finish<'_> {
             self.wait_for_issued(step, out)?;
             self.pending.clear();
         }
+        self.hold_pending();
+        Ok(())
+    }
+
+    /// Notes the registers that loads on their way fill.
+    fn hold_pending(&mut self) {
         self.held = BusyRegs::default();
         for p in &self.pending {
             self.held.add(p.class, p.first, p.count);
         }
-        Ok(())
     }
 
     /// Waits for every pending load that this step reads or overwrites.
@@ -393,10 +399,7 @@ impl Finish<'_> {
                     || p.sequence >= done
                     || (p.unordered && value != 0)
             });
-            self.held = BusyRegs::default();
-            for p in &self.pending {
-                self.held.add(p.class, p.first, p.count);
-            }
+            self.hold_pending();
         }
     }
 
