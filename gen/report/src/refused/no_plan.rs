@@ -365,9 +365,7 @@ pub(super) fn of_plan(
                         "give the copy a tile of its own, and load it behind the copy in the same body; or leave `num_stages` out"
                     }
                     Unstaged::Written => "store to another tensor, or leave `num_stages` out",
-                    Unstaged::Mover => {
-                        "leave `num_stages` out, or the `mover`"
-                    }
+                    Unstaged::Mover => "leave `num_stages` out, or the `mover`",
                     _ => "leave `num_stages` out",
                 },
             ),

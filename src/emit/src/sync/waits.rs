@@ -32,13 +32,10 @@ struct UnwaitedLoad {
     unordered: bool,
 }
 
-/// Branches forward that are open at once; at further ones all is waited for.
-const OPEN: usize = 1;
-
 /// What was on its way where a branch forward was taken.
-#[derive(Clone)]
 struct ForwardBranch {
-    label: Slot,
+    /// Where it leads; nothing where none is open.
+    label: Option<Slot>,
     pending: heapless::Vec<UnwaitedLoad, IN_FLIGHT>,
     issued: [u32; COUNTERS],
     complete: [u32; COUNTERS],
@@ -63,7 +60,12 @@ pub fn finish(
         pending: heapless::Vec::new(),
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
-        over: heapless::Vec::new(),
+        over: ForwardBranch {
+            label: None,
+            pending: heapless::Vec::new(),
+            issued: [0; COUNTERS],
+            complete: [0; COUNTERS],
+        },
         left: None,
         held: BusyRegs::default(),
         kinds: HazardCache::new(arch),
@@ -153,8 +155,8 @@ struct Finish<'a> {
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
-    /// What is on its way where a branch forward was taken.
-    over: heapless::Vec<ForwardBranch, OPEN>,
+    /// The branch forward that is open: at further ones all is waited for.
+    over: ForwardBranch,
     /// A label that comes next, and that only a branch leads to: what is on its way there is known.
     left: Option<Slot>,
     /// Registers of `pending`, roughly.
@@ -174,13 +176,13 @@ impl Finish<'_> {
     #[inline(never)]
     fn goes_over(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<bool, StepError> {
         if step.purpose == Purpose::Label {
-            let label = step.args.first().copied().unwrap_or_default();
-            let is_met = self.over.first().is_some_and(|taken| taken.label == label);
+            let label = step.args.first().copied();
+            let is_met = label.is_some() && self.over.label == label;
             if is_met {
                 self.meet(step, out)?;
-                self.over.clear();
+                self.over.label = None;
             }
-            return Ok(is_met || self.left.take() == Some(label));
+            return Ok(is_met || label.is_some() && self.left.take() == label);
         }
         let mut labels = step.args.iter().copied();
         let Some(label) = labels.find(|arg| matches!(arg, Slot::Label(_))) else {
@@ -192,21 +194,24 @@ impl Finish<'_> {
         if !out.is_to_come(|s| names(s, label)) {
             return Ok(false);
         }
-        let Some(taken) = self.over.first_mut() else {
+        let taken = &mut self.over;
+        let Some(other) = taken.label else {
             if step.atom == self.isa.branch {
                 return Ok(false);
             }
-            let (pending, issued, complete) = (self.pending.clone(), self.issued, self.complete);
-            let _ = self.over.push(ForwardBranch { label, pending, issued, complete });
+            taken.label = Some(label);
+            taken.pending.clear();
+            // There is room for as many.
+            let _ = taken.pending.extend_from_slice(&self.pending);
+            (taken.issued, taken.complete) = (self.issued, self.complete);
             return Ok(true);
         };
         // A jump to the end of what stands where an earlier branch leads: the two ways change places.
-        let other = taken.label;
         if step.atom != self.isa.branch || !out.is_next(|s| names(s, other)) {
             return Ok(false);
         }
         self.left = Some(other);
-        taken.label = label;
+        taken.label = Some(label);
         core::mem::swap(&mut taken.pending, &mut self.pending);
         core::mem::swap(&mut taken.issued, &mut self.issued);
         core::mem::swap(&mut taken.complete, &mut self.complete);
@@ -216,7 +221,7 @@ impl Finish<'_> {
 
     /// One more way comes here: what is on its way on either one is, behind the fewest operations.
     fn meet(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
-        let Some(taken) = self.over.first() else { return Ok(()) };
+        let taken = &self.over;
         let before = self.issued;
         let mut full = false;
         for (number, (issued, complete)) in
