@@ -61,7 +61,12 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     (
         "src/plan",
         &["layout", "tables", "ir", "tile"],
-        &[&["data"], &["detail", "explain", "select", "shared_alloc"], &["memory_pressure"]],
+        &[
+            &["data"],
+            &["in_flight"],
+            &["detail", "explain", "select", "shared_alloc"],
+            &["memory_pressure"],
+        ],
     ),
     (
         "src/emit",

@@ -2,9 +2,9 @@
 //! against its element's place.
 
 use crate::contents::arguments::Given;
+use crate::contents::arguments::turning::turning;
 use crate::contents::flow::{Numbering, is_written, registers};
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, NONE, Turned};
-use crate::contents::turning::turning;
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};

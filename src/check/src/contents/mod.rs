@@ -53,7 +53,6 @@ pub(crate) mod rules;
 pub(crate) mod sinks;
 pub(crate) mod storage;
 pub(crate) mod through;
-pub(crate) mod turning;
 pub(crate) mod unit;
 
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
@@ -140,7 +139,7 @@ pub fn contents(
     flow::definitions(&look, scratch)?;
     flow::written_before(&look, scratch)?;
     guards::filled(&look, scratch)?;
-    let edges = turning::turning(&look, scratch);
+    let edges = arguments::turning::turning(&look, scratch);
     let look = ContentsContext { edges: &edges, ..look };
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;

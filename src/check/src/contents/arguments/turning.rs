@@ -20,7 +20,7 @@ const TOGETHER: usize = 4;
 /// What the arguments are, of those that loops begin or end at, with which more loops turn than with
 /// what each would be alone. None, if all loops turn, or none can be found.
 #[inline(never)]
-pub(super) fn turning(
+pub(in crate::contents) fn turning(
     look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
 ) -> heapless::Vec<Edge, EDGES> {

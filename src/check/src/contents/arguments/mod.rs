@@ -1,6 +1,8 @@
 //! Invented arguments: numbers that a kernel's parameters may have, for the threads that are
 //! carried out.
 
+pub(crate) mod turning;
+
 use crate::contents::ContentsContext;
 use lanebook_emit::ParamKind;
 use lanebook_ir::{Value, attr_names};
