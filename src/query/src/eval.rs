@@ -4,10 +4,9 @@ use crate::algebra;
 use crate::error::{KindOfValue, Needed, Why};
 use crate::functions::QueryFunction;
 use crate::instruction;
-use crate::literal::{self, Fault};
+use crate::literal::{self, Fault, tiles};
 use crate::shaped;
 use crate::text::{Scanner, TextSpan};
-use crate::tiles;
 use crate::units;
 use crate::value::{Asked, QueryStorage, QueryValue};
 

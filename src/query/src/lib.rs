@@ -106,7 +106,6 @@ mod machine;
 mod shaped;
 mod show;
 mod text;
-mod tiles;
 mod units;
 mod value;
 mod words;

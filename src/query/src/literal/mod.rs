@@ -1,5 +1,7 @@
 //! What is written out: layouts and encodings in every notation, tuples, numbers.
 
+pub(crate) mod tiles;
+
 use crate::error::{Needed, Why};
 use crate::text::{self, Scanner, TextSpan};
 use crate::value::{ElementOrder, LooseSwizzle, MAX_DIMS, Placed, QueryStorage, QueryValue};

@@ -1,7 +1,7 @@
 //! Layouts in a tree, `(4:1,(2:2,8:1))` or `<4:1,<2:2,8:1>>`: the tiles of modes.
 
+use super::Fault;
 use crate::error::{Needed, Why};
-use crate::literal::{self, Fault};
 use crate::text::{Scanner, TextSpan};
 use crate::value::{QueryStorage, QueryValue};
 use lanebook_layout::cute::TileTree;
@@ -85,7 +85,7 @@ pub(crate) fn read(
         let span = leaf(scan);
         let before = scan.text.get(..span.end as usize).unwrap_or_default();
         let mut alone = Scanner { text: before, at: span.start as usize };
-        literal::tree(&mut alone, storage, beside)?;
+        super::tree(&mut alone, storage, beside)?;
         if alone.at != span.end as usize {
             let end = TextSpan::new(alone.at, alone.at).start;
             return Err((end, Why::Needed(Needed::CommaOrClose)));
