@@ -672,8 +672,11 @@ const NEW_ARCH: &str = "\
 Examples:
   lanebook new-arch gfx955 --like gfx950         writes hw-tables/amd/gfx955.ron
   lanebook new-arch sm_130 --like sm_90a -o -    prints it
+  lanebook new-arch xpu1                         writes the skeleton of a machine with an instruction set of its own:
+                                                 hw-tables/xpu1/xpu1.ron and sources.ron, rules/isa/xpu1.ron
 
-The file alone makes the architecture: the next build has it, every command knows its name.";
+The file alone makes the architecture: the next build has it, every command knows its name. A skeleton compiles, and everything
+in it is made up: `lanebook check --draft --notes` says what is assumed in it and what the machine cannot do yet.";
 
 /// Arguments of `new-arch`.
 #[derive(Debug, Args)]
@@ -682,10 +685,12 @@ pub struct NewArch {
     /// Its name, as its assembler spells it
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// The architecture that it takes everything from that it does not state
+    /// The architecture that it takes everything from that it does not state; without it the machine
+    /// has an instruction set of its own
     #[arg(long, value_name = "ARCH")]
-    pub like: String,
-    /// Write to this file; without it beside the other architecture's; `-` prints it
+    pub like: Option<String>,
+    /// Write to this file; without it beside the other architecture's; `-` prints it, or all files of
+    /// a skeleton
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
