@@ -63,6 +63,36 @@ fn chains_of_layouts() {
 }
 
 #[test]
+fn descriptors_of_several_buffers() {
+    let of = |shape: &str, encoding: &str| {
+        format!("!ttg.memdesc<{shape}xf16, #ttg.{encoding}, #ttg.shared_memory, mutable>")
+    };
+    let rows = "swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    let three = of("3x64x64", rows);
+    assert_eq!(
+        value(&three),
+        "ComposeLayout(3, 3, 3, TileLayout(S[(3,64,64):(4096,64,1)])) @ 3x64x64"
+    );
+    // Buffer 1, row 2: its chunks of 8 are exchanged by 2.
+    let place = 4096 + 2 * 64 + (3 ^ (2 * 8));
+    assert_eq!(value(&format!("{three} at (1, 2, 3)")), format!("m {place} (byte {})", 2 * place));
+    // Triton moves a padded buffer by its elements, with the padding that these have: 64 rows of 8.
+    let padded = "padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
+    let place = 4096 + 64 * 8;
+    assert_eq!(
+        value(&format!("{} at (1, 0, 0)", of("2x64x64", padded))),
+        format!("m {place} (byte {})", 2 * place)
+    );
+    // The rest of the shape must be one of the encoding.
+    assert!(
+        answer(&of("3x48x64", rows)).contains("the shape has 48"),
+        "{}",
+        answer(&of("3x48x64", rows))
+    );
+    assert!(answer(&of("2x2x64x64", rows)).contains("order has 2 numbers, and 4 are needed"));
+}
+
+#[test]
 fn tilers_in_trees() {
     assert_eq!(value("compose((8,(4,6)):(1,(8,32)), (2:4,(2:2,3:2)))"), "(2,(2,3)):(4,(16,64))");
     assert_eq!(value("zipped_divide((8,8):(1,8), <2:4,4>)"), "((2,4),(4,2)):((4,8),(1,32))");

@@ -24,6 +24,7 @@ pub(crate) fn give(
 ) -> Result<(), Why> {
     let QueryStorage { values, room, .. } = storage;
     let value = values.get_mut(at).ok_or(Why::TooDeep)?;
+    let mut buffers = None;
     match value {
         QueryValue::Layout(placed) => {
             let size = placed.layout.view().size_value()?;
@@ -39,12 +40,15 @@ pub(crate) fn give(
             linear(asked, encoding, extents, room)?;
             turned(room, extents.len())?;
         }
-        QueryValue::Encoding(encoding) => addresses(encoding, extents, room)?,
+        QueryValue::Encoding(encoding) => buffers = addresses(encoding, extents, room)?,
         other => return Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
     }
     let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(extents);
     strided(room, value)?;
     flat(value, elements)?;
+    if let (Some(buffers), QueryValue::Layout(placed)) = (buffers, &mut *value) {
+        placed.layout.push_shard(buffers)?;
+    }
     finished(room, value)
 }
 
@@ -93,11 +97,44 @@ fn row_major(linear: &Linear<Logical, Hw>, rank: usize) -> Result<Linear<Logical
     Ok(linear.transpose_ins(&order)?)
 }
 
-/// From the coordinates, the last the fastest, to the place in shared memory, in elements.
+/// From the coordinates, the last the fastest, to the place in shared memory, in elements. An extent more than the
+/// encoding has dimensions counts buffers, one behind the other: their iter is what is answered.
 #[inline(never)]
-fn addresses(encoding: &Encoding, extents: &[u32], room: &mut EncodingRoom) -> Result<(), Why> {
+fn addresses(
+    encoding: &Encoding,
+    extents: &[u32],
+    room: &mut EncodingRoom,
+) -> Result<Option<Iter>, Why> {
+    if let Some(fault) = elements_placed(encoding, extents, room)? {
+        let [count, tile @ ..] = extents else { return Err(fault) };
+        if tile.is_empty() {
+            return Err(fault);
+        }
+        match elements_placed(encoding, tile, room)? {
+            None => {}
+            // It has not one dimension less either: what is wrong is wrong with the whole.
+            Some(Why::Encoding(triton::EncodingError::Rank { .. })) => return Err(fault),
+            Some(other) => return Err(other),
+        }
+        let size = tile.iter().try_fold(1i64, |all, extent| all.checked_mul(i64::from(*extent)));
+        let size = size.ok_or(lanebook_layout::Error::Overflow)?;
+        return Ok(Some(Iter::new(*count, size, AxisId::M)));
+    }
+    Ok(None)
+}
+
+/// Puts the map of one buffer into the room; or why the encoding has none of this shape.
+#[inline(never)]
+fn elements_placed(
+    encoding: &Encoding,
+    extents: &[u32],
+    room: &mut EncodingRoom,
+) -> Result<Option<Why>, Why> {
     // Addresses count elements here: the width of an element does not matter.
-    let addresses = Addresses::new(encoding, extents, 8)?;
+    let addresses = match Addresses::new(encoding, extents, 8) {
+        Ok(addresses) => addresses,
+        Err(error) => return Ok(Some(error.into())),
+    };
     room.linear = LentPlace::Empty;
     room.back = LentPlace::Full(row_major(addresses.offsets(), extents.len())?);
     room.padding = LentPlace::Empty;
@@ -108,7 +145,7 @@ fn addresses(encoding: &Encoding, extents: &[u32], room: &mut EncodingRoom) -> R
         }
         room.padding = LentPlace::Full(Padding::new(&pads, Unit::Codomain)?);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The strided form of the map in the room.
