@@ -674,7 +674,11 @@ fn spellings_of_peers_and_people() {
     assert!(told("sm_90", "figures", false).starts_with("sm_90: wave of 32"));
     // An architecture's name alone asks the same; a second one behind it is refused.
     assert_eq!(answer("gfx950"), answer("figures() on gfx950"));
-    assert!(answer("gfx950 on sm_90").contains("line 1, column 7"), "{}", answer("gfx950 on sm_90"));
+    assert!(
+        answer("gfx950 on sm_90").contains("line 1, column 7"),
+        "{}",
+        answer("gfx950 on sm_90")
+    );
     // Products of whatever depth; names are those of the types that are asked for.
     assert!(
         told("gfx942", "products(f16, f16, f32)", false)
