@@ -116,6 +116,7 @@ pub struct LaneGuard {
     pub before: Frame,
     pub after: Frame,
     pub issue: u8,
+    pub writes: Option<ClassId>,
 }
 
 /// How an assembler is found and asked, and how it answers: see [`schema::Assembler`].
@@ -328,6 +329,11 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                         .map(|text| frame(text, &own(&GUARD_WORDS), diags))
                         .unwrap_or_default(),
                     issue: guard.issue,
+                    writes: guard
+                        .writes
+                        .as_ref()
+                        .and_then(|name| class_names.find(name, "register class", diags))
+                        .map(ClassId),
                 })
             }),
             flags: flags.clone(),

@@ -89,7 +89,7 @@ structs! {
         name, classes, tuples, prologue, param, param_block, param_pointer, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
         thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, flags, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, guard, end, nop, dispatch,
     }
-    LaneGuard<'_> { class, test, before, after, issue }
+    LaneGuard<'_> { class, test, before, after, issue, writes }
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {

@@ -124,6 +124,9 @@ pub struct LaneGuard {
     /// Instructions that this adds.
     #[serde(default)]
     pub issue: u8,
+    /// The class of a special register that it writes.
+    #[serde(default)]
+    pub writes: Option<Name>,
 }
 
 /// The assembler of an instruction set: how it is found and asked, and how it answers. For

@@ -131,6 +131,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
             before: frame(&guard.before),
             after: frame(&guard.after),
             issue: guard.issue,
+            writes: guard.writes,
         }),
         end: needed(isa.atoms.end),
         nop: isa.atoms.nop,

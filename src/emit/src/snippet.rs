@@ -2,7 +2,7 @@
 //! program, and what whoever inlines it must know.
 
 use crate::lower::interface::{Param, ParamKind, write_parameter};
-use crate::step::{Purpose, Slot, for_each_register};
+use crate::step::{NO_GUARD, Purpose, Slot, for_each_register};
 use crate::{Kernel, TextError};
 use core::fmt::Write;
 use lanebook_plan::Plan;
@@ -219,7 +219,12 @@ impl<'k> Snippet<'k> {
 
     /// What its steps write in a class: the first register's number, and the number behind the last.
     fn written(&self, class: u16, mut each: impl FnMut(u32, u32)) {
+        let by_guards = self.kernel.isa.guard.and_then(|guard| guard.writes);
+        let by_guards = by_guards.is_some_and(|written| written.0 == class);
         for step in self.kernel.steps.iter() {
+            if by_guards && step.guard != NO_GUARD {
+                each(0, 1);
+            }
             for_each_register(self.kernel.tables, step, self.kernel.patterns, |touch| {
                 if touch.written && u16::from(touch.class) == class {
                     let first = u32::from(touch.first);

@@ -108,6 +108,8 @@ pub struct LaneGuard<'a> {
     pub after: &'a [Piece<'a>],
     /// Instructions that the text adds.
     pub issue: u8,
+    /// The special register that the text writes, if it writes one.
+    pub writes: Option<ClassId>,
 }
 
 /// A register by its fixed name.

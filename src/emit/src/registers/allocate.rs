@@ -178,7 +178,10 @@ pub(crate) fn find_live_ranges(
 }
 
 fn number_through(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
-    let mut next = 0u16;
+    // Behind those that have their places: nothing is numbered twice.
+    let end = |t: &VRegTuple| t.physical.saturating_add(u16::from(t.count));
+    let pinned = registers.iter().filter(|t| t.class == class && t.pinned);
+    let mut next = pinned.map(end).max().unwrap_or(0);
     for tuple in registers.iter_mut().filter(|t| t.class == class && !t.pinned) {
         tuple.physical = next;
         next = next.saturating_add(u16::from(tuple.count));
