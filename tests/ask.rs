@@ -672,6 +672,13 @@ fn spellings_of_peers_and_people() {
     assert!(told("sm_90a", "wgmma.m64n64k16", false).contains("  wgmma.m64n{N}k16.f32.f16\n"));
     assert!(told("sm_90a", "wgmma.m64n63k16", false).contains("nothing is called"));
     assert!(told("sm_90", "figures", false).starts_with("sm_90: wave of 32"));
+    // A swizzle of bytes is no layout of elements before these have a type; what is printed is read again.
+    let tile = "<(128,64),(64,1),swizzle<3,4,3>>";
+    assert!(answer(tile).starts_with(&format!("{tile}\nsize 8192; the swizzle counts bytes")));
+    assert_eq!(answer(&format!("let A = {tile}; A of f16")), answer(&format!("{tile} of f16")));
+    assert!(answer(&format!("{tile} at (1, 0)")).contains("the width of an element is not known"));
+    assert!(answer(&format!("equal({tile}, {tile})")).contains("the width of an element"));
+    assert_eq!(answer(&format!("{tile} of f16 at (1, 0)")), "m 72 (byte 144)\n");
     // An architecture's name alone asks the same; a second one behind it is refused.
     assert_eq!(answer("gfx950"), answer("figures() on gfx950"));
     assert!(

@@ -124,6 +124,15 @@ uint32_t lb_version(void);
  * program; null past the last. `bytes` may be null. */
 size_t lb_arch_count(void);
 const uint8_t *lb_arch_name(size_t index, size_t *bytes);
+/* The number of an architecture by its name; lb_arch_count() where this build has none of that name. Names stay, numbers are this build's. */
+size_t lb_arch_index(const uint8_t *name, size_t bytes);
+
+/* Instructions by numbers that stay: hw-tables/ids.ron gives each one from 1 on, whatever architectures a build has. lb_atom_id counts
+ * through those of this build, from 0; it answers 0 past the last. lb_atom_named answers 0, and lb_atom_name null, where this build has
+ * none. What an instruction does is a query: lb_query with its name. */
+uint32_t lb_atom_id(size_t index);
+uint32_t lb_atom_named(const uint8_t *name, size_t bytes);
+const uint8_t *lb_atom_name(uint32_t id, size_t *bytes);
 
 /* What lb_compile needs for an architecture: bytes (0 = no such architecture) and alignment. */
 size_t lb_scratch_bytes(const uint8_t *arch, size_t arch_bytes);

@@ -52,7 +52,9 @@ pub use explain::lb_explain;
 pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};
-pub use names::{lb_arch_count, lb_arch_name, lb_version};
+pub use names::{
+    lb_arch_count, lb_arch_index, lb_arch_name, lb_atom_id, lb_atom_name, lb_atom_named, lb_version,
+};
 pub use query::{lb_query, lb_query_scratch_bytes};
 pub use sink::LbSink;
 pub use table::{LbLayout, lb_layout_bytes, lb_layout_read, lb_layout_shape, lb_layout_table};

@@ -1,5 +1,6 @@
-//! Versions and architectures.
+//! Versions, architectures, and instructions by numbers that stay.
 
+use crate::lend::text;
 use lanebook::TABLES;
 
 /// Version of the library: major << 16 | minor << 8 | patch.
@@ -35,6 +36,59 @@ pub extern "C" fn lb_arch_count() -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_arch_name(index: usize, bytes: *mut usize) -> *const u8 {
     let name = TABLES.archs.get(index).map(|arch| arch.name);
+    // SAFETY: the caller's word.
+    unsafe { named(name, bytes) }
+}
+
+/// The number of an architecture by its name; [`lb_arch_count`] where there is none, or no text.
+///
+/// # Safety
+/// `name` is readable for `bytes` bytes.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_arch_index(name: *const u8, bytes: usize) -> usize {
+    // SAFETY: the caller's word.
+    let name = unsafe { text(name, bytes, 1) };
+    name.ok().and_then(|name| TABLES.arch_named(name)).map_or(TABLES.archs.len(), |id| id.index())
+}
+
+/// The number that stays of the instruction at a place of this build's list; 0 past the last.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub extern "C" fn lb_atom_id(index: usize) -> u32 {
+    TABLES.atoms.get(index).map_or(0, |atom| atom.stable())
+}
+
+/// The number that stays of an instruction by its name; 0 where there is none, or no text.
+///
+/// # Safety
+/// `name` is readable for `bytes` bytes.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_atom_named(name: *const u8, bytes: usize) -> u32 {
+    // SAFETY: the caller's word.
+    let name = unsafe { text(name, bytes, 1) };
+    name.ok().and_then(|name| TABLES.atom(TABLES.atom_named(name)?)).map_or(0, |atom| atom.stable())
+}
+
+/// Name of the instruction with a number that stays, `*bytes` long and not ended by a zero; null where
+/// this build has none.
+///
+/// # Safety
+/// `bytes` is null or writable for one `size_t`.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_atom_name(id: u32, bytes: *mut usize) -> *const u8 {
+    let known = TABLES.atoms.iter().find(|atom| id > 0 && atom.stable() == id);
+    // SAFETY: the caller's word.
+    unsafe { named(known.map(|atom| atom.name()), bytes) }
+}
+
+/// A name with its length.
+///
+/// # Safety
+/// `bytes` is null or writable for one `size_t`.
+unsafe fn named(name: Option<&'static str>, bytes: *mut usize) -> *const u8 {
     if !bytes.is_null() && bytes.is_aligned() {
         // SAFETY: not null, aligned, and writable by the caller's word.
         unsafe { bytes.write(name.map_or(0, str::len)) }

@@ -38,6 +38,9 @@ use lanebook_tables::{IndexWord, Tables};
 /// of.step(&compiled.steps[0], &mut first).unwrap();
 /// of.write(&mut whole).unwrap();
 /// assert!(whole == kernel && kernel.contains(first.trim()));
+/// let mut body = String::new();
+/// of.body(compiled.steps, &mut body).unwrap();
+/// assert!(kernel.contains(&body));
 /// // A sink that is full is an error, not a shorter text.
 /// assert_eq!(compiled.write(&TABLES, &program, &mut heapless::String::<64>::new()), Err(TextError::Sink));
 /// let mut why = String::new();

@@ -92,6 +92,15 @@ pub enum NotStrided {
 }
 
 /// Why a swizzle before a layout is none after it.
+///
+/// ```
+/// # use lanebook_layout::error::{Error, NotSwizzle};
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // Steps of 3 mix the bits that the inner swizzle exchanges.
+/// let refused = ops::compose(&of("64:3").view(), &of("S<1,0,3> o 0 o 64:1").view());
+/// assert!(matches!(refused, Err(Error::NotSwizzle { why: NotSwizzle::Mixed, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Expressions: read from left to right and computed on the way, with a stack of calls in lent memory.
 
 use crate::algebra;
-use crate::error::{KindOfValue, Needed, Why};
+use crate::error::{Needed, Why};
 use crate::functions::QueryFunction;
 use crate::instruction;
 use crate::literal::{self, Fault, tiles};
@@ -274,8 +274,10 @@ fn typed(
             placed.elements.bits = bits;
             Ok(())
         }
-        QueryValue::Encoding(_) => Err((word.start, Why::NeedsShape)),
-        other => Err((word.start, Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })),
+        value @ QueryValue::Descriptor(_) => {
+            literal::of_width(value, bits).map_err(|why| (word.start, why))
+        }
+        other => Err((word.start, other.no_layout())),
     }
 }
 

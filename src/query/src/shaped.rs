@@ -1,7 +1,7 @@
 //! Shapes given to layouts and encodings (`A @ 16x8`), and one layout after another (`A o B`).
 
 use crate::algebra;
-use crate::error::{KindOfValue, Why};
+use crate::error::Why;
 use crate::functions::QueryFunction;
 use crate::literal::on_elements;
 use crate::value::{
@@ -41,7 +41,7 @@ pub(crate) fn give(
             turned(room, extents.len())?;
         }
         QueryValue::Encoding(encoding) => buffers = addresses(encoding, extents, room)?,
-        other => return Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+        other => return Err(other.no_layout()),
     }
     let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(extents);
     strided(room, value)?;
@@ -248,10 +248,8 @@ pub(crate) fn after(storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
             moved_down(first, second);
             Ok(())
         }
-        (QueryValue::Layout(_) | QueryValue::Swizzle(_), other) => {
-            Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() })
-        }
-        (other, _) => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+        (QueryValue::Layout(_) | QueryValue::Swizzle(_), other) => Err(other.no_layout()),
+        (other, _) => Err(other.no_layout()),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::text::TextSpan;
 use lanebook_infer::{ArenaParts, BaseEntry, DigitTerm, FormArena};
 use lanebook_layout::cute::{IntTuple, TileTree};
 use lanebook_layout::notation::basis::Basis;
+use lanebook_layout::notation::tileas::TileAsDescriptor;
 use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::triton::Encoding;
 use lanebook_layout::{Hw, Int, Layout, LayoutRef, Linear, Logical, Padding, Swizzle, SymTable};
@@ -208,6 +209,8 @@ pub enum QueryValue {
     Pointer(u16),
     /// An encoding of Triton without a shape.
     Encoding(Encoding),
+    /// A descriptor of TileAS whose swizzle counts bytes, and whose elements have no width yet.
+    Descriptor(TileAsDescriptor),
     /// An instruction.
     Instruction(Picked),
     /// A word of the query: an element type, a family of instructions, a mode.
@@ -223,7 +226,7 @@ impl QueryValue {
             Self::Number(_) => KindOfValue::Number,
             Self::Truth(_) => KindOfValue::Truth,
             Self::Tuple(_) | Self::Basis(_) | Self::Tiles(_) => KindOfValue::Tuple,
-            Self::Layout(_) => KindOfValue::Layout,
+            Self::Layout(_) | Self::Descriptor(_) => KindOfValue::Layout,
             Self::Swizzle(_) | Self::Pointer(_) => KindOfValue::Swizzle,
             Self::Encoding(_) => KindOfValue::Encoding,
             Self::Instruction(_) => KindOfValue::Instruction,
@@ -234,8 +237,16 @@ impl QueryValue {
     pub(crate) fn placed(&self) -> Result<&Placed, Why> {
         match self {
             Self::Layout(placed) => Ok(placed),
-            Self::Encoding(_) => Err(Why::NeedsShape),
-            other => Err(Why::Kind { wanted: KindOfValue::Layout, found: other.kind() }),
+            other => Err(other.no_layout()),
+        }
+    }
+
+    /// What keeps it from being a layout.
+    pub(crate) fn no_layout(&self) -> Why {
+        match self {
+            Self::Encoding(_) => Why::NeedsShape,
+            Self::Descriptor(_) => Why::NeedsBits,
+            other => Why::Kind { wanted: KindOfValue::Layout, found: other.kind() },
         }
     }
 

@@ -4,7 +4,7 @@
 //! - [`ExprArena`]: hash-consed nodes in the caller's storage, each with its [`BitFacts`] (known bits,
 //!   range, uniformity, loop level);
 //! - [`from_bits`]: the cheapest expression for a map from bits to byte columns;
-//! - [`simplify()`](simplify): index rules applied to the roots; [`split_constant`] takes the immediate offset
+//! - `simplify`: index rules applied to the roots; [`split_constant`] takes the immediate offset
 //!   off;
 //! - [`Selector`]: target rules cover the expressions with instructions, by cost, into a
 //!   [`StepSink`];

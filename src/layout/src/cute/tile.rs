@@ -68,6 +68,16 @@ pub enum Tiler<'a> {
 /// let made = cute::composition(&whole.view(), &Tiler::Tree(&tree)).unwrap();
 /// assert_eq!(made, of("(2,(4)):(2,(4))"));
 /// ```
+///
+/// ```
+/// # use lanebook_layout::cute::TileTree;
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // The tree as tokens, a leaf for each tile.
+/// let mut tree = TileTree::new();
+/// tree.push(&of("4:1").view()).unwrap();
+/// assert_eq!((tree.guide().len(), tree.tile(0).is_some(), tree.tile(1).is_none()), (1, true, true));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TileTree {
     tiles: Layout,

@@ -214,6 +214,21 @@ pub fn print(
 
 /// Writes a tree of tiles, `(4:1,(2:2,8:1))`.
 ///
+/// ```
+/// # use lanebook_layout::cute::TileTree;
+/// # use lanebook_layout::{NoSyms, WellKnown, notation};
+/// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// let mut tree = TileTree::new();
+/// tree.open().unwrap();
+/// tree.push(&of("4:1").view()).unwrap();
+/// tree.push(&of("8:2").view()).unwrap();
+/// tree.close().unwrap();
+/// let mut text = String::new();
+/// notation::cute::print_tiles(&tree, &WellKnown, &NoSyms, &mut text).unwrap();
+/// // Two tiles in a tuple.
+/// assert_eq!((text.as_str(), tree.guide().len()), ("(4:1,8:2)", 4));
+/// ```
+///
 /// # Errors
 /// As [`print`].
 pub fn print_tiles(

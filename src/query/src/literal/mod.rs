@@ -186,8 +186,8 @@ fn attribute(scan: &mut Scanner<'_>, out: &mut QueryValue) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Reads a descriptor, `<(128,64),(64,1),swizzle<3,4,3>,elem=f16>`. Its swizzle counts bytes, so that it needs the
-/// element's width.
+/// Reads a descriptor, `<(128,64),(64,1),swizzle<3,4,3>,elem=f16>`. Its swizzle counts bytes, so that it is a layout
+/// where the element's width is known.
 #[inline(never)]
 pub(crate) fn descriptor(
     scan: &mut Scanner<'_>,
@@ -208,18 +208,33 @@ pub(crate) fn descriptor(
     };
     let behind = behind.and_then(|id| tables.dtypes.get(id.index())).map(|dtype| dtype.bits);
     let bits = read.element.and_then(|id| tileas::ElementNames::bits(&types, id)).or(behind);
-    let bits = bits.unwrap_or(0);
-    let mut layout = read.layout;
+    *out = QueryValue::Descriptor(read);
+    match bits {
+        Some(bits) => of_width(out, bits).map_err(|why| (here, why)),
+        None if swizzled(out) => Ok(()),
+        None => of_width(out, 0).map_err(|why| (here, why)),
+    }
+}
+
+/// Whether a descriptor moves bytes, so that positions of its elements depend on their width.
+fn swizzled(value: &QueryValue) -> bool {
+    let QueryValue::Descriptor(read) = value else { return false };
+    read.swizzle.is_some_and(|triple| triple.b > 0)
+}
+
+/// The layout of a descriptor whose elements have so many bits; 0 where none is needed.
+#[inline(never)]
+pub(crate) fn of_width(value: &mut QueryValue, bits: u16) -> Result<(), Why> {
+    let QueryValue::Descriptor(read) = value else { return Err(value.no_layout()) };
+    let mut layout = core::mem::take(&mut read.layout);
     if let Some(triple) = read.swizzle.filter(|triple| triple.b > 0) {
-        let swizzle = i8::try_from(triple.s)
-            .map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
-            .and_then(|s| Ok(Swizzle::new(triple.b, triple.m, s, Unit::Byte)?))
-            .and_then(|bytes| on_elements(bytes, bits))
-            .map_err(|why| (here, why))?;
-        layout.set_post(PostMap::Swizzle(swizzle)).map_err(|e| (here, e.into()))?;
+        let far = |_| Why::Layout(lanebook_layout::Error::Overflow);
+        let distance = i8::try_from(triple.s).map_err(far)?;
+        let bytes = Swizzle::new(triple.b, triple.m, distance, Unit::Byte)?;
+        layout.set_post(PostMap::Swizzle(on_elements(bytes, bits)?))?;
     }
     let elements = ElementOrder { bits, ..ElementOrder::default() };
-    *out = QueryValue::Layout(Placed { layout, elements });
+    *value = QueryValue::Layout(Placed { layout, elements });
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::instruction;
 use crate::value::{Placed, QueryValue};
 use crate::write::{JsonText, Nowhere, Out};
 use core::fmt::{self, Write};
-use lanebook_layout::notation::{basis, cute, tirx, ttg_print};
+use lanebook_layout::notation::{basis, cute, tileas, tirx, ttg_print};
 use lanebook_layout::profile::Profile;
 use lanebook_layout::{AxisId, AxisNames, Coord, LayoutRef, PostMap, SymTable, Unit, WellKnown};
 use lanebook_tile::unit::UnitError;
@@ -186,6 +186,11 @@ impl QueryAnswer<'_> {
         out.text("\n")?;
         match self.value() {
             QueryValue::Layout(placed) => self.facts_text(placed, out),
+            QueryValue::Descriptor(read) => {
+                out.text("size ")?;
+                self.expression(&QueryValue::Number(read.layout.view().size()?), out)?;
+                Ok(out.text("; the swizzle counts bytes: where elements lie is known with their type, such as `of f16`\n")?)
+            }
             QueryValue::Instruction(picked) => instruction::describe_text(self.asked, *picked, out),
             QueryValue::Word(span) => instruction::family_text(self.asked, span.of(self.text), out),
             _ => Ok(()),
@@ -225,6 +230,10 @@ impl QueryAnswer<'_> {
                 Ok(out.text("b](unset)")?)
             }
             QueryValue::Encoding(encoding) => printed(ttg_print::print(out.sink(), encoding)),
+            QueryValue::Descriptor(read) => {
+                let elements: &[(&str, u16)] = &[];
+                printed(tileas::print(read, elements, out.sink()))
+            }
             QueryValue::Instruction(picked) => instruction::name(self.asked, *picked, out),
             QueryValue::Word(span) => Ok(out.text(span.of(self.text))?),
         }
@@ -271,6 +280,7 @@ impl QueryAnswer<'_> {
             QueryValue::Truth(_) => "truth",
             QueryValue::Tuple(_) | QueryValue::Basis(_) | QueryValue::Tiles(_) => "tuple",
             QueryValue::Encoding(_) => "encoding",
+            QueryValue::Descriptor(_) => "descriptor",
             QueryValue::Instruction(_) => "instruction",
             QueryValue::Swizzle(_) | QueryValue::Pointer(_) => "swizzle",
             QueryValue::Word(_) => "family",
