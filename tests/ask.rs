@@ -521,6 +521,47 @@ fn transposing_reads_and_tensor_memory() {
     assert_eq!(answer("tmem_datapath_layout(\"D\", 128, 256) at (5, 7)"), "TCol 7, TLane 5\n");
 }
 
+/// A picture has an element for each of the layout's, at its row and column, and marks what is asked for.
+#[test]
+fn pictures() {
+    let drawn = |query: &str| {
+        let mut storage = Box::new(QueryStorage::new());
+        let mut out = String::new();
+        let answer = ask(&TABLES, None, query, &mut storage).map_err(|e| e.to_string())?;
+        answer.write_svg(&mut out).map_err(|e| e.to_string())?;
+        Ok::<_, String>(out)
+    };
+    // Row-major 2 by 4: rows one below the other, positions in order.
+    let svg = drawn("(2,4):(4,1)").unwrap();
+    let cell = |x: u32, y: u32, label: &str| {
+        format!("<rect x=\"{x}\" y=\"{y}\"") + "|" + &format!(">{label}</text></g>")
+    };
+    for (row, column, label) in [(0, 0, "0"), (0, 3, "3"), (1, 0, "4"), (1, 3, "7")] {
+        let wanted = cell(8 + 56 * column, 28 + 24 * row, label);
+        let (rect, text) = wanted.split_once('|').unwrap();
+        let line = svg.lines().find(|line| line.contains(rect)).expect("there is such an element");
+        assert!(line.contains(text), "{line}");
+    }
+    assert_eq!((svg.matches("<rect").count(), svg.matches("stroke-width").count()), (8, 0));
+    // An accumulator: lanes and bits; the one that is asked for is marked, in row 3, column 5.
+    let svg = drawn("mma.m16n8k16.f32.f16.D at (3, 5)").unwrap();
+    let marked: Vec<_> = svg.lines().filter(|line| line.contains("stroke-width")).collect();
+    assert_eq!((svg.matches("<rect").count(), marked.len()), (128, 1));
+    assert!(marked[0].contains("<title>(3, 5): ") && marked[0].contains("laneid 14"), "{svg}");
+    assert!(marked[0].contains(&format!("x=\"{}\" y=\"{}\"", 8 + 56 * 5, 28 + 24 * 3)));
+    let svg = drawn("mma.m16n8k16.f32.f16.D where lane 3").unwrap();
+    assert_eq!(svg.matches("stroke-width").count(), 4);
+    // What XML keeps for itself is escaped, elements and groups are closed.
+    let svg = drawn("S<3,3,3> o 0 o (8,64):(64,1)").unwrap();
+    assert!(svg.contains("<title>S&lt;3,3,3&gt; o 0 o (8,64):(64,1)</title>"));
+    assert_eq!((svg.matches("<g>").count(), svg.matches("</g>").count()), (512, 512));
+    assert!(svg.ends_with("</svg>\n") && svg.matches('<').count() == svg.matches('>').count());
+    // No layout, too many elements, a layout of symbols.
+    assert!(drawn("size((8,4):(4,1))").unwrap_err().contains("layout"));
+    assert!(drawn("(128,64):(64,1)").unwrap_err().contains("4096"));
+    assert!(drawn("(M,8):(8,1)").is_err());
+}
+
 #[test]
 fn figures_and_products() {
     let figures = told("gfx950", "figures()", true);

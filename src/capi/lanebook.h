@@ -356,9 +356,9 @@ uint32_t lb_layout_table(const lb_layout *layout, const uint8_t *axis, size_t ax
  *     conflicts((64,64):(64,1), ldmatrix, f16)
  * `arch` is the architecture where the query does not name one with `on`; "" is none. The answer is written to `answer`, not ended by a zero,
  * *answer_bytes of it; LB_ROOM: it is longer than answer_room (numbers = bytes needed, bytes lent), and the buffer holds a part. LB_QUERY: the buffer
- * holds the reason in the same format, {"kind": "error", ...} in JSON. `scratch` has lb_query_scratch_bytes() bytes and the alignment of lb_scratch_align;
+ * holds the reason in the same format, {"kind": "error", ...} in JSON, as text where a picture was asked for: of a layout, of at most 4,096 elements. `scratch` has lb_query_scratch_bytes() bytes and the alignment of lb_scratch_align;
  * names of `let` last for the call. */
-enum lb_format { LB_TEXT = 0, LB_JSON = 1 };
+enum lb_format { LB_TEXT = 0, LB_JSON = 1, LB_SVG = 2 };
 size_t lb_query_scratch_bytes(void);
 uint32_t lb_query(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, uint32_t format, void *scratch,
                   size_t scratch_bytes, uint8_t *answer, size_t answer_room, size_t *answer_bytes, lb_error *err);

@@ -1,4 +1,4 @@
-//! A query's text in, the answer's text or JSON out.
+//! A query's text in, the answer's text, JSON or picture out.
 
 use crate::code::{CallStatus, LbError};
 use crate::lend;
@@ -11,6 +11,8 @@ use lanebook::query::{QueryError, QueryStorage, WriteError, ask};
 const TEXT: u32 = 0;
 /// As one JSON object.
 const JSON: u32 = 1;
+/// As a picture.
+const SVG: u32 = 2;
 
 /// Bytes of scratch that [`lb_query`] needs.
 // SAFETY: the prefix `lb_` is this library's.
@@ -41,7 +43,7 @@ pub unsafe extern "C" fn lb_query(
     err: *mut LbError,
 ) -> u32 {
     let result = (|| {
-        if format > JSON {
+        if format > SVG {
             return Err(LbError::argument(5));
         }
         lend::plausible(text, text_bytes, 1)?;
@@ -127,7 +129,11 @@ fn answered(
         Ok(answer) => answer,
         Err(error) => return refused(&error, text, format, out),
     };
-    let written = if format == TEXT { answer.write_text(out) } else { answer.write_json(out) };
+    let written = match format {
+        TEXT => answer.write_text(out),
+        SVG => answer.write_svg(out),
+        _ => answer.write_json(out),
+    };
     match written {
         Ok(()) => Ok(()),
         Err(WriteError::Sink) => Err(LbError::of(CallStatus::Sink)),
@@ -146,7 +152,7 @@ fn refused(
     out: &mut AnswerBuffer<'_>,
 ) -> Result<(), LbError> {
     let _ = match format {
-        TEXT => error.write_text(text, out),
+        TEXT | SVG => error.write_text(text, out),
         _ => error.write_json(text, out),
     };
     Err(LbError { line: error.line, column: error.column, ..LbError::of(CallStatus::Query) })

@@ -9,8 +9,8 @@
 //!
 //! An expression is a layout in any notation that the library reads (CuTe's, also as CuTe prints it; TIRx's, also as TVM
 //! prints it; TileAS descriptors; Triton's encodings with a shape), an operand of an instruction, or a function of
-//! [`FUNCTIONS`] over expressions. [`ask`] reads a query, computes it in lent memory ([`QueryStorage`]) and gives an
-//! [`QueryAnswer`], a value that writes itself as text or as JSON. What is written can be asked again.
+//! [`FUNCTIONS`] over expressions. [`ask`] reads a query, computes it in lent memory ([`QueryStorage`]) and gives a
+//! [`QueryAnswer`], a value that writes itself as text, as JSON or as a picture. What is written can be asked again.
 //!
 //! | module | what |
 //! | --- | --- |

@@ -134,3 +134,24 @@ impl Write for Nowhere {
         Ok(())
     }
 }
+
+/// A sink that escapes what XML does not take as it is.
+pub(crate) struct XmlText<'w, W> {
+    pub(crate) sink: &'w mut W,
+}
+
+impl<W: Write> Write for XmlText<'_, W> {
+    fn write_str(&mut self, text: &str) -> Result {
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|b| matches!(b, b'<' | b'>' | b'&')) {
+            self.sink.write_str(rest.get(..at).unwrap_or_default())?;
+            self.sink.write_str(match rest.as_bytes().get(at) {
+                Some(b'<') => "&lt;",
+                Some(b'>') => "&gt;",
+                _ => "&amp;",
+            })?;
+            rest = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        }
+        self.sink.write_str(rest)
+    }
+}

@@ -289,7 +289,9 @@ static void questions(void) {
     CHECK(ASK("size((8,4):(4,1))", LB_TEXT, scratch, need, answer, sizeof answer) == LB_OK && bytes == 3 && memcmp(answer, "32\n", 3) == 0);
     CHECK(ASK("size((8,4):(4,1))", LB_TEXT, scratch, need, answer, 2) == LB_ROOM && e.numbers[0] == 3 && e.numbers[1] == 2);
     CHECK(ASK("(8,4):(4;1)", LB_JSON, scratch, need, answer, sizeof answer) == LB_QUERY && e.line == 1 && e.column == 9 && bytes > 20 && memcmp(answer, "{\"kind\": \"error\"", 16) == 0);
-    CHECK(ASK("4:1", 2, scratch, need, answer, sizeof answer) == LB_ARGUMENT && e.numbers[0] == 5);
+    CHECK(ASK("(4,2):(2,1) at (1, 1)", LB_SVG, scratch, need, answer, sizeof answer) == LB_OK && bytes > 100 && memcmp(answer, "<svg ", 5) == 0);
+    CHECK(ASK("size(4:1)", LB_SVG, scratch, need, answer, sizeof answer) == LB_QUERY && bytes > 10 && memcmp(answer, "line 1", 6) == 0);
+    CHECK(ASK("4:1", 3, scratch, need, answer, sizeof answer) == LB_ARGUMENT && e.numbers[0] == 5);
     CHECK(ASK("4:1", LB_TEXT, scratch, need - 1, answer, sizeof answer) == LB_SCRATCH_BYTES);
     CHECK(ASK("4:1", LB_TEXT, scratch + 1, need, answer, sizeof answer) == LB_SCRATCH_ALIGN);
     CHECK(ASK("4:1", LB_TEXT, 0, need, answer, sizeof answer) == LB_ARGUMENT && e.numbers[0] == 6);

@@ -1,6 +1,7 @@
 //! Answers and values as text and as JSON.
 
 mod conflicts;
+mod svg;
 
 pub use conflicts::AccessedBanks;
 
@@ -351,7 +352,7 @@ impl QueryAnswer<'_> {
     }
 
     /// A position in words.
-    fn place_text<W: Write>(&self, at: &Coord, out: &mut Out<'_, W>) -> AnswerWritten {
+    pub(crate) fn place_text<W: Write>(&self, at: &Coord, out: &mut Out<'_, W>) -> AnswerWritten {
         let elements = self.value().placed()?.elements;
         for (k, (name, position)) in at.iter().enumerate() {
             out.text(if k > 0 { ", " } else { "" })?;
