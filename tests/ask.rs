@@ -548,7 +548,7 @@ fn pictures() {
     let marked: Vec<_> = svg.lines().filter(|line| line.contains("stroke-width")).collect();
     assert_eq!((svg.matches("<rect").count(), marked.len()), (128, 1));
     assert!(marked[0].contains("<title>(3, 5): ") && marked[0].contains("laneid 14"), "{svg}");
-    assert!(marked[0].contains(&format!("x=\"{}\" y=\"{}\"", 8 + 56 * 5, 28 + 24 * 3)));
+    assert!(marked[0].contains(&format!("x=\"{}\" y=\"{}\"", 9 + 56 * 5, 29 + 24 * 3)));
     let svg = drawn("mma.m16n8k16.f32.f16.D where lane 3").unwrap();
     assert_eq!(svg.matches("stroke-width").count(), 4);
     // What XML keeps for itself is escaped, elements and groups are closed.

@@ -140,16 +140,18 @@ impl QueryAnswer<'_> {
         out.text("<g><title>")?;
         self.coordinates(placed, flat, ["(", "): "], out)?;
         self.place_text(at, out)?;
+        // A mark lies inside of its element: neighbours are drawn over what lies outside.
+        let inset = u64::from(marked);
         out.text("</title><rect x=\"")?;
-        out.unsigned(x)?;
+        out.unsigned(x.saturating_add(inset))?;
         out.text("\" y=\"")?;
-        out.unsigned(y)?;
+        out.unsigned(y.saturating_add(inset))?;
         out.text("\" width=\"")?;
-        out.unsigned(wide)?;
+        out.unsigned(wide.saturating_sub(2 * inset))?;
         out.text("\" height=\"")?;
-        out.unsigned(high)?;
+        out.unsigned(high.saturating_sub(2 * inset))?;
         out.texts(&["\" fill=\"", fill(at), "\" stroke=\""])?;
-        out.text(if marked { "#b00020\" stroke-width=\"3\"/>" } else { "#888888\"/>" })?;
+        out.text(if marked { "#b00020\" stroke-width=\"2\"/>" } else { "#888888\"/>" })?;
         out.text("<text fill=\"#1a1a1a\" x=\"")?;
         out.unsigned(x.saturating_add(wide / 2))?;
         out.text("\" y=\"")?;
