@@ -571,6 +571,14 @@ fn figures_and_products() {
     );
     let products = told("sm_80", "products(f16, f16, f32)", true);
     assert!(products.contains("{\"name\": \"mma.m16n8k16.f32.f16\", \"shape\": [16, 8, 16]}"));
+    // Of a shape: of a family the member that has it.
+    let of = |query: &str| told("sm_90a", query, false);
+    let small = of("products(f16, f16, f32, f32, (16, 8, 16))");
+    assert!(small.starts_with("mma.m16n8k16.f32.f16  16x8x16\n"), "{small}");
+    assert!(small.lines().all(|line| line.ends_with("  16x8x16")), "{small}");
+    assert!(of("products(f16, f16, f32, (64, 96, 16))").contains("m64n96k16.f32.f16  64x96x16\n"));
+    assert_eq!(of("products(f16, f16, (5, 5, 5))"), "no matrix instruction is like this\n");
+    assert!(of("products(f16, f16, f32, f32, f32)").contains("products(A, B"));
     assert!(answer("figures()").contains("the answer depends on the architecture"));
 }
 

@@ -94,7 +94,7 @@ functions! {
     Feeds "feeds" (2, 2) "REGISTERS, REGISTERS" "Whether registers hold what an operand needs where it needs it.";
     Convert "convert" (2, 2) "FROM, TO" "Where each register of a distribution comes from in another.";
     Figures "figures" (0, 0) "" "The architecture's figures.";
-    Products "products" (2, 4) "A, B [, C [, D]]" "The matrix instructions for these element types.";
+    Products "products" (2, 5) "A, B [, C [, D]] [, (M, N, K)]" "The matrix instructions for these element types, of this shape.";
     Congruent "congruent" (2, 2) "A, B" "Whether two shapes have the same tree.";
 }
 

@@ -2,13 +2,16 @@
 
 use crate::answer::QueryAnswer;
 use crate::error::Why;
+use crate::functions::QueryFunction;
 use crate::instruction;
 use crate::show::AnswerWritten;
 use crate::units::word;
-use crate::value::Picked;
+use crate::value::{Picked, QueryValue};
 use crate::write::Out;
 use core::fmt::Write;
-use lanebook_tables::{Atom, Capability, DtypeId};
+use lanebook_layout::Int;
+use lanebook_layout::cute::IntTuple;
+use lanebook_tables::{Atom, Capability, DtypeId, MatrixShape};
 
 impl<'q> QueryAnswer<'q> {
     pub(crate) fn figures_text<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
@@ -81,7 +84,18 @@ impl<'q> QueryAnswer<'q> {
     ) -> AnswerWritten {
         let arch = instruction::arch(self.asked)?;
         let mut types: [Option<DtypeId>; 4] = [None; 4];
-        for (number, slot) in types.iter_mut().enumerate().take(self.arguments().len()) {
+        let (mut count, mut shape) = (self.arguments().len(), None);
+        if let Some(QueryValue::Tuple(tuple)) = self.arguments().last() {
+            shape = Some(extents(tuple)?);
+            count = count.saturating_sub(1);
+        }
+        if count > types.len() {
+            let function = QueryFunction::Products;
+            return Err(
+                Why::Arguments { function, found: u8::try_from(count).unwrap_or(u8::MAX) }.into()
+            );
+        }
+        for (number, slot) in types.iter_mut().enumerate().take(count) {
             let name = word(self.arguments(), number, self.text)?;
             *slot = Some(self.asked.tables.element_type(name).ok_or(Why::UnknownType)?);
         }
@@ -96,13 +110,16 @@ impl<'q> QueryAnswer<'q> {
                     let Some(matrix) = atom.matrix else { continue };
                     // Of a family the member that has these types, otherwise usual.
                     let fits = |number: &u32| {
-                        atom.instance(*number).is_some_and(|one| {
-                            (one.dtype(matrix.a), one.dtype(matrix.b)) == (Some(a), Some(b))
-                        })
+                        let Some(one) = atom.instance(*number) else { return false };
+                        let own = one.shape().map(|own| [own.m, own.n, own.k]);
+                        (one.dtype(matrix.a), one.dtype(matrix.b)) == (Some(a), Some(b))
+                            && (shape.is_none() || shape == own)
                     };
                     let usual = instruction::usual(atom);
-                    let instance = core::iter::once(usual).chain(0..atom.instances()).find(fits);
-                    visit(Picked { atom: *id, instance: instance.unwrap_or(usual) }, atom)?;
+                    let found = core::iter::once(usual).chain(0..atom.instances()).find(fits);
+                    if let Some(instance) = found.or(shape.is_none().then_some(usual)) {
+                        visit(Picked { atom: *id, instance }, atom)?;
+                    }
                 }
             }
         }
@@ -114,7 +131,7 @@ impl<'q> QueryAnswer<'q> {
         self.products(|picked, atom| {
             any = true;
             instruction::name(self.asked, picked, out)?;
-            if let Some(matrix) = atom.matrix {
+            if let Some(matrix) = shape_of(picked, atom) {
                 for (before, extent) in [("  ", matrix.m), ("x", matrix.n), ("x", matrix.k)] {
                     out.text(before)?;
                     out.unsigned(u64::from(extent))?;
@@ -122,7 +139,7 @@ impl<'q> QueryAnswer<'q> {
             }
             Ok(out.text("\n")?)
         })?;
-        Ok(out.text(if any { "" } else { "no matrix instruction has these types\n" })?)
+        Ok(out.text(if any { "" } else { "no matrix instruction is like this\n" })?)
     }
 
     pub(crate) fn products_json<W: Write>(&self, out: &mut Out<'_, W>) -> AnswerWritten {
@@ -136,7 +153,7 @@ impl<'q> QueryAnswer<'q> {
             out.text("\"")?;
             instruction::name(self.asked, picked, out)?;
             out.text("\"")?;
-            if let Some(matrix) = atom.matrix {
+            if let Some(matrix) = shape_of(picked, atom) {
                 let shape = [matrix.m, matrix.n, matrix.k].map(i64::from);
                 crate::show::list_json("shape", shape.into_iter(), out)?;
             }
@@ -144,4 +161,18 @@ impl<'q> QueryAnswer<'q> {
         })?;
         Ok(out.text("]")?)
     }
+}
+
+/// Rows, columns and depth as they are written.
+fn extents(tuple: &IntTuple) -> Result<[u16; 3], Why> {
+    let [m, n, k] = tuple.view().leaves() else { return Err(Why::Coordinate { rank: 3 }) };
+    let known = |extent: &Int| -> Result<u16, Why> {
+        u16::try_from(extent.value()?).map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))
+    };
+    Ok([known(m)?, known(n)?, known(k)?])
+}
+
+/// The shape of an instance.
+fn shape_of(picked: Picked, atom: &Atom<'_>) -> Option<MatrixShape> {
+    atom.instance(picked.instance).and_then(|one| one.shape()).or(atom.matrix)
 }
