@@ -140,8 +140,8 @@ pub(crate) struct XmlText<'w, W> {
     pub(crate) sink: &'w mut W,
 }
 
-impl<W: Write> Write for XmlText<'_, W> {
-    fn write_str(&mut self, text: &str) -> Result {
+impl<W: Write> XmlText<'_, W> {
+    fn escape(&mut self, text: &str) -> Result {
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|b| matches!(b, b'<' | b'>' | b'&')) {
             self.sink.write_str(rest.get(..at).unwrap_or_default())?;
@@ -153,5 +153,12 @@ impl<W: Write> Write for XmlText<'_, W> {
             rest = rest.get(at.saturating_add(1)..).unwrap_or_default();
         }
         self.sink.write_str(rest)
+    }
+}
+
+impl<W: Write> Write for XmlText<'_, W> {
+    #[inline(always)]
+    fn write_str(&mut self, text: &str) -> Result {
+        self.escape(text)
     }
 }

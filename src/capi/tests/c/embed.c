@@ -352,7 +352,8 @@ static void run(void) {
     CHECK(lb_version() == LB_EXPECTED_VERSION && lb_version() == LB_VERSION);
     CHECK(lb_arch_count() > 0 && lb_arch_name(lb_arch_count(), &bytes) == 0 && bytes == 0);
     CHECK(lb_arch_name(0, 0) != 0 && lb_arch_name(0, &bytes) != 0 && bytes > 0);
-    CHECK(lb_arch_index(lb_arch_name(1, &bytes), bytes) == 1 && lb_arch_index(TEXT("no_such")) == lb_arch_count());
+    const uint8_t *second = lb_arch_name(1, &bytes);
+    CHECK(lb_arch_index(second, bytes) == 1 && lb_arch_index(TEXT("no_such")) == lb_arch_count());
     /* The ledger's numbers, and back; none where there is none. */
     CHECK(lb_atom_named(TEXT("ldmatrix.x1")) == 93 && lb_atom_named(TEXT("no_such")) == 0);
     CHECK(lb_atom_name(93, &bytes) != 0 && bytes == 11 && lb_atom_named(lb_atom_name(93, 0), bytes) == 93);
