@@ -64,6 +64,7 @@ impl QueryAnswer<'_> {
     /// # Errors
     /// [`WriteError::Sink`](crate::WriteError::Sink); [`WriteError::Refused`](crate::WriteError::Refused)
     /// for what is no layout, for one with run-time extents, and for more than 4,096 elements.
+    #[inline(never)] // What it keeps is not under what answers otherwise.
     pub fn write_svg(&self, sink: &mut impl Write) -> AnswerWritten {
         let placed = match (&self.topic, self.value()) {
             (QueryTopic::Value | QueryTopic::Element(_) | QueryTopic::Where(_), value) => {
