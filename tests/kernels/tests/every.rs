@@ -249,8 +249,17 @@ fn kernels_do_what_their_texts_say() {
 fn sized(text: &str, sizes: &[(&str, u32)]) -> String {
     sizes.iter().fold(text.to_string(), |text, (name, value)| {
         let argument = format!("%{name}: index");
-        assert!(text.contains(&argument), "{argument}");
-        text.replacen(&argument, &format!("{argument} {{div = {value}}}"), 1)
+        let (before, behind) = text.split_once(&argument).expect("the argument");
+        // The number takes the place of what it is said to be a multiple of.
+        let promised = behind.strip_prefix(" {div = ").and_then(|rest| rest.split_once('}'));
+        let behind = match promised {
+            Some((of, rest)) => {
+                assert_eq!(value % of.parse::<u32>().expect("a number"), 0, "{argument}");
+                rest
+            }
+            None => behind,
+        };
+        format!("{before}{argument} {{div = {value}}}{behind}")
     })
 }
 
