@@ -378,7 +378,7 @@ pub enum Candidate {
 /// The plan of one function, in storage lent by the caller.
 ///
 /// ```
-/// use lanebook::compile::{KernelStorage, plan};
+/// use lanebook::compile::{Capacities, plan};
 /// use lanebook::ir::{Options, SmallStorage, parse};
 /// use lanebook::plan::{AllocPlan, Candidate, End, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, ProductPlan, RejectedCandidate, SharedExchange, ShufflePlan, TransferPlan};
 /// use lanebook::TABLES;
@@ -390,7 +390,10 @@ pub enum Candidate {
 ///   %b = add %a, %a : tensor<32x64xf32>
 ///   tiled_store %b, %x[%m, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
 /// }";
-/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// // Losers are kept where there is room for them.
+/// const ROOM: Capacities = Capacities { rejected: 64, ..Capacities::DEFAULT };
+/// let mut room = Box::new(<lanebook::compile_storage!(ROOM)>::new());
+/// let mut pools = Box::new(SmallStorage::new());
 /// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
 /// let arch = TABLES.arch_named("sm_80").unwrap();
 /// let mut planned = plan(&TABLES, arch, &mut program, room.scratch()).unwrap();
@@ -423,7 +426,8 @@ pub enum Candidate {
 /// let half: Option<&HalfPlan> = exchanges.first().map(|exchange| &exchange.store);
 /// assert!(half.is_none());
 /// // What lost, and why.
-/// let lost: &RejectedCandidate = plan.rejected.iter().find(|lost| matches!(lost.what, Candidate::Atom(_))).unwrap();
+/// let lost: &RejectedCandidate = &plan.rejected[0];
+/// assert!(matches!(lost.what, Candidate::Atom(_) | Candidate::Shared(_)));
 /// assert!(program.is_alive(lost.op));
 /// let lost = *lost;
 /// planned.plan.lose(lost);

@@ -24,7 +24,7 @@
 //! for bit in 0..3 {
 //!     assert!(rows.push(shape.row_bit(bit)));
 //! }
-//! let access = BankAccess { slots: &rows, slot_bytes: 16 };
+//! let access = BankAccess { slots: &rows, slot_bytes: 16, kept: 0 };
 //! let arch = TABLES.arch(TABLES.arch_named("sm_80").unwrap()).unwrap();
 //! let banks = arch.banks.iter().find(|model| u32::from(model.banks) <= MAX_BANKS && model.groups.len() == 4).unwrap();
 //! let count = |layout: &SharedLayout| count_conflicts(&layout.map(shape).unwrap(), access, banks).unwrap();
