@@ -9,9 +9,7 @@ use lanebook::query::{QueryError, QueryStorage, WriteError, ask};
 
 /// How an answer is written: as text.
 const TEXT: u32 = 0;
-/// As one JSON object.
-const JSON: u32 = 1;
-/// As a picture.
+/// As a picture; what lies between is JSON.
 const SVG: u32 = 2;
 
 /// Bytes of scratch that [`lb_query`] needs.

@@ -427,7 +427,8 @@ pub enum Candidate {
 /// assert!(half.is_none());
 /// // What lost, and why.
 /// let lost: &RejectedCandidate = &plan.rejected[0];
-/// assert!(matches!(lost.what, Candidate::Atom(_) | Candidate::Shared(_)));
+/// let what: Candidate = lost.what;
+/// assert!(matches!(what, Candidate::Blocked(_)), "a width for a tile that may be distributed freely");
 /// assert!(program.is_alive(lost.op));
 /// let lost = *lost;
 /// planned.plan.lose(lost);
