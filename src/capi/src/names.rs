@@ -2,6 +2,7 @@
 
 use crate::lend::text;
 use lanebook::TABLES;
+use lanebook::tables::AtomId;
 
 /// Version of the library: major << 16 | minor << 8 | patch.
 // SAFETY: the prefix `lb_` is this library's.
@@ -56,7 +57,8 @@ pub unsafe extern "C" fn lb_arch_index(name: *const u8, bytes: usize) -> usize {
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub extern "C" fn lb_atom_id(index: usize) -> u32 {
-    TABLES.atoms.get(index).map_or(0, |atom| atom.stable())
+    let id = u16::try_from(index).ok().map(AtomId);
+    id.and_then(|id| TABLES.atom(id)).map_or(0, |atom| atom.stable())
 }
 
 /// The number that stays of an instruction by its name; 0 where there is none, or no text.
@@ -79,7 +81,7 @@ pub unsafe extern "C" fn lb_atom_named(name: *const u8, bytes: usize) -> u32 {
 // SAFETY: the prefix `lb_` is this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lb_atom_name(id: u32, bytes: *mut usize) -> *const u8 {
-    let known = TABLES.atoms.iter().find(|atom| id > 0 && atom.stable() == id);
+    let known = TABLES.atom_numbered(id).and_then(|id| TABLES.atom(id));
     // SAFETY: the caller's word.
     unsafe { named(known.map(|atom| atom.name()), bytes) }
 }

@@ -416,6 +416,20 @@ impl<'a> Tables<'a> {
     pub fn atom_named(&self, name: &str) -> Option<AtomId> {
         self.atom_names.get(name, |id| self.atoms.get(usize::from(id)).map(Atom::name)).map(AtomId)
     }
+    /// The atom with this number of the ledger.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let id = TABLES.atom_named("ldmatrix.x4").unwrap();
+    /// let number = TABLES.atom(id).unwrap().stable();
+    /// assert_eq!((TABLES.atom_numbered(number), TABLES.atom_numbered(0)), (Some(id), None));
+    /// ```
+    #[must_use]
+    pub fn atom_numbered(&self, stable: u32) -> Option<AtomId> {
+        let found = self.atoms.iter().position(|atom| stable > 0 && atom.stable() == stable)?;
+        u16::try_from(found).ok().map(AtomId)
+    }
     /// The element type with this name.
     #[must_use]
     pub fn dtype_named(&self, name: &str) -> Option<DtypeId> {
