@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The built-in program.
 pub const GEMM: (&str, &str) =
-    ("gemm.tile (built in)", include_str!("../../cli/examples/gemm.tile"));
+    ("gemm.tile (built in)", include_str!("gemm.tile"));
 
 /// A program's text.
 pub struct Source {
