@@ -119,7 +119,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["algebra", "literal"],
             &["shaped"],
             &["words"],
-            &["answer+conflicts+exchange+instruction+machine+show+units"],
+            &["answer+conflicts+exchange+instruction+listing+machine+show+units"],
             &["eval"],
             &["ask"],
             &["distribution"],

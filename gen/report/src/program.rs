@@ -4,8 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// The built-in program.
-pub const GEMM: (&str, &str) =
-    ("gemm.tile (built in)", include_str!("gemm.tile"));
+pub const GEMM: (&str, &str) = ("gemm.tile (built in)", include_str!("gemm.tile"));
 
 /// A program's text.
 pub struct Source {

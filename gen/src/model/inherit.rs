@@ -278,11 +278,14 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// The groups of the chain that say something about matrix units.
+    /// The groups of the chain; of those that are assembled alone what their instructions are, and no more.
     fn features(&self, chain: &Chain<'_>) -> Vec<FeatureId> {
         let mut out = BTreeSet::new();
+        let units = &self.model.units;
         for arch in chain {
-            out.extend(arch.has.iter().filter_map(|name| self.model.units.feature(name)));
+            out.extend(arch.has.iter().filter_map(|name| units.feature(name)));
+            let assembled = arch.assembles.iter().filter_map(|name| units.feature(name));
+            out.extend(assembled.filter(|feature| feature.index() >= units.with_facts));
             for name in arch.without.iter().filter_map(|name| self.model.units.feature(name)) {
                 out.remove(&name);
             }

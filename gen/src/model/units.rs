@@ -116,8 +116,10 @@ pub struct Completion {
 /// All facts about matrix units.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
-    /// Names of the groups.
+    /// Names of the groups, those that say something about matrix units first.
     pub features: Vec<Name>,
+    /// How many of them that are.
+    pub with_facts: usize,
     /// Bit-field tables.
     pub descriptors: Vec<Descriptor>,
     /// Swizzle modes.
@@ -253,7 +255,9 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let (mut move_names, mut tiled_names, mut limit_names) =
         (Names::default(), Names::default(), Names::default());
     let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
-    units.features = groups().map(|g| g.group.name.clone()).collect();
+    units.with_facts = groups().count();
+    let others = loaded.groups.iter().filter(|g| g.units.is_empty());
+    units.features = groups().chain(others).map(|g| g.group.name.clone()).collect();
     // Modes first: fields of descriptors and tiles refer to them.
     for pass in 0..2 {
         for (group, number) in groups().zip(0u16..) {

@@ -104,7 +104,7 @@ structs! {
     Counter<'_> { name, max, in_order, wait, operand }
     Hazard<'_> { producer, consumer, operand, on, producer_operand, unless_same, states, counts, wait, after, source }
     Atom<'_> { note, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status }
-    AtomNote<'_> { name, stable, sources }
+    AtomNote<'_> { name, stable, feature, sources }
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, multiple, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }

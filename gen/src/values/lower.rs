@@ -20,7 +20,11 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
     crate::dispatch::indexed(t::Tables {
         isas: list(model.isas.iter().map(|i| isa(model, i))),
         archs: list(model.archs.iter().map(|a| arch(model, a))),
-        atoms: list(model.atoms.iter().map(|a| atom(model, rules, a))),
+        atoms: list((0..).zip(&model.atoms).map(|(id, a)| {
+            let group = model.groups.iter().find(|group| group.atoms.contains(&t::AtomId(id)));
+            let feature = group.and_then(|group| model.units.feature(&group.name.value));
+            atom(model, rules, a, feature.unwrap_or(t::FeatureId(0)))
+        })),
         dtypes: list(model.dtypes.iter().map(|d| t::Dtype {
             name: text(&d.name),
             bits: d.bits,
@@ -139,12 +143,18 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
     }
 }
 
-fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'static> {
+fn atom(
+    model: &HwModel,
+    rules: &RulePart,
+    atom: &model::Atom,
+    feature: t::FeatureId,
+) -> t::Atom<'static> {
     let number = |name: &str| atom.operand(name).unwrap_or(0);
     t::Atom {
         note: Some(one(t::AtomNote {
             name: text(&atom.name),
             stable: atom.stable,
+            feature,
             sources: shared(atom.sources.iter().copied()),
         })),
         class: atom.class,

@@ -121,6 +121,23 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
         .collect()
 }
 
+/// How many features there are up to the last one that a fact belongs to.
+pub(crate) fn with_facts(units: &t::Units<'static>) -> usize {
+    let all = units.descriptors.iter().map(|d| d.feature);
+    let all = all.chain(units.swizzles.iter().map(|m| m.feature));
+    let all = all.chain(units.operand_tiles.iter().map(|d| d.feature));
+    let all = all.chain(units.tensor_memories.iter().map(|d| d.feature));
+    let all = all.chain(units.tensor_tiles.iter().map(|d| d.feature));
+    let all = all.chain(units.tensor_moves.iter().map(|m| m.feature));
+    let all = all.chain(units.shapes.iter().map(|d| d.feature));
+    let all = all.chain(units.order_limits.iter().map(|d| d.feature));
+    let all = all.chain(units.map_limits.iter().map(|d| d.feature));
+    let all = all.chain(units.tensor_maps.iter().map(|d| d.feature));
+    let all = all.chain(units.tiled_moves.iter().map(|m| m.feature));
+    let all = all.chain(units.completions.iter().map(|c| c.feature));
+    all.map(|feature| feature.index() + 1).max().unwrap_or(0)
+}
+
 /// The facts that belong to some of `features`; `atom` says the new number of an atom.
 #[must_use]
 pub fn select(

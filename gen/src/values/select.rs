@@ -95,10 +95,14 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         .filter(|(atom, _)| atom.class == t::AtomClass::Move)
         .map(|(atom, id)| (atom.name(), id))
         .collect();
+    // The others are for people.
+    let named_features = crate::lower_units::with_facts(&chosen.units);
+    let engine_reads = |feature: &&t::FeatureId| feature.index() < named_features;
     crate::dispatch::indexed(t::Tables {
         archs: list(chosen.archs.iter().map(|arch| t::Arch {
             vendor: "",
             sources: &[],
+            features: list(arch.features.iter().filter(engine_reads).copied()),
             banks: list(arch.banks.iter().map(|model| t::BankModel { sources: &[], ..*model })),
             sync: list(arch.sync.iter().map(|rule| t::SyncRule { sources: &[], ..*rule })),
             ..*arch
@@ -106,7 +110,12 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         atoms: list(chosen.atoms.iter().map(|atom| {
             // A program may say by name what moves a tile.
             let named = atom.note.filter(|_| atom.class == t::AtomClass::Move).map(|note| {
-                one(t::AtomNote { name: note.name, stable: 0, sources: t::List::EMPTY })
+                one(t::AtomNote {
+                    name: note.name,
+                    stable: 0,
+                    feature: t::FeatureId(0),
+                    sources: t::List::EMPTY,
+                })
             });
             t::Atom {
                 note: named,
@@ -118,6 +127,10 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         accesses: &[],
         tags: &[],
         sources: &[],
+        units: t::Units {
+            features: chosen.units.features.get(..named_features).unwrap_or_default(),
+            ..chosen.units
+        },
         anchors: t::Anchors::EMPTY,
         contract: crate::rules::contract::lean(&tables.contract),
         // Of those alone that have names.

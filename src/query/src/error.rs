@@ -95,6 +95,8 @@ pub enum Why {
     WrongInstruction,
     /// A word that is none of the choices.
     BadWord,
+    /// An argument says what another has said.
+    Again,
     /// A value of another kind is needed.
     Kind {
         /// What is needed.

@@ -95,6 +95,7 @@ functions! {
     Convert "convert" (2, 2) "FROM, TO" "Where each register of a distribution comes from in another.";
     Figures "figures" (0, 0) "" "The architecture's figures.";
     Products "products" (2, 5) "A, B [, C [, D]] [, (M, N, K)]" "The matrix instructions for these element types, of this shape.";
+    Atoms "atoms" (1, 7) "WORD.. or (M, N, K).." "The instructions that every word fits: a type, a kind, a space (from, then to), a feature, a name's begin.";
     Congruent "congruent" (2, 2) "A, B" "Whether two shapes have the same tree.";
 }
 
@@ -113,6 +114,7 @@ impl QueryFunction {
                 | Self::Convert
                 | Self::Figures
                 | Self::Products
+                | Self::Atoms
         )
     }
 

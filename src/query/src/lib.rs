@@ -22,7 +22,7 @@
 //! | `conflicts` | bank conflicts of an access, and what would be free |
 //! | `units` | tiles of matrix units: descriptors, swizzle modes, tensor maps |
 //! | `distribution` `homes` | a layout as lanes, warps and registers, also of warps of another size |
-//! | `exchange` `machine` | one distribution beside another; figures and products of an architecture |
+//! | `exchange` `machine` `listing` | one distribution beside another; figures, products and instructions of an architecture |
 //! | `answer` `show` | what is asked, and the answer in words and JSON |
 //! | `error` `words` `write` | why there is none, in words; numbers and strings |
 //!
@@ -101,6 +101,7 @@ mod exchange;
 mod functions;
 mod homes;
 mod instruction;
+mod listing;
 mod literal;
 mod machine;
 mod shaped;

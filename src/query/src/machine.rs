@@ -164,7 +164,7 @@ impl<'q> QueryAnswer<'q> {
 }
 
 /// Rows, columns and depth as they are written.
-fn extents(tuple: &IntTuple) -> Result<[u16; 3], Why> {
+pub(crate) fn extents(tuple: &IntTuple) -> Result<[u16; 3], Why> {
     let [m, n, k] = tuple.view().leaves() else { return Err(Why::Coordinate { rank: 3 }) };
     let known = |extent: &Int| -> Result<u16, Why> {
         u16::try_from(extent.value()?).map_err(|_| Why::Layout(lanebook_layout::Error::Overflow))

@@ -158,6 +158,10 @@ impl Why {
                 "ask for its name alone to see what it does",
             ),
             Self::BadWord => ("this word is none of the choices", "see what the function takes"),
+            Self::Again => (
+                "one argument says what another has said already",
+                "an instruction is of one kind, one feature, one shape; leave one of them out",
+            ),
             Self::Nested { .. } => {
                 ("this question is no value", "ask it by itself, without anything around it")
             }
@@ -299,7 +303,7 @@ mod tests {
             Notation(Expected::Colon), Needed(Needed::Operand), UnknownName, UnknownFunction,
             UnknownInstruction, UnknownArch, UnknownType, NeedsArch, NeedsShape, Family, NoOperand,
             NoRegisters,
-            WrongInstruction, BadWord, Kind { wanted, found }, Arguments { function, found: 3 },
+            WrongInstruction, BadWord, Again, Kind { wanted, found }, Arguments { function, found: 3 },
             Coordinate { rank: 2 }, Nested { function }, TooDeep, TooManyNames, NoBankModel,
             RunsApart, OtherElements { first: 1, second: 2 }, TooLarge { most: 3 }, NoNotation,
             NeedsBits, Layout(Error::Overflow), Encoding(EncodingError::Padded), Fragment(NotationFault::NoThread),

@@ -196,7 +196,7 @@ pub struct Arch<'a> {
     pub atoms: &'a [ArchAtom],
     /// Its atoms by what they can do.
     pub dispatch: Dispatch<'a>,
-    /// Features of matrix units and their memories, ascending.
+    /// Features, ascending: groups of the tables that it has some of.
     pub features: &'a [FeatureId],
     /// Which accesses need which steps between them.
     pub sync: &'a [SyncRule<'a>],

@@ -1,8 +1,8 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
 use crate::{
-    AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, OpId, SharedOperand, SourceId,
-    TagId, TensorOperand, TermNode, Vary,
+    AccessId, ClassId, DtypeId, FeatureId, IsaId, List, MatrixMore, Name, OpId, SharedOperand,
+    SourceId, TagId, TensorOperand, TermNode, Vary,
 };
 use lanebook_layout::LayoutRef;
 
@@ -51,6 +51,8 @@ pub struct AtomNote<'a> {
     pub name: &'a str,
     /// Stable number from the ledger `hw-tables/ids.ron`.
     pub stable: u32,
+    /// The group of the tables that it stands in; an architecture has an atom by its group.
+    pub feature: FeatureId,
     /// Where its facts come from.
     pub sources: List<'a, SourceId>,
 }
@@ -72,6 +74,25 @@ pub enum AtomClass {
     Sync,
     /// Branches, parameters, frame.
     Control,
+}
+
+impl AtomClass {
+    /// Every kind, and its word.
+    pub const NAMES: [(AtomClass, &'static str); 7] = [
+        (AtomClass::Move, "move"),
+        (AtomClass::Matrix, "matrix"),
+        (AtomClass::CrossLane, "cross_lane"),
+        (AtomClass::Convert, "convert"),
+        (AtomClass::Alu, "alu"),
+        (AtomClass::Sync, "sync"),
+        (AtomClass::Control, "control"),
+    ];
+
+    /// The kind that a word names.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, name)| *name == word).map(|(class, _)| *class)
+    }
 }
 
 /// A piece of an instruction's or a frame's text.
@@ -156,6 +177,12 @@ impl<'a> Atom<'a> {
     #[must_use]
     pub fn stable(&self) -> u32 {
         self.note.map_or(0, |note| note.stable)
+    }
+
+    /// The feature that it belongs to; in the lean tables none.
+    #[must_use]
+    pub fn feature(&self) -> Option<FeatureId> {
+        self.note.filter(|note| note.stable > 0).map(|note| note.feature)
     }
 
     /// Where its facts come from; nothing in the lean tables.
@@ -273,6 +300,20 @@ pub enum Space {
 impl Space {
     /// Every space, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Register, Self::Shared, Self::Global, Self::Tensor];
+
+    /// Every space, and its word.
+    pub const NAMES: [(Self, &'static str); 4] = [
+        (Self::Register, "register"),
+        (Self::Shared, "shared"),
+        (Self::Global, "global"),
+        (Self::Tensor, "tensor"),
+    ];
+
+    /// The space that a word names.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, name)| *name == word).map(|(space, _)| *space)
+    }
 
     /// Every pair of spaces, by the first and then the second.
     pub fn pairs() -> impl Iterator<Item = (Self, Self)> {

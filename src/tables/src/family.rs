@@ -1,6 +1,6 @@
 //! The atoms that people mean by a part of a name: for listings. What an architecture can do is asked of its dispatch.
 use crate::param::Instance;
-use crate::{Arch, ArchId, Atom, AtomId, MAX_PARAMS, Piece, Tables};
+use crate::{ArchId, Atom, AtomFilter, AtomId, MAX_PARAMS, Piece, Tables};
 
 /// What is left of a typed name while it is held against one that has parameters.
 struct TypedName<'w, 'a> {
@@ -140,10 +140,6 @@ impl<'a> Tables<'a> {
         arch: Option<ArchId>,
         typed: &'w str,
     ) -> impl Iterator<Item = (AtomId, &'a Atom<'a>)> + use<'a, 'w> {
-        let arch: Option<&Arch<'a>> = arch.and_then(|id| self.arch(id));
-        let all = (0u16..).map(AtomId).zip(self.atoms);
-        all.filter(move |(id, atom)| {
-            atom.is_called(typed) && arch.is_none_or(|arch| arch.own(*id).is_some())
-        })
+        self.list_atoms(arch, AtomFilter { called: Some(typed), ..AtomFilter::ALL })
     }
 }

@@ -15,7 +15,7 @@
 //! | [`sequence`] | elementwise operations that are several others |
 //! | `rule` `policy` `anchor` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
 //! | `float` | how bits of a number are divided |
-//! | `family` | the atoms that people mean by a part of a name |
+//! | `family` `listing` | the atoms that people mean by a part of a name, or by what they are |
 //! | `name` `hash` `list` | look-up by name, the perfect hash, references of one word |
 //!
 //! ```
@@ -252,8 +252,8 @@ mod family;
 mod float;
 mod hash;
 mod list;
+mod listing;
 mod matrix;
-mod name;
 mod op;
 mod param;
 mod policy;
@@ -274,6 +274,7 @@ pub use atom::{
 };
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second};
 pub use float::{FloatFormat, Specials};
+pub use listing::AtomFilter;
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
 pub use op::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
@@ -300,11 +301,9 @@ pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotC
 #[doc(hidden)]
 pub use dispatch::capability_hash;
 #[doc(hidden)]
-pub use hash::Hashes;
+pub use hash::{Hashes, NameMap, name_hash};
 #[doc(hidden)]
 pub use list::{List, Name};
-#[doc(hidden)]
-pub use name::{NameMap, name_hash};
 #[doc(hidden)]
 pub use rule::{
     ANALYSES, BuildNode, Cond, CondArg, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM,

@@ -1,8 +1,8 @@
 //! Matrix units and their memories: descriptors, swizzle modes, operand tiles, tensor memory,
 //! tensor maps.
 //!
-//! A *feature* is a group of tables that holds such facts; an architecture lists the features that
-//! it has ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them.
+//! A *feature* is a group of the tables; an architecture lists the features that it has
+//! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them.
 //! Layouts have parameters ([`Amount`]) and are never expanded into copies.
 use crate::{AtomId, CompletionObject, FeatureId, SourceId, Status, TiledMove};
 use lanebook_layout::{AxisId, Swizzle};
@@ -11,7 +11,7 @@ use lanebook_layout::{AxisId, Swizzle};
 /// their files.
 #[derive(Copy, Clone, Debug)]
 pub struct Units<'a> {
-    /// Names of the features: groups of the tables.
+    /// Names of the features: groups of the tables, those that hold such facts first.
     pub features: &'a [&'a str],
     /// Bit-field tables.
     pub descriptors: &'a [Descriptor<'a>],

@@ -349,6 +349,7 @@ Examples:
   lanebook atoms --arch gfx950 --filter ds_read
   lanebook atoms --dtype bf16 --shape 16x8x16      on which architectures
   lanebook atoms --from shared --to register --arch gfx950
+  lanebook atoms --feature wgmma.f16
   lanebook atoms --arch sm_80 --long --filter ldmatrix.x4";
 
 /// Arguments of `atoms`.
@@ -373,6 +374,9 @@ pub struct Atoms {
     /// Only those that move to this space
     #[arg(long, value_enum, value_name = "SPACE")]
     pub to: Option<MemorySpace>,
+    /// Only those of this feature, as `lanebook ask ARCH` lists them
+    #[arg(long, value_name = "FEATURE")]
+    pub feature: Option<String>,
     /// Only those with this text in their name or instruction
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,

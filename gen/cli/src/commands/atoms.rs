@@ -33,6 +33,9 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         )
         .into());
     }
+    if let Some(name) = &args.feature {
+        known_feature(tables, one, name)?;
+    }
     let mut all: Vec<Listed<'_>> = Vec::new();
     for (number, atom) in (0u16..).zip(tables.atoms) {
         let has = |arch: &Arch<'_>| {
@@ -145,10 +148,29 @@ fn wanted(
             })
             && args.filter.as_deref().is_none_or(|text| has_text(member, text))
     };
+    let feature = args.feature.as_deref();
     args.class.is_none_or(|class| named(class) == atom.class)
+        && feature.is_none_or(|name| atom.feature() == tables.feature_named(name))
         && moves(args.from, true)
         && moves(args.to, false)
         && members(atom).any(|member| fits(&member))
+}
+
+/// Whether an architecture, or some without one, has a feature of this name.
+fn known_feature(tables: &Tables<'_>, arch: Option<&Arch<'_>>, name: &str) -> Result<(), Problem> {
+    let features = tables.units.features;
+    let known: Vec<&str> = match arch {
+        Some(arch) => {
+            arch.features.iter().filter_map(|id| features.get(id.index()).copied()).collect()
+        }
+        None => features.to_vec(),
+    };
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let whose = arch.map_or(String::new(), |arch| format!(" of {}", arch.name));
+    let known = format!("known: {}", known.join(", "));
+    Err(Problem::usage(format!("unknown feature{whose} `{name}`"), known))
 }
 
 /// The members of a family; an atom without parameters is the only one.
@@ -313,7 +335,7 @@ fn described(tables: &Tables<'_>, listed: &Listed<'_>) -> serde_json::Value {
     serde_json::json!({
         "atom": atom.name(), "class": class(atom.class), "status": atom.status.words(), "id": atom.stable().to_string(),
         "instruction": template(atom), "archs": archs, "operands": operands, "movement": movement,
-        "shape": atom.matrix.map(|m| [m.m, m.n, m.k]), "sources": sources,
+        "shape": atom.matrix.map(|m| [m.m, m.n, m.k]), "sources": sources, "feature": feature(tables, atom),
     })
 }
 
@@ -328,15 +350,22 @@ fn role(role: Role) -> &'static str {
     }
 }
 
+/// The feature that an atom belongs to.
+fn feature<'t>(tables: &Tables<'t>, atom: &Atom<'_>) -> &'t str {
+    let named = atom.feature().and_then(|id| tables.units.features.get(id.index()));
+    named.copied().unwrap_or_default()
+}
+
 fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>, native: bool) {
     let _ = writeln!(
         out,
-        "{} ({}, {}{}, id {})",
+        "{} ({}, {}{}, id {}, feature {})",
         atom.name(),
         class(atom.class),
         atom.status.words(),
         if native { "" } else { ", expanded by the assembler" },
-        atom.stable()
+        atom.stable(),
+        feature(tables, atom),
     );
     let _ = writeln!(out, "  {}", template(atom));
     for operand in atom.operands {

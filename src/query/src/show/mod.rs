@@ -505,6 +505,7 @@ impl QueryAnswer<'_> {
             QueryFunction::Convert => self.convert_text(out),
             QueryFunction::Figures => self.figures_text(out),
             QueryFunction::Products => self.products_text(out),
+            QueryFunction::Atoms => self.listing_text(out),
             _ => Err(Why::UnknownFunction.into()),
         }
     }
@@ -537,6 +538,7 @@ impl QueryAnswer<'_> {
             QueryFunction::Convert => self.convert_json(out),
             QueryFunction::Figures => self.figures_json(out),
             QueryFunction::Products => self.products_json(out),
+            QueryFunction::Atoms => self.listing_json(out),
             _ => Err(Why::UnknownFunction.into()),
         }
     }

@@ -1,5 +1,8 @@
 //! What the perfect hashes of tables share: mixing of words, and the slot that phf's displacements
 //! lead to.
+mod name_map;
+
+pub use name_map::{NameMap, name_hash};
 
 /// A bucket and the two parts that its displacement combines, as phf's generator takes them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
