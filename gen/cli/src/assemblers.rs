@@ -107,7 +107,12 @@ pub fn ask(
                 );
             }
             Ok(path) => {
-                let judged = assemble::judge_remembered(compiled, id, &path, &archs, memory);
+                let judged = match memory.filter(|_| whole) {
+                    Some(memory) => {
+                        assemble::judge_unless_settled(compiled, id, &path, &archs, memory)
+                    }
+                    None => assemble::judge_remembered(compiled, id, &path, &archs, memory),
+                };
                 let program = path.file_name().map_or_else(
                     || path.display().to_string(),
                     |name| name.to_string_lossy().into_owned(),

@@ -5,7 +5,11 @@
 //! word by word, and read anew each time, so that how messages are understood may change. Each file
 //! holds a digest of itself; one that is not whole counts as not there. A program that names no
 //! version, an end by a signal, and a failure that blames no line are never remembered.
+//!
+//! That an instruction set's architectures are as the tables say is kept as well, by a digest of every
+//! source and of this program: where nothing changed, the texts need not be made.
 use super::digest::sha256;
+use crate::compile::Compiled;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,6 +77,38 @@ impl Memory {
         Some(sha256((all + text).as_bytes()))
     }
 
+    /// What stands for all that an assembler was asked of an instruction set's architectures and for how it was
+    /// understood: this program, that one, and every file that tables are made of.
+    pub(super) fn whole_key(
+        &self,
+        program: &Path,
+        isa: &str,
+        compiled: &Compiled,
+    ) -> Option<String> {
+        let own = place_and_time(&std::env::current_exe().ok()?)?;
+        let mut parts = vec![own, isa.to_string()];
+        for (_, file) in compiled.sources.iter() {
+            parts.extend([file.name.clone(), file.text.clone()]);
+        }
+        self.key(program, &parts, "whole")
+    }
+
+    /// How many texts were judged of each architecture, if none of them was said anything against.
+    pub(super) fn recall_whole(&self, key: &str) -> Option<Vec<(usize, usize)>> {
+        let said = self.recall(key)?;
+        let pair = |line: &str| {
+            let (arch, texts) = line.split_once(' ')?;
+            Some((arch.parse().ok()?, texts.parse().ok()?))
+        };
+        said.text.lines().map(pair).collect()
+    }
+
+    /// Keeps how many texts of each architecture were judged and taken as the tables say.
+    pub(super) fn keep_whole(&self, key: &str, judged: &[(usize, usize)]) {
+        let text = judged.iter().map(|(arch, texts)| format!("{arch} {texts}\n")).collect();
+        self.keep(key, &Said { fine: true, input: String::new(), text });
+    }
+
     fn file(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.{ENDING}"))
     }
@@ -123,10 +159,15 @@ fn identity(program: &Path) -> Option<String> {
     if !ran.status.success() || version.trim().is_empty() {
         return None;
     }
-    let place = program.canonicalize().ok()?;
+    Some(format!("{}\n{version}", place_and_time(program)?))
+}
+
+/// Where a file lies, how long it is, when it was written.
+fn place_and_time(file: &Path) -> Option<String> {
+    let place = file.canonicalize().ok()?;
     let file = place.metadata().ok()?;
     let time = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(format!("{}\n{} {}\n{version}", place.display(), file.len(), time.as_nanos()))
+    Some(format!("{}\n{} {}", place.display(), file.len(), time.as_nanos()))
 }
 
 #[cfg(test)]

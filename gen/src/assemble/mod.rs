@@ -6,7 +6,7 @@
 //! of every atom ([`text`]), so that one run judges them all; where reading a text is cheaper than
 //! making code of it, what the architecture has is assembled in a second run. A text that is taken
 //! and not claimed is another spelling of something claimed if both encode to the same bytes, where
-//! the assembler prints encodings. Nothing is cached and the order of what is found does not depend
+//! the assembler prints encodings. What is remembered is remembered by [`Memory`] alone, and the order of what is found does not depend
 //! on which run ends first.
 //!
 //! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ,
@@ -133,6 +133,34 @@ pub fn judge_remembered(
     memory: Option<&Memory>,
 ) -> Vec<Verdict> {
     judged(compiled, isa, program, archs, memory, &|_| true)
+}
+
+/// [`judge_remembered`] for tables that compiled as they stand, with all that they are made of: where
+/// neither they nor the programs changed since nothing was found, not even the texts are made.
+#[must_use]
+pub fn judge_unless_settled(
+    compiled: &Compiled,
+    isa: IsaId,
+    program: &Path,
+    archs: &[usize],
+    memory: &Memory,
+) -> Vec<Verdict> {
+    let name = compiled.model.isas.get(isa.index()).map_or("", |isa| isa.name.value.as_str());
+    let key = memory.whole_key(program, name, compiled);
+    let settled = key.as_ref().and_then(|key| memory.recall_whole(key));
+    if let Some(settled) = settled.filter(|all| all.iter().map(|(at, _)| at).eq(archs)) {
+        let verdict = |(arch, texts)| Verdict { arch, judged: Ok(texts), differences: Vec::new() };
+        return settled.into_iter().map(verdict).collect();
+    }
+    let verdicts = judge_remembered(compiled, isa, program, archs, Some(memory));
+    let counts = verdicts.iter().map(|verdict| match &verdict.judged {
+        Ok(texts) if verdict.differences.is_empty() => Some((verdict.arch, *texts)),
+        _ => None,
+    });
+    if let (Some(key), Some(counts)) = (key, counts.collect::<Option<Vec<_>>>()) {
+        memory.keep_whole(&key, &counts);
+    }
+    verdicts
 }
 
 /// [`judge`], of some atoms alone. That a text is claimed by another atom is seen only if this is

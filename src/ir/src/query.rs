@@ -8,7 +8,7 @@ use crate::data::{AttrData, AttrKind, ValueData, ValueKind};
 use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
 use crate::types::{TileEncoding, Type};
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpRole, Space};
 
 impl<'t> Program<'_, 't> {
     // ---- values
@@ -367,6 +367,27 @@ impl<'t> Program<'_, 't> {
         let fits = alone && plain(op) && plain(inner) && !self.operands(inner).any(counted);
         fits.then_some(inner)
     }
+    /// Whether a copy is one of a whole memref: nothing says where a tile of it begins.
+    fn copies_whole_memref(&self, op: Op) -> bool {
+        let whole = |number: usize| {
+            let memref = self.operand(op, number).is_some_and(|value| {
+                let of = self.type_of(value);
+                of.space == Some(Space::Global) && of.shape.rank() > 0
+            });
+            memref && self.subscripts(op, number).next().is_none()
+        };
+        self.role(op) == OpRole::Copy && (whole(0) || whole(1))
+    }
+    /// Whether a function does nothing but copy whole memrefs to allocated tiles and back.
+    fn only_copies(&self, function: Op) -> bool {
+        self.inside(function).any(|op| self.copies_whole_memref(op))
+            && self.inside(function).all(|op| {
+                matches!(
+                    self.role(op),
+                    OpRole::Alloc | OpRole::Copy | OpRole::View | OpRole::Yield | OpRole::Return
+                )
+            })
+    }
     /// Whether a function has parallel loops, fragments, or tile operations in place.
     #[doc(hidden)]
     #[must_use]
@@ -386,7 +407,7 @@ impl<'t> Program<'_, 't> {
                         | OpRole::ReduceInto
                         | OpRole::ProductInto
                 )
-        })
+        }) || self.only_copies(function)
     }
     /// The loops of a nest, the outermost first.
     #[doc(hidden)]

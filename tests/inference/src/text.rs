@@ -1,7 +1,7 @@
 //! A recorded program as the text of a tile program.
 
 use crate::program::list;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -87,6 +87,38 @@ pub fn tile_text(program: &Value) -> Result<String, Unsaid> {
     ))
 }
 
+/// The program with each copy between element types as a loop that casts, which does the same.
+#[must_use]
+pub fn with_casts(program: &Value) -> Value {
+    let mut out = program.clone();
+    let buffers = list(&program["buffers"]).to_vec();
+    let of = |name: &Value| buffers.iter().find(|buffer| buffer["name"] == *name);
+    let mut left: Vec<&mut Value> = out["ops"].as_array_mut().into_iter().flatten().collect();
+    while let Some(op) = left.pop() {
+        if op["op"] == "copy"
+            && let (Some(from), Some(to)) = (of(&op["src"]), of(&op["dst"]))
+            && from["dtype"] != to["dtype"]
+            && from["shape"] == to["shape"]
+        {
+            let extents = list(&from["shape"]);
+            let names: Vec<String> = (0..extents.len()).map(|k| format!("copied {k}")).collect();
+            let vars: Vec<Value> = names.iter().zip(extents).map(|(n, e)| json!([n, e])).collect();
+            let value = json!(["load", op["src"], names]);
+            let store = json!({"st": "store", "buf": op["dst"], "idx": names, "val": value});
+            *op = json!({"op": "parallel", "vars": vars, "body": [store]});
+            continue;
+        }
+        if let Value::Object(fields) = op {
+            for (key, inner) in fields.iter_mut() {
+                if let ("body" | "then", Value::Array(inner)) = (key.as_str(), inner) {
+                    left.extend(inner.iter_mut());
+                }
+            }
+        }
+    }
+    out
+}
+
 impl Buffer {
     fn ty(&self, layout: &str) -> String {
         let space = if self.scope == "shared" { "#smem" } else { "#fragment" };
@@ -96,6 +128,19 @@ impl Buffer {
 
 fn text(v: &Value) -> Result<&str, Unsaid> {
     v.as_str().ok_or_else(|| format!("no text: {v}"))
+}
+
+/// Whether nothing in an expression is an element.
+fn is_index(e: &Value) -> bool {
+    let mut left = vec![e];
+    while let Some(e) = left.pop() {
+        let [word, rest @ ..] = list(e) else { continue };
+        if word == "load" || word == "f" {
+            return false;
+        }
+        left.extend(rest);
+    }
+    true
 }
 
 fn shape(v: &Value) -> String {
@@ -412,6 +457,9 @@ impl Writer {
             word @ ("<" | "<=" | ">" | ">=" | "==" | "!=") => {
                 let kinds = [("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq")];
                 let kind = kinds.iter().find(|k| k.0 == word).map_or("ne", |k| k.1);
+                if rest.iter().all(is_index) {
+                    return self.index(e);
+                }
                 let (a, b) = (self.value(&rest[0], ty)?, self.value(&rest[1], ty)?);
                 return Ok(self.made(&format!("index.cmp {kind}, {a}, {b} : {ty}")));
             }

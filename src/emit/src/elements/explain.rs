@@ -13,8 +13,8 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "write another layout, or let one be inferred",
         ),
         ElementReason::LocalIndex => (
-            "the place in the fragment depends on the thread or on a serial loop's counter, and registers have numbers",
-            "write a layout whose index does not, or use a shared tile",
+            "thread or counter choose among more than 64 registers of the fragment, or a reduction's rows depend on them",
+            "write a layout whose index does not depend on the thread, or use a shared tile",
         ),
         ElementReason::Subscript => {
             ("a subscript depends on data", "use subscripts of counters, arguments and numbers")

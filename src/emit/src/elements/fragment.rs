@@ -1,8 +1,8 @@
 //! Elements of fragments: registers by local indices.
 
-use crate::elements::slots::WorkSlot;
+use crate::elements::slots::{Doers, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
-use crate::expr::Reg;
+use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{NO_GUARD, Purpose, Slot as Arg};
 use lanebook_infer::{BufferId, IndexForm, MemoryScope};
@@ -12,6 +12,18 @@ use lanebook_tables::{OpRole, RegisterKind, Role};
 
 /// Most local indices of a fragment.
 const MOST: u32 = 255;
+/// Most registers among which one is chosen when the program runs: each costs a comparison and a copy.
+const CHOICES: i64 = 64;
+
+/// The local index of each slot of a chunk; `None` where it is known only when the program runs.
+type LocalIndices = heapless::Vec<Option<u16>, LANES>;
+
+/// One of the registers from `low` to before `end`, by its number.
+struct Choice {
+    node: ExprId,
+    low: u16,
+    end: u16,
+}
 
 impl LowerContext<'_, '_, '_, '_> {
     /// Gives each fragment its registers, all of them from the start of the function: what loops
@@ -84,7 +96,8 @@ impl LowerContext<'_, '_, '_, '_> {
         self.held_by(value).ok_or(refuse)
     }
 
-    /// The local indices that the slots of a chunk ask for.
+    /// The local indices that the slots of a chunk ask for; `None` where a thread's own number, or a
+    /// loop's counter, chooses.
     #[inline(never)]
     fn local_indices(
         &mut self,
@@ -92,7 +105,7 @@ impl LowerContext<'_, '_, '_, '_> {
         told: &mut Told<'_>,
         slots: &[WorkSlot],
         (id, indices): (BufferId, &[IndexForm]),
-        out: &mut heapless::Vec<u16, { crate::elements::slots::LANES }>,
+        out: &mut LocalIndices,
     ) -> Result<(), EmitError> {
         let full = of_form(op);
         let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
@@ -103,14 +116,40 @@ impl LowerContext<'_, '_, '_, '_> {
             let known = u16::try_from(at.constant).ok().filter(|_| at.is_constant());
             let known = known.filter(|at| u32::from(*at) < layout.slots);
             let known = match known {
-                Some(known) => known,
                 // No thread does anything with it.
-                None if !slot.live => 0,
-                None => return Err(refused(op, ElementReason::LocalIndex)),
+                None if !slot.live => Some(0),
+                None if at.is_constant() => return Err(refused(op, ElementReason::LocalIndex)),
+                known => known,
             };
             out.push(known).map_err(|_| refused(op, ElementReason::Room))?;
         }
         Ok(())
+    }
+
+    /// A local index that is chosen when the program runs.
+    #[inline(never)]
+    fn choice(
+        &mut self,
+        told: &mut Told<'_>,
+        doers: &Doers,
+        slot: &WorkSlot,
+        (id, indices): (BufferId, &[IndexForm]),
+    ) -> Result<Choice, EmitError> {
+        let (op, full) = (doers.op, of_form(doers.op));
+        let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
+        let arena = &mut told.inference.arena;
+        let local = arena.index_at(&layout, indices).map_err(&full)?;
+        let at = arena.substitute(local, &slot.vars).map_err(&full)?;
+        let (low, high) = arena.range(at).map_err(&full)?;
+        let end = i64::from(layout.slots).min(high.saturating_add(1));
+        let refuse = refused(op, ElementReason::LocalIndex);
+        let (low, end) = (low.max(0), end.max(0));
+        if end.saturating_sub(low) > CHOICES || low >= end {
+            return Err(refuse);
+        }
+        let node = self.form_node(op, told, at, doers.thread)?;
+        let number = |at: i64| u16::try_from(at).map_err(|_| refuse);
+        Ok(Choice { node, low: number(low)?, end: number(end)? })
     }
 
     /// Notes which registers the steps since the last call write in all lanes, in a function of
@@ -182,29 +221,39 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (doers, slots): (&Doers, &[WorkSlot]),
         place: (BufferId, &[IndexForm]),
     ) -> Result<Reg, EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
-        let mut at = heapless::Vec::new();
+        let mut at = LocalIndices::new();
         self.local_indices(op, told, slots, place, &mut at)?;
-        let first = at.first().copied().unwrap_or(0);
         self.note_written();
-        if at.iter().any(|k| !self.is_written(regs.member(*k))) {
+        if at.iter().any(|k| k.is_none_or(|k| !self.is_written(regs.member(k)))) {
             let buffer = told.inference.buffer_of(place.0).map_err(of_form(op))?;
             told.read_early(buffer.storage);
         }
-        if at.iter().all(|k| *k == first) {
-            return Ok(regs.member(first));
+        if let Some(Some(first)) = at.first().copied() {
+            if at.iter().all(|k| *k == Some(first)) {
+                return Ok(regs.member(first));
+            }
+            if (first..).zip(&at).all(|(want, k)| Some(want) == *k) {
+                let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
+                return Ok(Reg { count, ..regs.member(first) });
+            }
         }
         let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
-        if (first..).zip(&at).all(|(want, k)| want == *k) {
-            return Ok(Reg { count, ..regs.member(first) });
-        }
         let out = self.steps.tuple(regs.class, count)?;
-        for (k, from) in (0u16..).zip(&at) {
+        for ((k, from), slot) in (0u16..).zip(&at).zip(slots) {
             let to = out.member(k);
-            self.copy_tile(op, regs.member(*from), to)?;
+            let Some(from) = *from else {
+                let choice = self.choice(told, doers, slot, place)?;
+                self.copy_tile(op, regs.member(choice.low), to)?;
+                for number in choice.low.saturating_add(1)..choice.end {
+                    self.copy_chosen(op, (choice.node, number, None), regs.member(number), to)?;
+                }
+                continue;
+            };
+            self.copy_tile(op, regs.member(from), to)?;
         }
         Ok(out)
     }
@@ -215,12 +264,12 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (doers, slots): (&Doers, &[WorkSlot]),
         place: (BufferId, &[IndexForm]),
         from: Reg,
     ) -> Result<(), EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
-        let mut at = heapless::Vec::new();
+        let mut at = LocalIndices::new();
         self.local_indices(op, told, slots, place, &mut at)?;
         for (k, (slot, to)) in (0u16..).zip(slots.iter().zip(&at)) {
             if !slot.live {
@@ -228,18 +277,53 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let k = if from.count == 1 { 0 } else { k };
             let from = Reg { count: 1, first: from.first.wrapping_add(k), ..from };
-            let to = regs.member(*to);
+            let Some(to) = *to else {
+                let choice = self.choice(told, doers, slot, place)?;
+                for number in choice.low..choice.end {
+                    let to = regs.member(number);
+                    self.save_readers(op, to)?;
+                    self.copy_chosen(op, (choice.node, number, slot.guard), from, to)?;
+                }
+                continue;
+            };
+            let to = regs.member(to);
             if from == to {
                 continue;
             }
             self.save_readers(op, to)?;
             let guard = self.guard_of(op, slot.guard)?;
-            self.steps.guard = guard;
-            let copied = self.copy_tile(op, from, to);
-            self.steps.guard = None;
-            copied?;
+            self.copy_guarded(op, guard, from, to)?;
         }
         Ok(())
+    }
+
+    /// A copy in the threads whose number is this one, under a guard.
+    #[inline(never)]
+    fn copy_chosen(
+        &mut self,
+        op: Op,
+        (node, number, guard): (ExprId, u16, Option<ExprId>),
+        from: Reg,
+        to: Reg,
+    ) -> Result<(), EmitError> {
+        let mut guard = guard;
+        let wanted = self.arena.constant(u32::from(number))?;
+        self.keep_equal(&mut guard, node, wanted)?;
+        let guard = self.guard_of(op, guard)?;
+        self.copy_guarded(op, guard, from, to)
+    }
+
+    fn copy_guarded(
+        &mut self,
+        op: Op,
+        guard: Option<Reg>,
+        from: Reg,
+        to: Reg,
+    ) -> Result<(), EmitError> {
+        self.steps.guard = guard;
+        let copied = self.copy_tile(op, from, to);
+        self.steps.guard = None;
+        copied
     }
 
     /// Values of the chunk that stand in a register of a fragment get registers of their own before
@@ -314,13 +398,13 @@ impl LowerContext<'_, '_, '_, '_> {
             at = program.next(other);
         }
         let regs = self.fragment_regs(op, told, id)?;
-        let mut local = heapless::Vec::new();
+        let mut local = LocalIndices::new();
         if self.local_indices(op, told, slots, (id, &indices), &mut local).is_err() {
             return Ok(None);
         }
-        let first = local.first().copied().unwrap_or(0);
+        let Some(Some(first)) = local.first().copied() else { return Ok(None) };
         let count = u8::try_from(local.len()).unwrap_or(u8::MAX);
-        if !(first..).zip(&local).all(|(want, k)| want == *k) {
+        if !(first..).zip(&local).all(|(want, k)| Some(want) == *k) {
             return Ok(None);
         }
         let out = Reg { class: regs.class, first: regs.first.wrapping_add(first), count };

@@ -51,7 +51,8 @@ pub enum ElementReason {
     Form = 1,
     /// The loop's layout does not tell the iteration of a thread and slot.
     Inverse = 2,
-    /// A place in a fragment depends on the thread or on a loop's counter.
+    /// A place in a fragment depends on the thread or on a loop's counter: one of too many, or a
+    /// reduction's row.
     LocalIndex = 3,
     /// A subscript depends on data.
     Subscript = 4,

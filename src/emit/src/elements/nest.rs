@@ -152,11 +152,17 @@ impl LowerContext<'_, '_, '_, '_> {
         let full = of_form(op);
         let (first, count) = told.inference.operator_of(id).map_err(&full)?.threads;
         let threads = (first, count, self.plan.threads);
-        if first > 0 || count < self.plan.threads {
-            return Err(refused(op, ElementReason::Reduction));
-        }
         let var = told.inference.arena.var(count, VarRole::Output).map_err(&full)?;
-        Ok(Doers { op, spread, thread: ThreadVar { var, node: self.thread }, threads })
+        let node = self.among(first)?;
+        Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
+    }
+
+    /// A thread's number from a first one on.
+    fn among(&mut self, first: u32) -> Result<ExprId, EmitError> {
+        Ok(match first {
+            0 => self.thread,
+            first => self.arena.op_const(IndexOp::Sub, self.thread, u64::from(first))?,
+        })
     }
 
     /// Who executes an operation.
@@ -167,10 +173,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let (first, count) = own.threads;
         let arena = &mut told.inference.arena;
         let var = arena.var(count, VarRole::Output).map_err(&full)?;
-        let node = match first {
-            0 => self.thread,
-            first => self.arena.op_const(IndexOp::Sub, self.thread, u64::from(first))?,
-        };
+        let node = self.among(first)?;
         let threads = (first, count, self.plan.threads);
         Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
     }
@@ -245,7 +248,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.read_fragment(op, told, chunk.slots, (id, indices));
+            return self.read_fragment(op, told, (chunk.doers, chunk.slots), (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices };
@@ -263,7 +266,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.write_fragment(op, told, chunk.slots, (id, indices), from);
+            return self.write_fragment(op, told, (chunk.doers, chunk.slots), (id, indices), from);
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices };

@@ -229,6 +229,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Err(refused(op, ElementReason::Fragment));
         }
         let doers = self.holders(op, told, id, own.whole)?;
+        // Lanes exchange by their numbers among all threads: a bit of a row must be the same bit there.
+        let moved = |digit: &RowDigit| {
+            let pair = u32::from(digit.lanes).saturating_mul(2);
+            pair > 0 && doers.threads.0.checked_rem(pair) != Some(0)
+        };
+        if digits.0.iter().any(moved) {
+            return Err(refuse);
+        }
         let mut firsts = [NONE; MOST];
         let firsts = firsts.get_mut(..rows).ok_or(refuse)?;
         let count = u8::try_from(rows).map_err(|_| refuse)?;
