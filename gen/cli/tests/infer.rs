@@ -577,6 +577,16 @@ fn races_are_said() {
             .map(|line| line.trim_start_matches("// ").to_string())
             .collect();
         assert_eq!(answer["races"].as_array().map(Vec::len), Some(lines.len()), "{answer}");
+        // What is compiled says the same.
+        let compile = |more: &[&str]| {
+            run_in(&root(), &[&["compile", "-", "--arch", ARCH], more].concat(), &text).fine()
+        };
+        let kernel: Value = serde_json::from_str(&compile(&["--format", "json"])).expect("JSON");
+        assert_eq!(kernel["races"], answer["races"]);
+        let report = compile(&[]);
+        let found = report.lines().filter(|line| line.contains("has a race"));
+        let found: Vec<String> = found.map(|line| format!("{}.", line.trim_start())).collect();
+        assert_eq!(found, lines, "{report}");
         lines
     };
     // All columns of a row write its one element.

@@ -1,6 +1,7 @@
 //! A tile program to a plan, its reasons, and the instruction sequence.
 use crate::archs::arch;
 use crate::infer::{Request, found};
+use crate::inferred::races::{RaceFinding, races};
 use crate::memory::LoopMemory;
 use crate::plan::words::Lines;
 use crate::plan::{Parts, Report};
@@ -62,6 +63,7 @@ pub fn launched(
             None => report.launch(values)?,
         };
         object["arch"] = report.arch.name.into();
+        object["races"] = report.races.iter().map(RaceFinding::json).collect();
         object["isa"] = report.isa.name.into();
         if object["text"].is_null() {
             object["text"] = report.render(Parts::Kernel).map_err(|_| unwritten())?.into();
@@ -92,10 +94,12 @@ pub fn reported<T>(
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().is_some_and(|f| program.has_loops(f));
     let mut memory = of_loops.then(LoopMemory::default);
+    let mut meeting = Vec::new();
     let compiled = match &mut memory {
         Some(memory) => {
             let request = Request::usual(tables, arch)?;
-            let (mut told, _) = found(memory, tables, &program, source, request)?;
+            let (mut told, timeline) = found(memory, tables, &program, source, request)?;
+            meeting = races(&program, &mut told, timeline.names())?;
             compile_loops(tables, id, &mut program, room.scratch(), &mut told)
         }
         None => compile(tables, id, &mut program, room.scratch()),
@@ -108,6 +112,7 @@ pub fn reported<T>(
         program: &program,
         compiled: &compiled,
         explain,
+        races: meeting,
         lines: Lines::default(),
     };
     Ok(say(&report)?)

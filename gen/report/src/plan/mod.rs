@@ -11,6 +11,7 @@ mod resources;
 mod snippet;
 pub mod words;
 
+use crate::inferred::races::RaceFinding;
 use lanebook::compile::Compiled;
 use lanebook::ir::Program;
 use lanebook_tables::{Arch, Isa, Tables};
@@ -42,6 +43,8 @@ pub struct Report<'r> {
     pub compiled: &'r Compiled<'r>,
     /// Say why of every loser.
     pub explain: bool,
+    /// Iterations of parallel loops that meet at an element.
+    pub races: Vec<RaceFinding>,
     /// Where the lines of its text end.
     pub lines: words::Lines,
 }
@@ -58,6 +61,7 @@ impl Report<'_> {
         }
         if matches!(parts, Parts::All | Parts::Report) {
             for section in [
+                self.races(),
                 self.decisions(),
                 self.layouts(),
                 self.maps(),
@@ -82,5 +86,14 @@ impl Report<'_> {
                 .map_err(|_| std::fmt::Error)?;
         }
         Ok(out)
+    }
+
+    /// What has no order: the kernel's result is one of several.
+    fn races(&self) -> String {
+        if self.races.is_empty() {
+            return String::new();
+        }
+        let lines = self.races.iter().map(|race| format!("  {}\n", race.text()));
+        lines.fold("races\n".to_string(), |out, line| out + &line)
     }
 }
