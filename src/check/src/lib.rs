@@ -53,7 +53,7 @@
 //!
 //! 2a. A tile that a copy in a loop of `n` stages fills has `n` buffers, one behind the other, each
 //!     aligned; statement 1 holds in each. That copy alone writes it, loads behind it in the loop's
-//!     body alone read it, nothing else touches its bytes in the loop, and the loop does not write the
+//!     body alone read it, or units in their place, nothing else touches its bytes in the loop, and the loop does not write the
 //!     tensor that the copy reads. Other tiles have one buffer.
 //!
 //! 3. A fragment has all lane and warp bits of the group, and its columns span a panel: rank = r +
@@ -179,6 +179,10 @@
 //!     after `n` times, always. A wait for groups may leave open as many as were closed behind the producer's own; one for operations that
 //!     complete in order, as many as began behind the producer on every way. A copy through registers is loaded and stored in the same times.
 //!
+//! 14b. What copies complete on, if a loop of stages waits for it, are objects that the loop's times announce to one after the other, `n` of
+//!     them, round and round. The wait that a rule of 14 names for such a copy is the loop's own of `n - 1` times later; the loop is not left before.
+//!     Announcements and waits are accesses to the objects as copies and loads are to buffers.
+//!
 //! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each
 //!     piece of scales in tensor memory has one step, before its product's first.
 //! 16. A reduction has, for each bit of the lane's number that counts along what it combines, one
@@ -192,6 +196,11 @@
 //!     its copies, counts the bytes that its copies bring, and is waited for once, in the parity
 //!     that it has. No phase is open at the end. The wait that a rule of 14 names is one for the
 //!     producer's own object.
+//!
+//! 17a. Of the objects of 14b each is made and published as by 17. One step announces to them, by one thread, in the loop's part that copies, for
+//!     the bytes that all copies there bring, and before them; these complete where it announced to. One step waits for them, before anything else
+//!     of the loop's turns. Nothing else has these objects. So (by 14a) what time `j` announces, time `j + n - 1` waits for, and nothing is open
+//!     before the loop or behind it.
 //!
 //! # Contents of the final steps ([`contents`])
 //!
@@ -217,7 +226,8 @@
 //!     others. What is stored to tensor memory, and the register of block scales with its
 //!     immediates, holds what the plan says; what is fetched is the sum whose cells its place
 //!     stands for. The frame of tensor memory stands around all work there, and completion objects
-//!     keep the addresses that they were made at.
+//!     keep the addresses that they were made at. Announcements to objects of 14b, counted through the whole kernel, are to the next one each time,
+//!     and so are waits, in the parity of the round that they are in; copies complete on the one that was announced to last.
 //! 23. *Nothing else is read.* On no way to a step is a register that it reads one that nothing has
 //!     written.
 //!

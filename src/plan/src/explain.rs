@@ -160,7 +160,7 @@ impl PlanNames<'_, '_, '_> {
             }
             Unstaged::Sizes => sentence!(
                 sink,
-                "the tiles of a loop of stages have ~ sizes at the most",
+                "the tiles of a loop of stages, and what descriptors of them go on by, have ~ sizes at the most",
                 MAX_STAGED_SIZES as u64
             ),
             Unstaged::Uneven => sink.write_str(

@@ -6,7 +6,7 @@
 
 use crate::data::{Plan, TransferPlan};
 use lanebook_ir::{Op, Program};
-use lanebook_tables::{Arch, Role, SyncRule, SyncStep, Tables};
+use lanebook_tables::{Arch, Atom, Role, SyncRule, SyncStep, Tables};
 
 /// A step of a rule that waits for all operations of a counter that completes in order, and might
 /// leave the last ones outstanding.
@@ -79,4 +79,18 @@ pub fn copies_of_a_turn(
         }
     }
     count
+}
+
+/// Whether a product's own end, for which everybody waits, is all that a rule wants behind it.
+#[must_use]
+#[doc(hidden)]
+pub fn ends_with_product(arch: &Arch<'_>, atom: &Atom<'_>, rule: &SyncRule<'_>) -> bool {
+    let own = atom.tensor().and_then(|own| {
+        arch.sync.iter().find(|r| r.producer == own.writes && r.consumer == own.reads)
+    });
+    let has = |step: &SyncStep<'_>| {
+        let same = |s: &SyncStep<'_>| s.atom == step.atom && s.immediates == step.immediates;
+        own.is_some_and(|own| own.steps.iter().any(same))
+    };
+    rule.steps.iter().all(has) && own.is_some()
 }

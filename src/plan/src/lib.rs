@@ -59,4 +59,4 @@ pub use data::{
     TensorLoads, TiledPlan, Tiling, stored_before,
 };
 #[doc(hidden)]
-pub use in_flight::{CountedWait, closes_group, copies_of_a_turn};
+pub use in_flight::{CountedWait, closes_group, copies_of_a_turn, ends_with_product};

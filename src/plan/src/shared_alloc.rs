@@ -236,9 +236,17 @@ fn complete(
         {
             continue;
         }
-        let number = match follows(tables, program, plan, k) {
-            Some(number) => number,
-            None if next >= MAX_COMPLETIONS => {
+        // A loop's copies that run ahead are one phase of an object together, the next turn's of the
+        // next object.
+        let ahead = plan.staged(&m).filter(|_| plan.runs_ahead(m.op)).map(|tile| tile.stages);
+        let own = match ahead {
+            Some(_) => program.parent(m.op).and_then(|around| plan.ring(program, around)),
+            None => follows(tables, program, plan, k).map(|number| (number, 1)),
+        };
+        let more = ahead.unwrap_or(1);
+        let number = match own {
+            Some((number, _)) => number,
+            None if next.saturating_add(more) > MAX_COMPLETIONS => {
                 return Err(PlanError::Capacity {
                     pool: crate::data::PlanPool::Completions,
                     capacity: u32::from(MAX_COMPLETIONS),
@@ -246,8 +254,8 @@ fn complete(
                 });
             }
             None => {
-                next = next.saturating_add(1);
-                next.saturating_sub(1)
+                next = next.saturating_add(more);
+                next.saturating_sub(more)
             }
         };
         if let Some(m) = plan.transfers.get_mut(k) {
@@ -288,8 +296,10 @@ fn follows(
         if program.next(m.op) != Some(at) {
             break;
         }
-        let Some(completion) =
-            m.tiled.and_then(|t| t.completion).filter(|n| number.is_none_or(|number| number == *n))
+        let Some(completion) = m
+            .tiled
+            .and_then(|t| t.completion)
+            .filter(|n| number.is_none_or(|number| number == *n) && !plan.runs_ahead(m.op))
         else {
             break;
         };

@@ -210,6 +210,20 @@ pub fn run_text(
     maps: &[KernelMap],
     arch: &str,
 ) -> Result<(), String> {
+    run_measured(said, text, maps, arch, false).map(|_| ())
+}
+
+/// The same; what was measured, with each matrix instruction where that is asked for.
+///
+/// # Errors
+/// A fault, a wrong element, a text that is not understood.
+pub fn run_measured(
+    said: &Interpreted,
+    text: &str,
+    maps: &[KernelMap],
+    arch: &str,
+    record_matrix: bool,
+) -> Result<Report, String> {
     let (mut memory, ids, mut params) = said.memory();
     let tensors: Vec<_> = said
         .globals
@@ -230,10 +244,10 @@ pub fn run_text(
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch {
         dynamic_shared,
-        record_matrix: false,
+        record_matrix,
         record_accesses: false,
         ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())
     };
-    run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
-    said.on(arch).compare(&memory, &ids)
+    let report = run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
+    said.on(arch).compare(&memory, &ids).map(|()| report)
 }

@@ -9,13 +9,15 @@ use lanebook::emit::step::{Purpose, Slot, Step};
 use lanebook::ir::Program;
 use lanebook::tables::{OpRole, Space};
 use lanebook_kernels::interpret::{Given, Interpreted};
-use lanebook_kernels::judge::run_text;
+use lanebook_kernels::judge::{run_measured, run_text};
 use lanebook_kernels::maps::kernel_maps;
 use lanebook_kernels::{checked, kernel_text, try_kernel_text, with_kernel};
-use lanebook_replay::{BankModel, Kernel, Launch, run};
 
 const ARCHS: [&str; 8] =
     ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120", "sm_121a"];
+
+/// Those whose copies complete on barriers in shared memory, one for each buffer.
+const RINGS: [&str; 5] = ["sm_90", "sm_90a", "sm_100a", "sm_120", "sm_121a"];
 
 /// Those that copy to shared memory without a group.
 const COUNTED: [&str; 5] = ["gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1250"];
@@ -42,6 +44,17 @@ fn gemm(stages: u32) -> String {
     )
 }
 
+/// The same of tiles that boxes of a tensor map bring.
+fn boxes(stages: u32) -> String {
+    let wider =
+        [("32x32xf16", "64x64xf16"), ("64x32xf16", "64x64xf16"), ("64x32xf32", "64x64xf32")];
+    let mut text = gemm(stages).replace("step 32", "step 64");
+    for (from, to) in wider {
+        text = text.replace(from, to);
+    }
+    text
+}
+
 fn said(text: &str, turns: u32) -> Interpreted {
     Interpreted::with(text, Given { turns, salt: 0, fill: None }).expect("a program")
 }
@@ -50,19 +63,14 @@ fn said(text: &str, turns: u32) -> Interpreted {
 /// their way, as far as there are so many.
 #[test]
 fn copies_of_so_many_turns_are_on_their_way() {
-    for (stages, arch) in (2..=5).flat_map(|n| ARCHS.map(|arch| (n, arch))) {
-        let text = gemm(stages);
-        let kernel = kernel_text(&text, arch);
+    let groups = (2..=5).flat_map(|n| ARCHS.map(|arch| (n, arch, gemm(n))));
+    let rings = (2..=4).flat_map(|n| RINGS.map(|arch| (n, arch, boxes(n))));
+    for (stages, arch, text) in groups.chain(rings) {
+        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        assert_eq!(maps.is_empty(), text == gemm(stages), "{arch}");
         for turns in [1, 2, 4, 9] {
-            let said = said(&text, turns);
-            let (mut memory, _, params) = said.memory();
-            let parsed = Kernel::parse_ptx(&kernel).unwrap_or_else(|e| panic!("{arch}: {e}"));
-            let launch = Launch {
-                record_matrix: true,
-                ..Launch::new(said.threads, params).banks(BankModel::none())
-            };
-            let report =
-                run(&parsed, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}"));
+            let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
+                .unwrap_or_else(|e| panic!("{arch}: {e}"));
             let of_one: Vec<u32> =
                 report.matrix.iter().filter(|e| e.warp == 0).map(|e| e.groups_in_flight).collect();
             assert!(
@@ -120,15 +128,8 @@ fn counted_copies_of_so_many_turns_are_on_their_way() {
         };
         assert!(ways, "{arch}: {copies} copies, {loads} loads");
         for turns in [1, 2, 4, 9] {
-            let said = said(&text, turns);
-            let (mut memory, _, params) = said.memory();
-            let parsed = Kernel::parse_amdgcn(&kernel).unwrap_or_else(|e| panic!("{arch}: {e}"));
-            let launch = Launch {
-                record_matrix: true,
-                ..Launch::new(said.threads, params).banks(BankModel::none())
-            };
-            let report =
-                run(&parsed, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}"));
+            let report = run_measured(&said(&text, turns), &kernel, &[], arch, true)
+                .unwrap_or_else(|e| panic!("{arch}: {e}"));
             let of_one: Vec<u32> =
                 report.matrix.iter().filter(|e| e.warp == 0).map(|e| e.copies_in_flight).collect();
             assert!(!of_one.is_empty() && of_one.len().is_multiple_of(turns as usize), "{arch}");
@@ -157,12 +158,22 @@ fn any_number_of_turns() {
         // Rows that begin anywhere are copied through registers.
         let text = if nears { anywhere(gemm(stages)) } else { gemm(stages) };
         for arch in ["sm_75", "sm_80", "sm_90"].into_iter().chain(COUNTED) {
-            let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
-            for turns in 0..2 * stages + 2 {
-                run_text(&said(&text, turns), &kernel, &maps, arch)
-                    .unwrap_or_else(|e| panic!("{arch}, {stages} stages, {turns} turns: {e}"));
-            }
+            turns_are_right(&text, arch, 0..2 * stages + 2);
         }
+    }
+    // Phases go round twice.
+    for (stages, turns) in [(2, 0..9), (3, 0..14), (5, 10..12)] {
+        for arch in RINGS {
+            turns_are_right(&boxes(stages), arch, turns.clone());
+        }
+    }
+}
+
+fn turns_are_right(text: &str, arch: &str, turns: core::ops::Range<u32>) {
+    let (kernel, maps) = (kernel_text(text, arch), kernel_maps(text, arch));
+    for turns in turns {
+        run_text(&said(text, turns), &kernel, &maps, arch)
+            .unwrap_or_else(|e| panic!("{arch}, {turns} turns: {e}\n{text}"));
     }
 }
 
@@ -210,6 +221,7 @@ fn look<'a>(program: &'a Program<'a, 'a>, compiled: &Compiled<'_>) -> Look<'a> {
         "gfx1100" => ("s_waitcnt.gfx10", "s_barrier.gfx10", None),
         "gfx1200" => ("s_wait_dscnt", "s_barrier_signal_wait", None),
         "gfx1250" => ("s_wait_asynccnt", "s_barrier_signal_wait", None),
+        _ if !compiled.plan.maps.is_empty() => ("mbarrier.wait.parity", "bar.sync", None),
         _ => ("cp.async.wait_group", "bar.sync", Some("cp.async.commit_group")),
     };
     Look {
@@ -340,6 +352,122 @@ const OF_REGISTERS: [(&str, Plant); 5] = [
     }),
 ];
 
+/// Whether a step is the wait of a loop's turns for an object of its ring.
+fn waits_in_ring(look: &Look<'_>, s: &Step) -> bool {
+    is(s, look.wait) && usize::from(s.origin) == look.around
+}
+
+/// The step that announces a turn's copies, and what their first one is.
+fn announced(look: &Look<'_>, steps: &[Step]) -> (usize, usize) {
+    let expect = TABLES.atom_named("mbarrier.expect_tx.one").expect("an atom");
+    let announces = |s: &Step| is(s, expect) && look.copies.contains(&usize::from(s.origin));
+    let copies =
+        |s: &Step| s.purpose == Purpose::Move && look.copies.contains(&usize::from(s.origin));
+    let first = steps.iter().position(copies).expect("a copy");
+    (steps.iter().position(announces).expect("an announcement"), first)
+}
+
+/// Puts the register of the ring's wait, or of its announcement, in the place of the other one.
+fn exchange(look: &Look<'_>, steps: &mut [Step], to_wait: bool) -> bool {
+    let (expect, copy) = announced(look, steps);
+    let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
+    let (waited, announced) = (steps[wait].args[0], steps[expect].args[1]);
+    if to_wait {
+        return core::mem::replace(&mut steps[wait].args[0], announced) != announced;
+    }
+    let signal = steps[copy].args.iter_mut().find(|arg| **arg == announced).expect("an object");
+    core::mem::replace(signal, waited) != waited
+}
+
+/// The steps that write the parity of a ring's wait.
+fn parities(look: &Look<'_>, steps: &[Step]) -> Vec<usize> {
+    let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
+    let parity = steps[wait].args[1];
+    let writes = |at: &usize| {
+        steps[*at].purpose != Purpose::Label && *at != wait && steps[*at].args[0] == parity
+    };
+    (0..steps.len()).filter(writes).collect()
+}
+
+/// Faults of loops whose copies complete on a ring of objects.
+const OF_RINGS: [(&str, Plant); 14] = [
+    ("no wait", |look, steps| remove(steps, |s| waits_in_ring(look, s))),
+    ("the wait stands behind the products", |look, steps| {
+        let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
+        let wait = steps.remove(wait);
+        let last = steps.iter().rposition(|s| s.purpose == Purpose::Matrix).expect("a product");
+        steps.insert(last + 1, wait);
+        true
+    }),
+    ("the phases begin with the other one", |look, steps| {
+        let first = parities(look, steps)[0];
+        let arg = steps[first].args.iter_mut().find(|arg| **arg == Slot::Int(0));
+        arg.map(|arg| *arg = Slot::Int(1)).is_some()
+    }),
+    ("the phase changes with each turn", |look, steps| {
+        let [_, round, _] = parities(look, steps)[..] else { return false };
+        steps.remove(round);
+        true
+    }),
+    ("the phase changes but where the ring begins again", |look, steps| {
+        let [.., flip] = parities(look, steps)[..] else { return false };
+        steps.remove(flip);
+        true
+    }),
+    ("waits for what was announced last", |look, steps| exchange(look, steps, true)),
+    ("a copy completes on what is waited for", |look, steps| exchange(look, steps, false)),
+    ("more bytes are announced", |look, steps| {
+        let (at, _) = announced(look, steps);
+        let Slot::Int(n) = steps[at].args[2] else { return false };
+        steps[at].args[2] = Slot::Int(n + 16);
+        true
+    }),
+    ("the bytes of one copy are announced", |look, steps| {
+        let (at, _) = announced(look, steps);
+        let Slot::Int(n) = steps[at].args[2] else { return false };
+        steps[at].args[2] = Slot::Int(n / 2);
+        true
+    }),
+    ("nothing is announced", |look, steps| {
+        let (at, _) = announced(look, steps);
+        steps.remove(at);
+        true
+    }),
+    ("announced twice", |look, steps| {
+        let (at, _) = announced(look, steps);
+        steps.insert(at, steps[at]);
+        true
+    }),
+    ("announced in the first turn's time, for each turn", |look, steps| {
+        // In front of the branch that leaves out the copies.
+        let (at, _) = announced(look, steps);
+        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let announcement = steps.remove(at);
+        let branch = steps.iter().position(branches).expect("a branch");
+        steps.insert(branch, announcement);
+        true
+    }),
+    ("announced behind a copy", |look, steps| {
+        let (at, copy) = announced(look, steps);
+        let announcement = steps.remove(at);
+        steps.insert(copy, announcement);
+        copy > at
+    }),
+    ("no barrier in the loop", |look, steps| {
+        // Products that everybody waits for have a barrier of their own, which is enough.
+        let own = |s: &Step| s.purpose == Purpose::Label && usize::from(s.origin) == look.around;
+        let labels: Vec<usize> = (0..steps.len()).filter(|at| own(&steps[*at])).collect();
+        let (first, last) = (labels[0], labels[labels.len() - 1]);
+        let before = steps.len();
+        let mut at = 0;
+        steps.retain(|s| {
+            at += 1;
+            !(is(s, look.barrier) && (first..last).contains(&(at - 1)))
+        });
+        steps.len() < before
+    }),
+];
+
 const FAULTS: [(&str, Plant); 7] = [
     ("a wait one too weak", |look, steps| {
         let weaker = |s: &mut Step| {
@@ -399,6 +527,27 @@ fn verdict(
 }
 
 #[test]
+fn faults_of_rings_are_found() {
+    for (arch, stages) in RINGS.into_iter().flat_map(|arch| [(arch, 2), (arch, 3)]) {
+        with_kernel(&boxes(stages), arch, |program, compiled, text| {
+            let look = look(program, compiled);
+            verdict(program, compiled, compiled.steps)
+                .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            // Waits and barriers are the ring's own, the rest are faults of any loop of stages.
+            let others = FAULTS
+                .iter()
+                .filter(|(name, _)| !name.contains("wait") && !name.contains("barrier"));
+            for &(name, plant) in OF_RINGS.iter().chain(others) {
+                let mut steps = compiled.steps.to_vec();
+                assert!(plant(&look, &mut steps), "{arch}: {name}: nothing to spoil\n{text}");
+                let found = verdict(program, compiled, &steps);
+                assert!(found.is_err(), "{arch}, {stages} stages: {name} is not found\n{text}");
+            }
+        });
+    }
+}
+
+#[test]
 fn faults_are_found() {
     for arch in ["sm_80", "sm_90"].into_iter().chain(COUNTED) {
         // Where all is waited for that was loaded, later waits are the same in loops of more stages.
@@ -426,10 +575,12 @@ fn faults_are_found() {
 /// of its steps left out: prologues short by one, buffers wrong by one.
 #[test]
 fn every_number_and_step_of_the_loop_matters() {
-    for arch in ["sm_80", "sm_90"].into_iter().chain(COUNTED) {
+    let rings = RINGS.map(|arch| (arch, boxes(3), 64));
+    let others = ["sm_80", "sm_90"].into_iter().chain(COUNTED).map(|arch| (arch, gemm(3), 32));
+    for (arch, source, turn) in others.chain(rings) {
         // What products and stores have waited for is waited for again.
         let through = ["gfx942", "gfx1100", "gfx1200"].contains(&arch);
-        with_kernel(&gemm(3), arch, |program, compiled, text| {
+        with_kernel(&source, arch, |program, compiled, text| {
             let look = look(program, compiled);
             let stage = compiled.plan.allocs.iter().map(|a| a.stage_bytes()).collect::<Vec<_>>();
             let own = |s: &Step| {
@@ -446,7 +597,7 @@ fn every_number_and_step_of_the_loop_matters() {
                 }
                 for k in 0..step.args.len() {
                     let Slot::Int(n) = step.args[k] else { continue };
-                    for by in [32, -32, 1, -1, stage[0] as i32] {
+                    for by in [turn, -turn, 1, -1, stage[0] as i32] {
                         // What else waits is not this loop's: counters that are not told anything.
                         let others = step.purpose == Purpose::Sync
                             && look.close.is_none()
@@ -455,7 +606,8 @@ fn every_number_and_step_of_the_loop_matters() {
                             continue;
                         }
                         // Below a turn's step nothing is decided, and a wait may be stronger.
-                        let small = by.abs() == 1 && (n % 32 == 0 || (n + 1) % 32 == 0 || n == -97);
+                        let small =
+                            by.abs() == 1 && (n % turn == 0 || (n + 1) % turn == 0 || n == -97);
                         if small || is(&step, look.wait) && by < 0 {
                             continue;
                         }
@@ -524,10 +676,6 @@ fn what_cannot_run_ahead_is_refused() {
         let found = try_kernel_text(&program, "sm_80").err().unwrap_or_else(|| panic!("{why}: it compiles\n{program}"));
         assert!(found.contains("Stages {") && found.contains(why), "{why}: {found}\n{program}");
     }
-    let asked = with("], %sa :", "], %sa {mover = \"tma.2d.load.one\"} :");
-    let found =
-        try_kernel_text(&asked, "sm_90a").expect_err("copies of boxes do not run ahead yet");
-    assert!(found.contains("Stages {") && found.contains("Mover"), "{found}");
     // One stage is no stage.
     assert_eq!(
         kernel_text(&gemm(1), "sm_80"),

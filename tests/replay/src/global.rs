@@ -172,15 +172,17 @@ impl Global {
         }
     }
 
-    /// What a unit reads for a thread: until others have seen what it does now.
+    /// What a unit reads for a thread, with a copy that completes on a barrier: until others have seen
+    /// what it does now.
     pub fn read_by_unit(
         &mut self,
         shared: &Shared,
         by: By,
+        barrier: u64,
         (address, len): (u64, u64),
     ) -> Result<(), Clash> {
         self.check_read(shared, by, address, len)?;
-        let (unit, time) = shared.unit_now();
+        let (unit, time) = shared.unit_now(barrier);
         self.note_read(shared, By { thread: unit, ..by }, time, address, len);
         Ok(())
     }

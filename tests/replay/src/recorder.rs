@@ -144,17 +144,17 @@ impl World<'_, '_> {
         self.global.begin(&self.shared, copy, self.by(thread, line), address, len)
     }
 
-    /// A unit reads global memory for a thread.
+    /// A unit reads global memory for a thread, with a copy that completes on a barrier.
     pub fn load_by_unit(
         &mut self,
         (thread, line): (u32, u32),
-        address: u64,
+        (barrier, address): (u64, u64),
         data: &mut [u8],
         tags: &mut [Tag],
     ) -> Result<(), Clash> {
         self.memory.read(address, data, tags).map_err(|c| c.by(thread))?;
         let span = (address, data.len() as u64);
-        self.global.read_by_unit(&self.shared, self.by(thread, line), span)
+        self.global.read_by_unit(&self.shared, self.by(thread, line), barrier, span)
     }
 
     /// A thread, or a unit for it, writes global memory; who waits for a unit records it elsewhere.

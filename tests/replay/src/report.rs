@@ -67,7 +67,8 @@ pub struct Access {
     pub addresses: Vec<(u32, u64)>,
 }
 
-/// One executed matrix instruction of one warp, with the origin of every element of A and B.
+/// One executed matrix instruction of one warp, with the origin of every element of A and B (but for
+/// products into tensor memory, which keep none).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixEvent {
     /// Line of the text.
@@ -87,7 +88,8 @@ pub struct MatrixEvent {
     /// Lanes of the warp.
     pub lanes: u32,
     /// Groups of copies (`cp.async`) that its first lane has closed, that bring something, and that
-    /// it has not waited for. Other copies are not counted.
+    /// it has not waited for, and barriers in shared memory that copies of boxes will complete on.
+    /// Other copies are not counted.
     pub groups_in_flight: u32,
     /// Copies to shared memory and loads of registers from global memory (AMD) that its wave has begun
     /// and not waited for.

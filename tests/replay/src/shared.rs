@@ -69,8 +69,9 @@ pub(crate) struct Shared {
 impl Shared {
     /// `base` is the address of byte 0 as instructions see it.
     pub fn new(base: u32, len: u32, threads: u32, warp_lanes: u32, lockstep: bool) -> Self {
-        // One more warp: the unit that copies (see `bulk`).
-        let (len, warps) = (len as usize, threads.div_ceil(warp_lanes) as usize + 1);
+        // More warps: a unit that copies for each barrier (see `bulk`). They read nothing here.
+        let (len, warps) = (len as usize, threads.div_ceil(warp_lanes) as usize);
+        let clocks = warps + bulk::UNITS;
         Shared {
             base,
             warp_lanes,
@@ -88,8 +89,8 @@ impl Shared {
             barriers: Vec::new(),
             held: vec![0; len],
             copies: Vec::new(),
-            now: vec![1; warps],
-            seen: vec![vec![0; warps]; warps],
+            now: vec![1; clocks],
+            seen: vec![vec![0; clocks]; clocks],
             early: None,
         }
     }
@@ -107,12 +108,6 @@ impl Shared {
     pub fn other_lane(&self, warp: u32, me: u32) -> u32 {
         let first = warp * self.warp_lanes;
         if first == me { first + 1 } else { first }
-    }
-
-    /// The thread that stands for the unit that copies, and its time.
-    pub fn unit_now(&self) -> (u32, u32) {
-        let unit = self.warps - 1;
-        (unit as u32 * self.warp_lanes, self.now[unit])
     }
 
     /// Whether what a thread did at a time is done for another.
@@ -547,7 +542,7 @@ impl Shared {
 
     /// All threads of these warps have met.
     pub fn barrier(&mut self, warps: &[usize]) {
-        let mut merged = vec![0; self.warps];
+        let mut merged = vec![0; self.now.len()];
         for &warp in warps {
             self.now[warp] += 1;
             for (most, seen) in merged.iter_mut().zip(&self.seen[warp]) {
@@ -565,6 +560,7 @@ impl Shared {
 
 #[path = "shared_bulk.rs"]
 mod bulk;
+pub(crate) use bulk::Completed;
 
 #[cfg(test)]
 #[path = "shared_tests.rs"]

@@ -1,10 +1,10 @@
 //! Asynchronous copies of a unit, and the barriers in shared memory that they complete on.
 //!
-//! The unit is one more warp in the record, behind the block's: what it writes is ordered before a
-//! read only in warps that have waited for the phase that the copy belongs to. A copy's data are
-//! there at once; it counts the barrier's bytes down at once, too. Arrivals of threads order
-//! nothing (they do in hardware): a barrier here orders the unit's work alone, so more is refused
-//! than must be.
+//! What completes on one barrier is done by one more warp in the record, behind the block's: what
+//! it writes is ordered before a read only in warps that have waited for the phase that the copy
+//! belongs to. A copy's data are there at once; it counts the barrier's bytes down as late as it can
+//! (see `ptx::phase`). Arrivals of threads order nothing (they do in hardware): a barrier here orders
+//! the unit's work alone, so more is refused than must be.
 //!
 //! A copy goes through the asynchronous proxy: bytes that threads wrote or read must have been
 //! fenced by them since.
@@ -17,6 +17,9 @@ use crate::tags::Tag;
 const BARRIER_BYTES: u32 = 8;
 /// Most bytes that one announces.
 const MOST_BYTES: u64 = (1 << 20) - 1;
+
+/// Warps that stand for units. More barriers than this share them, so that less is refused.
+pub(super) const UNITS: usize = 64;
 
 /// A barrier that counts arrivals and bytes.
 #[derive(Clone, Debug)]
@@ -38,10 +41,26 @@ pub(super) struct Barrier {
     over: u32,
 }
 
+/// What a copy of a unit counts its barrier down by.
+#[derive(Clone, Copy, Debug)]
+pub struct Completed {
+    bytes: i64,
+    /// The unit's time behind it.
+    time: u32,
+}
+
 impl Shared {
-    /// The unit's warp.
-    fn unit(&self) -> usize {
-        self.warps - 1
+    /// The warp of the unit whose copies complete on a barrier.
+    fn unit(&self, barrier: usize) -> usize {
+        self.warps + barrier % UNITS
+    }
+
+    /// The thread that stands for the unit whose copies complete on the barrier at an address, and its
+    /// time.
+    pub fn unit_now(&self, barrier: u64) -> (u32, u32) {
+        let index = self.barriers.iter().position(|b| b.address == barrier).unwrap_or(0);
+        let unit = self.unit(index);
+        (unit as u32 * self.warp_lanes, self.now[unit])
     }
 
     fn find(&mut self, me: u32, address: u64) -> Result<usize, Clash> {
@@ -137,14 +156,14 @@ impl Shared {
     }
 
     /// A copy of the unit into shared memory that thread `me` starts; each piece is (address, data,
-    /// tags). The barrier is counted down.
+    /// tags). How much the barrier is counted down when it completes.
     pub fn unit_copy(
         &mut self,
         me: u32,
         line: u32,
         pieces: &[(u64, &[u8], &[Tag])],
         barrier: u64,
-    ) -> Result<(), Clash> {
+    ) -> Result<Completed, Clash> {
         let index = self.find(me, barrier)?;
         if !self.barriers[index].published {
             let sentence = format!(
@@ -153,7 +172,7 @@ impl Shared {
             );
             return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(barrier).by(me));
         }
-        let unit = self.unit();
+        let unit = self.unit(index);
         let (thread, time) = (unit as u32 * self.warp_lanes, self.now[unit]);
         let mut total = 0;
         for (address, data, tags) in pieces {
@@ -182,11 +201,19 @@ impl Shared {
             total += data.len() as i64;
         }
         self.now[unit] += 1;
-        let barrier = &mut self.barriers[index];
-        barrier.bytes -= total;
-        barrier.time = barrier.time.max(time + 1);
+        Ok(Completed { bytes: total, time: time + 1 })
+    }
+
+    /// A copy completes; whether this ends a phase of its barrier.
+    pub fn complete(&mut self, address: u64, copy: Completed) -> bool {
+        let Some(barrier) = self.barriers.iter_mut().find(|b| b.address == address) else {
+            return false;
+        };
+        let before = barrier.phases;
+        barrier.bytes -= copy.bytes;
+        barrier.time = barrier.time.max(copy.time);
         barrier.turn();
-        Ok(())
+        barrier.phases != before
     }
 
     /// Whether a unit can arrive at a barrier.
@@ -228,7 +255,7 @@ impl Shared {
     /// are.
     pub fn see(&mut self, me: u32, address: u64) -> Result<(), Clash> {
         let index = self.find(me, address)?;
-        let (unit, warp, over) = (self.unit(), self.warp(me), self.barriers[index].over);
+        let (unit, warp, over) = (self.unit(index), self.warp(me), self.barriers[index].over);
         self.seen[warp][unit] = self.seen[warp][unit].max(over);
         Ok(())
     }

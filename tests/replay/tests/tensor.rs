@@ -34,7 +34,7 @@ fn rows_lie_as_recorded() {
 /// A box of 4 rows of 16 words, of a tensor of 3 x 20: copied, then read by one warp.
 fn kernel(body: &str) -> String {
     format!(
-        ".version 8.7\n.target sm_90\n.address_size 64\n.shared .align 1024 .b8 smem[1032];\n.visible .entry k(.param .u64 p, .param .align 64 .b8 t[128]) {{\n\
+        ".version 8.7\n.target sm_90\n.address_size 64\n.shared .align 1024 .b8 smem[1040];\n.visible .entry k(.param .u64 p, .param .align 64 .b8 t[128]) {{\n\
          .reg .b32 %r<9>; .reg .b64 %d<4>; .reg .pred %p<2>;\n\
          mov.u32 %r0, %tid.x;\nmov.u32 %r1, smem;\nadd.u32 %r2, %r1, 1024;\nmov.b32 %r3, 0;\nmov.b32 %r4, 0;\nmov.b32 %r8, -1;\nsetp.lt.u32 %p0, %r0, 1;\n\
          mov.b64 %d0, t;\ncvta.param.u64 %d0, %d0;\n{body}\nret;\n}}\n"
@@ -139,8 +139,21 @@ fn what_is_refused() {
         outcome(&[&whole, "bar.sync 0;\n", flip, &again].concat(), |_| {}),
         Err(FaultKind::UnitNotFenced)
     );
-    // A phase that was over before: it has begun anew, and nothing ends it.
-    assert_eq!(outcome(&[&whole, fence, &again].concat(), |_| {}), Err(FaultKind::PhaseNeverEnds));
+    // A phase that was over before: the wait for it is none for the copy that is on its way.
+    assert_eq!(outcome(&[&whole, fence, &again].concat(), |_| {}), Err(FaultKind::AsyncNotWaited));
+    assert_eq!(
+        outcome(&[&whole, fence, &again, READ].concat(), |_| {}),
+        Err(FaultKind::RaceReadAfterWrite)
+    );
+    // One barrier's phase says nothing of what completes on another one, also of what began before.
+    let other = |text: &str| text.replace("[%r2]", "[%r2+8]").replace("[%r1]", "[%r1+512]");
+    let start = [MAKE, &other(MAKE), ANNOUNCE, COPY, &other(ANNOUNCE), &other(COPY)].concat();
+    let waits = [WAIT.to_string(), other(WAIT)];
+    assert!(outcome(&[&start, &waits[0], READ, &waits[1]].concat(), |_| {}).is_ok());
+    assert_eq!(
+        outcome(&[&start, &waits[1], READ, &waits[0]].concat(), |_| {}),
+        Err(FaultKind::RaceReadAfterWrite)
+    );
 }
 
 #[test]

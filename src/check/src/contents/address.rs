@@ -15,6 +15,7 @@ use heapless::VecView;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Op;
 use lanebook_layout::AxisId;
+use lanebook_plan::shared_alloc::MAX_COMPLETIONS;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::{
     Atom, AtomId, Movement, OffsetField, Operand, RegisterKind, Role, Side, Space,
@@ -56,6 +57,9 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) claims: Option<&'s VecView<u32>>,
     /// The loop that the step which is looked at runs ahead of.
     pub(super) ahead: Option<Op>,
+    /// Of each ring of completion objects, by its first one: how often it has been announced to, and
+    /// waited for, counted up to two rounds.
+    pub(super) rings: [[u8; 2]; MAX_COMPLETIONS as usize],
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
 }
@@ -188,6 +192,7 @@ impl<'a, 's> ThreadRun<'a, 's> {
             met: None,
             claims,
             ahead: None,
+            rings: [[0; 2]; MAX_COMPLETIONS as usize],
             slots: heapless::Vec::new(),
         }
     }
@@ -299,6 +304,7 @@ impl ThreadRun<'_, '_> {
         self.thread = thread;
         self.values.fill(None);
         self.turns = [0; LOOPS];
+        self.rings = [[0; 2]; MAX_COMPLETIONS as usize];
         if let Some(fixed) = self.look.isa.thread_register
             && let Some(at) = u8::try_from(fixed.class.0)
                 .ok()
@@ -552,6 +558,12 @@ impl ThreadRun<'_, '_> {
             .iter()
             .position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
         self.turns.get(number).copied()
+    }
+
+    /// The same of the turns alone that read what copies have brought.
+    pub(super) fn turns_read(&self, around: Op) -> Option<u32> {
+        let behind = u32::from(self.look.program.stages(around)).saturating_sub(1);
+        self.turns_of(around).map(|times| times.saturating_sub(behind))
     }
 
     /// Compares the addresses of a movement's step with the places of its element.

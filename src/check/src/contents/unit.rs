@@ -11,13 +11,16 @@ use crate::evaluator::{Memory, power, row_col};
 use crate::matrix::shared_operands::{block_start, place};
 use crate::matrix::tensor_memory::BlockwiseTile;
 use crate::memory::tma::first;
+use crate::order::ring::ObjectRing;
 use crate::reader::{descriptor_named, has, tensor_memory, tensor_tile};
+use crate::stages::{ahead_of, staged_tile};
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Step};
-use lanebook_plan::{End, InShared, ProductPlan, ScaleCopy};
+use lanebook_plan::{AllocPlan, End, InShared, ProductPlan, ScaleCopy};
 use lanebook_tables::{
-    Atom, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space, TensorMove,
+    Atom, CompletionObject, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space,
+    TensorMove,
 };
 use lanebook_tile::map::Fragment;
 use lanebook_tile::product::TensorLoads;
@@ -79,6 +82,24 @@ impl<'a> ContentsContext<'a> {
     }
 }
 
+impl ContentsContext<'_> {
+    /// The address of a completion object.
+    fn place_of_object(&self, table: &CompletionObject<'_>, number: u32) -> u64 {
+        let start = self.base().saturating_add(u64::from(self.plan.completion_offset));
+        start.saturating_add(u64::from(table.bytes).saturating_mul(u64::from(number)))
+    }
+
+    /// Where a tile begins, or the buffer of it that a step is to.
+    fn start_of(&self, run: &ThreadRun<'_, '_>, tile: &AllocPlan) -> Option<u64> {
+        let buffer = match staged_tile(self.program, tile.value) {
+            Some(staged) => run.buffer(&staged)?,
+            None => 0,
+        };
+        let more = buffer.checked_mul(u64::from(tile.stage_bytes()))?;
+        self.base().checked_add(u64::from(tile.offset))?.checked_add(more)
+    }
+}
+
 impl ThreadRun<'_, '_> {
     /// The number in an operand.
     pub(super) fn given(&self, step: &Step, atom: &Atom<'_>, number: u8) -> Option<u64> {
@@ -104,7 +125,12 @@ impl ThreadRun<'_, '_> {
     /// What a step tells a unit.
     pub(super) fn units(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
         if self.look.boxes(step) {
-            return self.boxed(at, step, atom);
+            let own = |m: &&lanebook_plan::TransferPlan| m.op.index() == usize::from(step.origin);
+            let m = self.look.plan.transfers.iter().find(own);
+            self.ahead = m.and_then(|m| ahead_of(self.look.program, m.op));
+            let boxed = self.boxed(at, step, atom);
+            self.ahead = None;
+            return boxed;
         }
         if let Some((p, stores)) = self.look.transfer(step) {
             return self.cells(at, step, atom, (p, stores));
@@ -178,25 +204,63 @@ impl ThreadRun<'_, '_> {
                 None => return Ok(()),
             },
         };
+        if let Some(ring) = look.order().ring_of(at.into(), step) {
+            return self.next_of_ring(at, step, atom, (table, ring));
+        }
         let found = u8::try_from(number).ok().and_then(|number| self.given(step, atom, number));
-        let start = look.base().saturating_add(u64::from(look.plan.completion_offset));
-        let each = u64::from(table.bytes);
         let own = (0..u32::from(look.plan.completions))
-            .find(|k| Some(start.saturating_add(each.saturating_mul(u64::from(*k)))) == found);
+            .find(|k| Some(look.place_of_object(table, *k)) == found);
         // An object is the one that was made with the same register.
         let makes = |s: &Step| s.purpose != Purpose::Label && s.atom == table.init;
         let made = look.steps.iter().position(|s| makes(s) && s.arg(1) == step.arg(number));
         let known = made.and_then(|made| self.instances.get(made)).copied().filter(|k| *k != NONE);
-        let twice = step.atom == table.init
-            && (0usize..).zip(look.steps).any(|(k, s)| {
-                makes(s)
-                    && k != usize::from(at)
-                    && self.instances.get(k).is_some_and(|i| own == Some(u32::from(*i)))
-            });
+        // They are made in their order.
+        let made_before = look.steps.iter().take(usize::from(at)).filter(|s| makes(s)).count();
+        let nth = u32::try_from(made_before).unwrap_or(u32::MAX);
         let right = own.is_some_and(|k| {
-            known.is_none_or(|known| u32::from(known) == k) && !twice && self.bind(at, k)
+            known.is_none_or(|known| u32::from(known) == k)
+                && (step.atom != table.init || nth == k)
+                && self.bind(at, k)
         });
         if right { Ok(()) } else { Err(Violation::Stray { step: at }) }
+    }
+
+    /// An announcement to a ring's next object, or a wait for it, in the parity of the phase that
+    /// is its next.
+    fn next_of_ring(
+        &mut self,
+        at: u16,
+        step: &Step,
+        atom: &Atom<'_>,
+        (table, ring): (&CompletionObject<'_>, ObjectRing),
+    ) -> Result<(), Violation> {
+        let stray = Violation::Stray { step: at };
+        let waits = step.atom == table.wait;
+        let (address, parity) =
+            (self.given(step, atom, u8::from(!waits)), self.given(step, atom, 1));
+        let of_ring = self.rings.get_mut(usize::from(ring.first)).ok_or(stray)?;
+        let [announced, waited] = of_ring;
+        let next = if waits { waited } else { announced };
+        let phase = next.checked_div(ring.count).ok_or(stray)?;
+        let object = ring.first.saturating_add(next.checked_rem(ring.count).ok_or(stray)?);
+        // Parities come round with every second phase.
+        let all = ring.count.saturating_mul(2);
+        *next = next.saturating_add(1).checked_rem(all).ok_or(stray)?;
+        self.compared = self.compared.saturating_add(1);
+        let is_place = address == Some(self.look.place_of_object(table, object.into()));
+        let is_phase = !waits || parity == Some(phase.into());
+        if is_place && is_phase { Ok(()) } else { Err(stray) }
+    }
+
+    /// Whether a copy completes on the object of its ring that was announced to last.
+    fn is_announced(&self, at: u16, step: &Step, atom: &Atom<'_>, signal: u8) -> Option<bool> {
+        let Some(ring) = self.look.order().ring_of(at.into(), step) else { return Some(true) };
+        let [announced, _] = *self.rings.get(usize::from(ring.first))?;
+        let last = announced.checked_add(ring.count)?.checked_sub(1)?.checked_rem(ring.count)?;
+        let order = self.look.order();
+        let object = u32::from(ring.first.checked_add(last)?);
+        let place = self.look.place_of_object(order.object()?, object);
+        Some(self.given(step, atom, signal) == Some(place))
     }
 
     /// The start of the allocation in tensor memory, where a step of the frame loads it.
@@ -287,13 +351,18 @@ impl ThreadRun<'_, '_> {
         if on != Some(u64::from(self.thread == 0)) {
             return Err(self.wrong(at, on));
         }
+        if let Some(signal) = form.signal
+            && self.is_announced(at, step, atom, signal) != Some(true)
+        {
+            return Err(stray);
+        }
         let shared = self.given(step, atom, form.shared);
         let shape = a.shape;
         let leads = g.leading.iter().flatten().count();
         let stands = |instance: u32| -> Option<bool> {
             let e = first(&m.tiling, shape, instance)?;
             let byte = u64::from(Memory::Shared(a).at(e)?.byte);
-            if shared? != look.base().checked_add(u64::from(a.offset))?.checked_add(byte)? {
+            if shared? != look.start_of(self, a)?.checked_add(byte)? {
                 return Some(false);
             }
             let (row, col) = row_col(shape, e)?;
@@ -326,7 +395,6 @@ impl ThreadRun<'_, '_> {
     /// The block of an operand in shared memory that a descriptor's word names.
     fn described(
         &self,
-        p: &ProductPlan,
         given: &InShared,
         how: &SharedOperand<'_>,
         blocks: &Fragment,
@@ -341,11 +409,11 @@ impl ThreadRun<'_, '_> {
         let panels =
             u32::from(blocks.shape.grid.rows).checked_mul(u32::from(blocks.shape.grid.cols))?;
         let many = power(blocks.register.as_slice().len())?.checked_mul(panels)?;
-        let _ = p;
+        let start = look.start_of(self, tile)?;
         (0..many).find(|block| {
             let stands = || {
                 let byte = place(tile, given.transposed, block_start(blocks, *block, warp)?)?;
-                let address = look.base().checked_add(u64::from(tile.offset))?.checked_add(byte)?;
+                let address = start.checked_add(byte)?;
                 let units = address.checked_div(u64::from(field.scale.max(1)))?;
                 let start = (units & mask).checked_shl(u32::from(field.at))?;
                 Some(units <= mask && given.word.wrapping_add(start) == word)
@@ -387,7 +455,7 @@ impl ThreadRun<'_, '_> {
                 p.tensor,
             ) {
                 (Some((given, how)), ..) => {
-                    value.and_then(|word| self.described(p, &given, how, fragment, word))
+                    value.and_then(|word| self.described(&given, how, fragment, word))
                 }
                 (None, Some(a), Some(place)) if k == 0 => {
                     let each = tensor_memory(look.tables, look.arch).and_then(|m| {
@@ -417,7 +485,7 @@ impl ThreadRun<'_, '_> {
             let adds = match (instance, place.carrier) {
                 (1.., _) => true,
                 (0, _) if place.stored => true,
-                (0, Some(carrier)) => self.turns_of(carrier).unwrap_or(0) > 1,
+                (0, Some(carrier)) => self.turns_read(carrier).unwrap_or(0) > 1,
                 (0, None) => false,
             };
             let given = |number: u8| self.given(step, atom, number);
@@ -580,7 +648,7 @@ impl ThreadRun<'_, '_> {
         if !stores
             && p.tensor.is_some_and(|place| {
                 !place.stored
-                    && place.carrier.is_some_and(|carrier| self.turns_of(carrier) == Some(0))
+                    && place.carrier.is_some_and(|carrier| self.turns_read(carrier) == Some(0))
             })
         {
             return Err(Violation::Content {

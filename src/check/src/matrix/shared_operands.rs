@@ -57,6 +57,8 @@ pub(crate) fn described<'p>(
     if shifted
         || word.get(start.name)? != 0
         || tile.align.checked_rem(u32::from(mode.repeat_bytes)) != Some(0)
+        || tile.stages > 1
+            && tile.stage_bytes().checked_rem(u32::from(mode.repeat_bytes)) != Some(0)
     {
         return None;
     }

@@ -34,9 +34,11 @@ pub(crate) fn buffers(
         (!is(m.to) || m.op == copy)
             && (!is(m.from) || program.role(m.op) == OpRole::Load && is_behind(m.op))
     });
+    // Units read it in the place of a load, or not at all.
     let by_units = plan.products.iter().any(|p| {
-        let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
-        p.shared.into_iter().flatten().chain(copied).any(|given| given.alloc == alloc)
+        let copied = p.copied.into_iter().flatten().any(|copy| copy.given.alloc == alloc);
+        let mut read = p.shared.into_iter().flatten().filter(|given| given.alloc == alloc);
+        copied || read.any(|given| !is_behind(given.load))
     });
     let exchanged = plan.exchanges.iter().any(|e| e.alloc == alloc);
     // What the loop writes is not read before.

@@ -272,6 +272,11 @@ impl TiledCheck<'_, '_> {
         // The pattern follows absolute addresses.
         let repeat = u64::from(self.mode.repeat_bytes.max(self.rules.shared_bytes));
         self.multiple(MapFault::Start, u64::from(segment_align), repeat)?;
+        if let Memory::Shared(tile) = self.shared
+            && tile.stages > 1
+        {
+            self.multiple(MapFault::Start, u64::from(tile.stage_bytes()), repeat)?;
+        }
         let [inner, outer, ..] = self.map.boxed.map(u32::from);
         self.covers(shape, inner, outer)?;
         let inside = power(tiling.instances.as_slice().len()).ok_or(refuse)?;

@@ -25,7 +25,7 @@ impl OrderContext<'_> {
         }
         let stray = Violation::Stray { step: narrow(at) };
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
-        if let Some(access) = self.object_access(step) {
+        if let Some(access) = self.object_access(at, step) {
             let [first, ..] = &mut out;
             *first = Some(access);
             return Ok(out);

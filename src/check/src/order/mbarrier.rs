@@ -96,7 +96,7 @@ impl FlowState for Phase {
 
 impl OrderContext<'_> {
     /// The architecture's objects.
-    fn object(&self) -> Option<&CompletionObject<'_>> {
+    pub(crate) fn object(&self) -> Option<&CompletionObject<'_>> {
         self.tables.units.completions.iter().find(|c| has(self.arch, c.feature))
     }
 
@@ -126,7 +126,8 @@ impl OrderContext<'_> {
                     None => self.arrives(step).map(|(_, slot)| slot),
                 },
             };
-            if used.is_some_and(|slot| self.number_of(table, slot).is_none()) {
+            let alone = used.filter(|_| self.ring_of(at, step).is_none());
+            if alone.is_some_and(|slot| self.number_of(table, slot).is_none()) {
                 return Err(wrong(at, u32::MAX, ObjectFault::Made, 0, 1));
             }
             if step.purpose != Purpose::Label && step.atom == table.init {
@@ -141,7 +142,7 @@ impl OrderContext<'_> {
         }
         let want = u32::from(self.plan.completions);
         if made == want {
-            Ok(())
+            self.rings(table)
         } else {
             Err(wrong(self.steps.len(), made, ObjectFault::Made, made, want))
         }
@@ -211,6 +212,17 @@ impl OrderContext<'_> {
         }
         let unpublished = usize::from(phase.published) < table.publish.len();
         let want = u32::try_from(table.publish.len()).unwrap_or(0);
+        let ring = self.ring_with(object);
+        if let Some(of) = self.ring_of(at, step) {
+            // Its phases are the ring's: it is made and published before all of them.
+            if ring == Some(of) && phase.made != yes {
+                return fault(ObjectFault::Made, 0, 1);
+            }
+            if ring == Some(of) && unpublished {
+                return fault(ObjectFault::Published, phase.published.into(), want);
+            }
+            return Ok(true);
+        }
         if step.atom == table.init {
             phase.published = 0;
             if arg(1) != slot {
@@ -223,6 +235,9 @@ impl OrderContext<'_> {
         } else if step.atom == table.expect {
             if arg(1) != slot {
                 return Ok(true);
+            }
+            if ring.is_some() {
+                return fault(ObjectFault::Announced, 2, 1);
             }
             if phase.made != yes {
                 return fault(ObjectFault::Made, 0, 1);
@@ -252,7 +267,7 @@ impl OrderContext<'_> {
             if unpublished {
                 return fault(ObjectFault::Published, phase.published.into(), want);
             }
-            if !self.by_one(on) || phase.announced != Bit::Known(false) {
+            if !self.by_one(on) || phase.announced != Bit::Known(false) || ring.is_some() {
                 return fault(ObjectFault::Announced, 2, 1);
             }
             (phase.announced, phase.bytes) = (yes, 0);
@@ -290,7 +305,7 @@ impl OrderContext<'_> {
 
     /// A wait for an object, or the announcement to it: its next phase may begin when every thread
     /// has waited for the one before.
-    pub(crate) fn object_access(&self, step: &Step) -> Option<SharedAccess> {
+    pub(crate) fn object_access(&self, at: usize, step: &Step) -> Option<SharedAccess> {
         let table = self
             .object()
             .filter(|_| self.plan.completions > 0 && step.purpose != Purpose::Label)?;
@@ -299,12 +314,15 @@ impl OrderContext<'_> {
             atom if atom == table.expect => (table.announces, true, step.args.get(1)?),
             _ => return None,
         };
-        let mut made =
-            self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == table.init);
-        let number = u32::try_from(made.position(|s| s.args.get(1) == Some(slot))?).ok()?;
+        // Those of a ring are touched as the buffers of a tile are.
+        let (number, count) = match self.ring_of(at, step) {
+            Some(ring) => (u32::from(ring.first), u32::from(ring.count)),
+            None => (self.number_of(table, *slot)?, 1),
+        };
         let each = u32::from(table.bytes);
         let from = self.plan.completion_offset.checked_add(number.checked_mul(each)?)?;
-        Some(SharedAccess { bytes: (from, each), kind, writes, signal: None, moved: None })
+        let bytes = (from, each.checked_mul(count)?);
+        Some(SharedAccess { bytes, kind, writes, signal: None, moved: None })
     }
 
     /// Whether an access is an announcement.
@@ -335,7 +353,7 @@ impl OrderContext<'_> {
     }
 
     /// The object that a copy counts down, and by how many bytes.
-    fn signals(&self, at: usize, step: &Step) -> Result<Option<(Slot, u32)>, Violation> {
+    pub(crate) fn signals(&self, at: usize, step: &Step) -> Result<Option<(Slot, u32)>, Violation> {
         let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) else {
             return Ok(None);
         };
@@ -364,7 +382,7 @@ impl OrderContext<'_> {
     }
 
     /// Whether a predicate holds in one thread: its only step compares with 1.
-    fn by_one(&self, predicate: Slot) -> bool {
+    pub(crate) fn by_one(&self, predicate: Slot) -> bool {
         let writes = |s: &&Step| {
             s.purpose != Purpose::Label
                 && s.args.contains(&predicate)
@@ -411,7 +429,7 @@ impl OrderContext<'_> {
 }
 
 /// The number that an operand is.
-fn number(slot: Slot) -> Option<u32> {
+pub(crate) fn number(slot: Slot) -> Option<u32> {
     match slot {
         Slot::Int(v) => u32::try_from(v).ok(),
         Slot::Word(v) => Some(v),

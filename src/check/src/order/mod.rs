@@ -2,6 +2,7 @@
 
 pub(crate) mod accesses;
 pub(crate) mod mbarrier;
+pub(crate) mod ring;
 pub(crate) mod stages;
 pub(crate) mod walks;
 pub(crate) mod ways;

@@ -59,21 +59,36 @@ impl OrderContext<'_> {
         ahead_of(self.program, self.operation(step)?)
     }
 
-    /// The access of a step to a tile of several buffers.
-    pub(crate) fn staged_access(&self, step: &Step) -> Option<StagedAccess> {
-        let own = |m: &&lanebook_plan::TransferPlan| {
-            m.op.index() == usize::from(step.origin)
-                && (m.atom == step.atom || m.second == Some(step.atom))
-        };
-        let m = self.plan.transfers.iter().find(own)?;
+    /// The access of a step to a tile of several buffers, or to the objects of a ring.
+    pub(crate) fn staged_access(&self, at: usize, step: &Step) -> Option<StagedAccess> {
+        if let Some((_, access)) = self.ring_access(at, step) {
+            return Some(access);
+        }
         let tile = |end: End| match end {
             End::Shared(k) => self.plan.allocs.get(usize::from(k)).map(|a| a.value),
             _ => None,
         };
-        let tile = tile(m.to).or_else(|| tile(m.from))?;
-        let StagedTile { around, copy, stages } = staged_tile(self.program, tile)?;
-        let lag = if copy == m.op { 0 } else { stages.saturating_sub(1) };
-        Some(StagedAccess { around, stages, lag })
+        let own = |m: &&lanebook_plan::TransferPlan| {
+            m.op.index() == usize::from(step.origin)
+                && (m.atom == step.atom || m.second == Some(step.atom))
+        };
+        if let Some(m) = self.plan.transfers.iter().find(own) {
+            let StagedTile { around, copy, stages } =
+                staged_tile(self.program, tile(m.to).or_else(|| tile(m.from))?)?;
+            let lag = if copy == m.op { 0 } else { stages.saturating_sub(1) };
+            return Some(StagedAccess { around, stages, lag });
+        }
+        // All operands of a product that reads them by itself are of its own turn.
+        let own = |p: &&lanebook_plan::ProductPlan| {
+            p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
+        };
+        let product = self.plan.products.iter().find(own)?;
+        let read = product.shared.iter().flatten();
+        let staged = read
+            .into_iter()
+            .find_map(|given| staged_tile(self.program, tile(End::Shared(given.alloc))?))?;
+        let StagedTile { around, stages, .. } = staged;
+        Some(StagedAccess { around, stages, lag: stages.saturating_sub(1) })
     }
 
     /// The step of a branch's label.

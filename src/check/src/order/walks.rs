@@ -6,6 +6,7 @@ use crate::memory::transpose::stores;
 use crate::order::stages::StagedAccess;
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
+use core::cell::Cell;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
@@ -282,8 +283,18 @@ impl OrderContext<'_> {
         let own = counted.is_some_and(|counted| counted.closes.is_none());
         let nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
         let begun = Since { straight: Some(nothing), turned: None };
+        let ring = self.waited_in_ring(from, step);
         let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
             let accesses = self.accesses(at, step)?;
+            // What completes on a ring is waited for by the ring's wait so many times later.
+            let signal = match ring {
+                None => producer.signal,
+                Some(ring) if times.is_some_and(|n| n.saturating_add(1) == ring.count) => {
+                    let wait = self.ring_of(at, step).filter(|of| *of == ring);
+                    wait.and_then(|_| step.args.first().copied())
+                }
+                Some(_) => None,
+            };
             for (progress, straight) in [(&mut since.straight, true), (&mut since.turned, false)] {
                 let Some(own) = progress else { continue };
                 // A wait may leave open as many groups as were closed behind the producer's, or
@@ -291,8 +302,7 @@ impl OrderContext<'_> {
                 let later = counted.map(|c| (c.counter, own.closed.saturating_sub(1)));
                 for (rule, number) in rules().zip(0u32..) {
                     let want = rule.steps.get(own.done(number));
-                    if want.is_some_and(|want| self.does_behind(step, want, producer.signal, later))
-                    {
+                    if want.is_some_and(|want| self.does_behind(step, want, signal, later)) {
                         own.advance(number);
                     }
                 }
@@ -305,7 +315,7 @@ impl OrderContext<'_> {
                     }
                 }
                 let want = last.get(usize::from(own.ended));
-                if want.is_some_and(|want| self.does(step, want, producer.signal)) {
+                if want.is_some_and(|want| self.does(step, want, signal)) {
                     own.ended = own.ended.saturating_add(1);
                 }
                 let mut all = rules().zip(0u32..);
@@ -333,20 +343,27 @@ impl OrderContext<'_> {
             }
         };
         let start = (from.saturating_add(1), begun);
-        match self.staged_access(step) {
+        match self.staged_access(from, step) {
             None => self.everywhere(ways, start, |at, s, since| meet(at, s, since, None), end),
-            Some(staged) => self.in_buffers(ways, &staged, start, meet, end),
+            Some(staged) => {
+                let rest = match ring {
+                    Some(ring) => Some(self.branch_of_rest(ring.around).ok_or(flow)?),
+                    None => None,
+                };
+                self.in_buffers(ways, (&staged, rest), start, meet, end)
+            }
         }
     }
 
     /// The same for an access to a tile of several buffers: so many times through its loop behind it
     /// an access meets the same buffer or another one; behind the loop, or after as many times as
-    /// there are buffers, any.
+    /// there are buffers, any. Where `rest` is given, what is copied is waited for in its own turn
+    /// alone: the loop is not left before that, and the branch there leaves nothing out.
     #[inline(never)]
     fn in_buffers(
         &self,
         ways: &BranchTargets,
-        staged: &StagedAccess,
+        (staged, rest): (&StagedAccess, Option<u16>),
         start: (usize, Since),
         meet: impl Fn(usize, &Step, &mut Since, Option<u8>) -> Result<bool, Violation>,
         end: impl Fn(&Since) -> Result<(), Violation>,
@@ -359,9 +376,18 @@ impl OrderContext<'_> {
         for times in 0..staged.stages {
             let Some(start) = from else { break };
             let mut turned: Option<Since> = None;
-            let inside = |at: usize, step: &Step, since: &mut Since| {
+            let is_own_turn = times.saturating_add(1) == staged.stages;
+            let branch = rest.filter(|_| is_own_turn).map(usize::from);
+            let begun: Cell<Option<Since>> = Cell::new(None);
+            let mut inside = |at: usize, step: &Step, since: &mut Since| {
                 if !(head..=usize::from(last)).contains(&at) {
                     return Err(Violation::Flow { step: narrow(at) });
+                }
+                if Some(at) == branch {
+                    let mut all = begun.get().unwrap_or(*since);
+                    let _ = all.join(since);
+                    begun.set(Some(all));
+                    return Ok(false);
                 }
                 if at != usize::from(last) {
                     return meet(at, step, since, Some(times));
@@ -376,8 +402,15 @@ impl OrderContext<'_> {
                 Ok(false)
             };
             let flow = Violation::Flow { step: last };
-            self.everywhere(ways, start, inside, |_| Err(flow))?;
+            self.everywhere(ways, start, &mut inside, |_| Err(flow))?;
+            if let Some((at, since)) = branch.zip(begun.get()) {
+                let start = (at.saturating_add(1), since);
+                self.everywhere(ways, start, &mut inside, |_| Err(flow))?;
+            }
             from = turned.map(|since| (head, since));
+            if rest.is_some() && !is_own_turn {
+                continue;
+            }
             if let (Some(since), Some(left)) = (turned, &mut left) {
                 let _ = left.join(&since);
             } else {
@@ -448,7 +481,7 @@ impl OrderContext<'_> {
         since: &Progress,
     ) -> Result<(), Violation> {
         let origin = |at: usize| self.steps.get(at).map(|s| s.origin);
-        let staged = |at: usize| self.steps.get(at).and_then(|s| self.staged_access(s));
+        let staged = |at: usize| self.steps.get(at).and_then(|s| self.staged_access(at, s));
         // Of one loop's buffers, in another one than it was.
         let beside = times.is_some_and(|times| {
             producer.bytes == access.bytes
@@ -678,7 +711,7 @@ impl OrderContext<'_> {
 }
 
 /// Whether two operands have a register in common.
-fn overlap(a: Option<Slot>, b: Slot) -> bool {
+pub(crate) fn overlap(a: Option<Slot>, b: Slot) -> bool {
     let run = |slot: Slot| match slot {
         Slot::Reg { class, count, first } => {
             Some((class, u32::from(first), u32::from(first).saturating_add(u32::from(count))))

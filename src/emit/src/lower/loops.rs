@@ -151,6 +151,9 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             if let Some(plan) = whole.product_of(inner) {
                 self.prepare_product(plan)?;
+                if let Some(staged) = staged {
+                    self.advance_operands(plan, parts, staged)?;
+                }
             }
             match self.program.role(inner) {
                 OpRole::Reduce => self.prepare_reduce(inner)?,

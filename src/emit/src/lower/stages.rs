@@ -11,6 +11,9 @@
 //! What is copied through registers is loaded with the other copies, before the rest of the body, and
 //! stored behind that.
 //!
+//! Copies that complete on an object are not waited for in groups: the rest of the body begins with
+//! the wait for the object of its own turn, the next one of the ring (`sync/ring.rs`).
+//!
 //! Addresses in the buffers go on by one buffer a turn, and from the last one back to the first.
 
 use crate::expr::{ExprId, Reg, Variable};
@@ -20,11 +23,13 @@ use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{
-    BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known,
+    BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known, rule,
 };
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{CountedWait, MAX_STAGED_SIZES, TransferPlan, closes_group, copies_of_a_turn};
-use lanebook_tables::{AccessId, IndexOp, SyncStep};
+use lanebook_plan::{
+    CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
+};
+use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, SyncStep};
 
 /// Most pairs of kinds of accesses to a loop's buffers.
 const PAIRS: usize = 16;
@@ -32,12 +37,20 @@ const PAIRS: usize = 16;
 /// How far addresses in buffers of one size go on at a turn's end.
 #[derive(Copy, Clone)]
 struct BufferStep {
-    /// Bytes from one buffer to the next.
+    /// Bytes from one buffer to the next, or as much in a descriptor.
     bytes: u32,
-    /// Those of the copies.
-    copies: Reg,
-    /// Stands for those of the loads, which is computed at the end.
-    loads: Reg,
+    /// The counter's register of those of the copies, or [`NONE`].
+    copies: u16,
+    /// One that stands for those of the loads, which are computed at the end.
+    loads: u16,
+}
+
+/// No register.
+const NONE: u16 = u16::MAX;
+
+/// A register of a class, by its number.
+const fn counted(class: ClassId, first: u16) -> Reg {
+    Reg { class, first, count: 1 }
 }
 
 /// What a loop of stages keeps.
@@ -98,17 +111,16 @@ impl LowerContext<'_, '_, '_, '_> {
         let node = self.declare(Variable::word().uniform().level(1), number)?;
         let mut steps = [None; MAX_STAGED_SIZES];
         for op in self.program.ops(parts.body) {
-            let Some(tile) = self.plan.move_of(op).and_then(|m| self.plan.staged(m)) else {
-                continue;
-            };
-            let bytes = tile.stage_bytes();
-            if steps.iter().flatten().any(|step: &BufferStep| step.bytes == bytes) {
-                continue;
+            let tile = self.plan.move_of(op).and_then(|m| self.plan.staged(m));
+            if let Some(bytes) = tile.map(lanebook_plan::AllocPlan::stage_bytes) {
+                self.buffer_step(&mut steps, (bytes, true), refuse)?;
             }
-            let copies = self.filled(class, i64::from(bytes))?;
-            let loads = self.steps.tuple(class, 1)?;
-            let free = steps.iter_mut().find(|step| step.is_none()).ok_or(refuse)?;
-            *free = Some(BufferStep { bytes, copies, loads });
+            let Some(product) = self.plan.product_of(op) else { continue };
+            for side in 0..2 {
+                if let Some(units) = self.descriptor_step(product, side) {
+                    self.buffer_step(&mut steps, (units, false), refuse)?;
+                }
+            }
         }
         let upper = match self.index_value(parts.op, parts.upper, None)? {
             Some(upper) => upper,
@@ -119,6 +131,43 @@ impl LowerContext<'_, '_, '_, '_> {
         let last = self.compute(last, self.uniform_bank())?;
         let loaded = self.loaded_registers(parts)?;
         Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, mark: 0 }))
+    }
+
+    /// A step of addresses from buffer to buffer, once for each size.
+    fn buffer_step(
+        &mut self,
+        steps: &mut [Option<BufferStep>; MAX_STAGED_SIZES],
+        (bytes, copies): (u32, bool),
+        refuse: EmitError,
+    ) -> Result<(), EmitError> {
+        let class = self.counter_class()?;
+        let place = steps.iter_mut().find(|s| s.as_ref().is_none_or(|s| s.bytes == bytes));
+        let place = place.ok_or(refuse)?;
+        let (old, loads) = match place {
+            Some(step) => (step.copies, step.loads),
+            None => (NONE, self.steps.tuple(class, 1)?.first),
+        };
+        let copies = match old {
+            NONE if copies => self.filled(class, i64::from(bytes))?.first,
+            old => old,
+        };
+        *place = Some(BufferStep { bytes, copies, loads });
+        Ok(())
+    }
+
+    /// What a product's descriptors of buffers go on by from turn to turn.
+    pub(crate) fn advance_operands(
+        &mut self,
+        plan: &ProductPlan,
+        parts: &Loop,
+        staged: &StagedLoop,
+    ) -> Result<(), EmitError> {
+        let class = self.counter_class()?;
+        let step_of = |units: u32| {
+            let own = staged.steps.iter().flatten().find(|step| step.bytes == units);
+            own.map(|step| counted(class, step.loads))
+        };
+        self.advance_descriptors(plan, parts, step_of)
     }
 
     /// The addresses of a movement in buffers, as registers that go on from turn to turn.
@@ -134,6 +183,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let copies = self.plan.runs_ahead(plan.op);
         let bytes = tile.stage_bytes();
         let step = staged.steps.iter().flatten().find(|step| step.bytes == bytes).ok_or(refuse)?;
+        let by = Some(if copies { step.copies } else { step.loads }).filter(|by| *by != NONE);
+        let by = counted(self.counter_class()?, by.ok_or(refuse)?);
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.origin = number;
@@ -150,7 +201,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if let Some(kept) = self.addresses.get_mut(at) {
                     kept.reg = reg;
                 }
-                let by = Some(if copies { step.copies } else { step.loads });
+                let by = Some(by);
                 let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                 let advance =
                     crate::lower::context::Advance { owner, reg, by, bytes: 0, waits: false };
@@ -169,7 +220,22 @@ impl LowerContext<'_, '_, '_, '_> {
         if let Some(plan) = self.plan.move_of(op) {
             self.touched_in_shared(plan, true, &mut out);
         }
+        if let Some(product) = self.plan.product_of(op) {
+            self.touched_by_unit(product, true, &mut out);
+        }
         out
+    }
+
+    /// Whether what an operation reads has been read when it ends: everybody waits for that.
+    fn ends_by_itself(&self, op: Op) -> bool {
+        let product = self.plan.product_of(op);
+        let atom = product.and_then(|p| self.machine.tables.atom(p.product.atom));
+        atom.and_then(Atom::tensor).is_some()
+    }
+
+    /// Whether an operation's copies complete on the objects of a ring.
+    fn is_in_ring(&self, op: Op) -> bool {
+        self.plan.runs_ahead(op) && self.plan.move_of(op).is_some_and(|m| m.tiled.is_some())
     }
 
     /// In front of a loop of stages: what has to stand before its first copies.
@@ -196,7 +262,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
             return Ok(());
         };
-        for inner in self.program.ops(body) {
+        for inner in self.program.ops(body).filter(|inner| !self.ends_by_itself(*inner)) {
             for &touched in &self.touched_buffers(inner) {
                 open.reopen(touched)?;
             }
@@ -205,10 +271,11 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// What has to stand between copies of one turn and loads of another one, and between loads and
-    /// copies into the same buffer.
+    /// copies into the same buffer: behind copies that complete on an object, or behind all others.
     fn buffer_order(
         &self,
         parts: &Loop,
+        in_ring: bool,
     ) -> Result<heapless::Vec<(AccessId, AccessId), PAIRS>, EmitError> {
         let capacity = u32::try_from(PAIRS).unwrap_or(u32::MAX);
         let full = EmitError::Capacity { pool: EmitPool::SyncKinds, capacity };
@@ -216,7 +283,17 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut add = |pair| {
             if pairs.contains(&pair) { Ok(()) } else { pairs.push(pair).map_err(|_| full) }
         };
+        // Before a product that ends by itself all threads meet, behind their wait.
+        let meets = self.program.ops(parts.body).any(|op| self.ends_by_itself(op));
+        if let Some(objects) = self.objects().filter(|_| !in_ring && !meets)
+            && self.plan.ring(self.program, parts.op).is_some()
+        {
+            add((objects.waits, objects.announces))?;
+        }
         for a in self.program.ops(parts.body) {
+            if self.is_in_ring(a) != in_ring || self.ends_by_itself(a) {
+                continue;
+            }
             for b in self.program.ops(parts.body) {
                 for from in &self.touched_buffers(a) {
                     for to in self.touched_buffers(b).iter().filter(|to| to.from == from.from) {
@@ -249,6 +326,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.movement(op, Some(parts), open)?;
             }
         }
+        self.next_announced(parts.op)?;
         self.computed.truncate(known);
         self.stage_rest((parts, counter), staged, over)
     }
@@ -258,7 +336,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn stage_waits(&mut self, parts: &Loop, stages: u8) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(parts.op);
         let (arch, tables) = (self.machine.arch, self.machine.tables);
-        let pairs = self.buffer_order(parts)?;
+        let pairs = self.buffer_order(parts, false)?;
         let wanted = between_kinds(arch, &pairs)?;
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
@@ -269,7 +347,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     BarrierSide::Behind => 2,
                     _ => u8::from(step.barrier),
                 };
-                if own != pass || step.after_producer {
+                if own != pass || self.closes(step) {
                     continue;
                 }
                 match self.left_open(parts, stages, step) {
@@ -279,6 +357,13 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a step stands behind the copies of its own turn: what closes their group. What has to
+    /// stand behind loads, or behind stores, stands before the next barrier.
+    fn closes(&self, step: &SyncStep<'_>) -> bool {
+        let counted = self.machine.tables.atom(step.atom).and_then(|atom| atom.counter);
+        step.after_producer && counted.is_some()
     }
 
     /// How many operations a wait of a loop of stages leaves outstanding: the copies of the turns that
@@ -377,7 +462,7 @@ impl LowerContext<'_, '_, '_, '_> {
         copies: SkippedCopies,
     ) -> Result<(), EmitError> {
         let (arch, tables) = (self.machine.arch, self.machine.tables);
-        let pairs = self.buffer_order(parts)?;
+        let pairs = self.buffer_order(parts, false)?;
         let wanted = between_kinds(arch, &pairs)?;
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.without_copies(parts, staged.stages, &wanted, copies.over)?;
@@ -385,7 +470,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.purpose = Purpose::Sync;
         for wanted in &wanted {
             if let RequiredSync::Step(step, _) = wanted
-                && step.after_producer
+                && self.closes(step)
             {
                 push(tables, step, &mut self.steps)?;
             }
@@ -400,7 +485,40 @@ impl LowerContext<'_, '_, '_, '_> {
         staged.behind = self.fresh_label();
         self.skip_if_less(counter, first, staged.behind)?;
         staged.mark = self.steps.next_register();
+        self.ring_waits(parts)
+    }
+
+    /// At the beginning of a turn: the wait for its copies, where they complete on an object, and
+    /// what has to stand behind that.
+    #[inline(never)]
+    fn ring_waits(&mut self, parts: &Loop) -> Result<(), EmitError> {
+        let Some((first, count)) = self.plan.ring(self.program, parts.op) else { return Ok(()) };
+        let (arch, tables) = (self.machine.arch, self.machine.tables);
+        let pairs = self.buffer_order(parts, true)?;
+        let wanted = between_kinds(arch, &pairs)?;
+        let wait = self.completion_object()?.wait;
+        self.wait_in_ring(parts.op, first, count)?;
+        self.steps.purpose = Purpose::Sync;
+        for wanted in &wanted {
+            if let RequiredSync::Step(step, _) = wanted
+                && step.atom != wait
+                && !self.stands_before_products(parts, step)
+            {
+                push(tables, step, &mut self.steps)?;
+            }
+        }
         Ok(())
+    }
+
+    /// Whether a step stands before a product of a loop's body anyhow, behind where all threads meet.
+    fn stands_before_products(&self, parts: &Loop, step: &SyncStep<'_>) -> bool {
+        let own = |op| {
+            let product = self.plan.product_of(op)?;
+            let own = self.machine.tables.atom(product.product.atom)?.tensor()?;
+            rule(self.machine.arch, own.reads, own.writes)
+        };
+        let is = |s: &SyncStep<'_>| s.atom == step.atom && s.immediates == step.immediates;
+        self.program.ops(parts.body).filter_map(own).any(|rule| rule.steps.iter().any(is))
     }
 
     /// A branch to a label where one number is below another, both with signs.
@@ -502,13 +620,18 @@ impl LowerContext<'_, '_, '_, '_> {
         let on = self.arena.op_const(IndexOp::Sub, on, count.saturating_sub(1))?;
         let on = self.compute(on, self.uniform_bank())?;
         let on_node = self.declare(Variable::word().uniform(), on)?;
+        let class = self.counter_class()?;
         for step in staged.steps.iter_mut().flatten() {
+            let stood = Some(counted(class, step.loads));
             let far = self.arena.op_const(IndexOp::Mul, on_node, u64::from(step.bytes))?;
             let far = self.compute(far, self.uniform_bank())?;
-            for advance in self.advances.iter_mut().filter(|a| a.by == Some(step.loads)) {
+            for advance in self.advances.iter_mut().filter(|a| a.by == stood) {
                 advance.by = Some(far);
             }
-            step.loads = far;
+            if far.class != class {
+                return Err(StepError::NoAtom(Missing::Class).into());
+            }
+            step.loads = far.first;
         }
         self.add_in_place(staged.number, SecondOperand::Reg(on), IndexOp::Add)
     }
@@ -516,7 +639,11 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Behind the addresses' steps: the copies' next step is the loads' last one.
     pub(crate) fn stage_steps(&mut self, staged: &StagedLoop) -> Result<(), EmitError> {
         for step in staged.steps.iter().flatten() {
-            let (to, from) = (step.copies, step.loads);
+            if step.copies == NONE {
+                continue;
+            }
+            let class = self.counter_class()?;
+            let (to, from) = (counted(class, step.copies), counted(class, step.loads));
             let missing = StepError::NoAtom(Missing::Move(to.class));
             let atom = self.machine.copy_into(to.class, to.count, from.class).ok_or(missing)?;
             self.steps.append(atom, &[slot(to), slot(from)])?;

@@ -3,5 +3,6 @@
 pub(crate) mod k_slices;
 pub(crate) mod product;
 pub(crate) mod scales;
+pub(crate) mod staged_descriptors;
 pub(crate) mod tensor_copies;
 pub(crate) mod tensor_memory;

@@ -2,13 +2,14 @@
 //! shared memory.
 
 use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
-use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::matrix::staged_descriptors::block_element;
 use crate::pool::EmitPool;
 use crate::registers::liveness::overlaps;
 use crate::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::{Op, Value};
-use lanebook_plan::{InShared, ProductPlan};
+use lanebook_plan::{AllocPlan, InShared, ProductPlan};
 use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, SharedOperand, Vary};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::unit::descriptor_named;
@@ -19,6 +20,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let plan: ProductPlan = *self.plan.product_of(op).ok_or(EmitError::Unplanned(op))?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(EmitError::Unplanned(op))?;
         self.prepare_product(&plan)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.make_descriptors(&plan)?;
         if let Some(place) = plan.tensor {
             return self.product_in_tensor(op, &plan, &place, open);
         }
@@ -235,7 +238,11 @@ impl LowerContext<'_, '_, '_, '_> {
             if let (Some(given), Some(how)) =
                 (plan.shared.get(usize::from(side)).copied().flatten(), atom.shared(operand))
             {
-                self.prepare_descriptors(plan.op, side, fragment, &given, how)?;
+                if self.descriptor_step(plan, side).is_some() {
+                    self.prepare_lower(plan, side)?;
+                } else {
+                    self.prepare_descriptors(plan.op, side, fragment, &given, how)?;
+                }
             }
         }
         self.prepare_accumulators(plan)
@@ -258,6 +265,32 @@ impl LowerContext<'_, '_, '_, '_> {
         let (scale, at) = (start.scale.max(1), start.at);
         // The part that only the kernel knows: where the segment starts, and which warps these are.
         self.steps.purpose = Purpose::FirstAddress;
+        let warps = self.warp_starts(fragment, given, &alloc)?;
+        let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
+        let mut block = 0u32;
+        while let Some(e) = block_element(fragment, block) {
+            let bytes =
+                alloc.offset.saturating_add(map.at(stored(fragment, given, &alloc.shape, e)).bytes);
+            let units = u64::from(bytes.checked_div(scale).unwrap_or(0));
+            let more = lower.wrapping_add(units.checked_shl(u32::from(at)).unwrap_or(0));
+            let node =
+                if more == 0 { base } else { self.arena.op_const(IndexOp::Add64, base, more)? };
+            let reg = self.compute(node, RegBank::Vector)?;
+            self.steps.purpose = Purpose::FurtherAddress;
+            self.prepared(u16::try_from(op.index()).unwrap_or(u16::MAX), side, block, reg)?;
+            block = block.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Where the warps' parts of an operand in shared memory begin, behind the first one's.
+    pub(crate) fn warp_starts(
+        &mut self,
+        fragment: &Fragment,
+        given: &InShared,
+        alloc: &AllocPlan,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let Some(map) = alloc.layout.map(alloc.shape) else { return Ok(None) };
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
         for (bit, &e) in (self.plan.wave..).zip(fragment.warp.as_slice()) {
             let column = map.at(stored(fragment, given, &alloc.shape, e)).bytes;
@@ -267,41 +300,10 @@ impl LowerContext<'_, '_, '_, '_> {
                 })?;
             }
         }
-        let warps = if columns.is_empty() {
-            None
-        } else {
-            Some(from_bits(&mut self.arena, &columns, Combine::Add, 0)?)
-        };
-        let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
-        let blocks =
-            u32::from(fragment.shape.grid.rows).saturating_mul(u32::from(fragment.shape.grid.cols));
-        let bits = u32::try_from(fragment.register.len()).unwrap_or(u32::MAX);
-        let inside = 1u32.checked_shl(bits).ok_or(unplanned)?;
-        for panel in 0..blocks {
-            for block in 0..inside {
-                let high = panel.checked_shl(u32::from(fragment.shape.total())).ok_or(unplanned)?;
-                let e = high | fragment.register.at(block);
-                let bytes = alloc
-                    .offset
-                    .saturating_add(map.at(stored(fragment, given, &alloc.shape, e)).bytes);
-                let units = u64::from(bytes.checked_div(scale).unwrap_or(0));
-                let more = lower.wrapping_add(units.checked_shl(u32::from(at)).unwrap_or(0));
-                let node = if more == 0 {
-                    base
-                } else {
-                    self.arena.op_const(IndexOp::Add64, base, more)?
-                };
-                let reg = self.compute(node, RegBank::Vector)?;
-                self.steps.purpose = Purpose::FurtherAddress;
-                let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-                let key = Some((panel.saturating_mul(inside).saturating_add(block), 0, 0));
-                let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-                self.addresses
-                    .push(Address { op: number, side, key, reg })
-                    .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
-            }
+        if columns.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        Ok(Some(from_bits(&mut self.arena, &columns, Combine::Add, 0)?))
     }
 }
 
@@ -330,20 +332,14 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             None => None,
         };
-        // The upper half is the same for all blocks. Numbers in instructions have 32 bits: it is
-        // made once, from a register.
-        let (upper, lower) =
-            (u32::try_from(word >> 32).map_err(|_| unplanned)?, word & u64::from(u32::MAX));
-        let upper = self.arena.constant(upper)?;
-        let upper = self.settled(upper, RegBank::Vector)?;
-        let upper = self.arena.op(IndexOp::Extend64, &[upper])?;
-        let upper = self.arena.op_const(IndexOp::Shl64, upper, 32)?;
+        // The upper half is the same for all blocks.
+        let (upper, lower) = (self.upper_half(op, word)?, word & u64::from(u32::MAX));
         Ok((self.sum(IndexOp::Add64, Some(upper), field)?.ok_or(unplanned)?, lower))
     }
 }
 
 /// An element of the operand as an element of the tile that is stored.
-fn stored(
+pub(crate) fn stored(
     fragment: &Fragment,
     given: &InShared,
     tile: &lanebook_tile::map::TileShape,

@@ -18,7 +18,10 @@ impl LowerContext<'_, '_, '_, '_> {
     fn touched(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
-            self.touched_by_unit(product, &mut out);
+            self.touched_by_unit(product, false, &mut out);
+            for touched in self.touched_in_tensor(product).into_iter().flatten() {
+                let _ = out.push(touched);
+            }
             // What it loads by itself it reads here, whatever stood before the load.
             for sliced in (0..2).filter_map(|side| self.sliced(op, side)) {
                 if let Some(plan) = self.plan.move_of(sliced.load()) {
@@ -48,8 +51,10 @@ impl LowerContext<'_, '_, '_, '_> {
     ) {
         let is_meant = |tile: &&AllocPlan| (tile.stages > 1) == staged;
         if let Some(tiled) = plan.tiled {
+            // A loop of stages waits by itself for what it copies ahead.
+            let completion = tiled.completion.filter(|_| !self.plan.runs_ahead(plan.op));
             if let (Some(number), Some(objects)) =
-                (tiled.completion.filter(|_| self.announces(plan)), self.objects())
+                (completion.filter(|_| self.announces(plan)), self.objects())
             {
                 let _ = out.push(objects.announcement(number));
             }
@@ -67,7 +72,7 @@ impl LowerContext<'_, '_, '_, '_> {
                         dealt: 0,
                         kind,
                         writes,
-                        completion: tiled.completion,
+                        completion,
                     });
                 }
             }
@@ -97,12 +102,19 @@ impl LowerContext<'_, '_, '_, '_> {
         }
     }
 
-    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<MemAccess, 6>) {
+    /// The tiles of several buffers that a product's unit reads by itself, or the others.
+    pub(crate) fn touched_by_unit(
+        &self,
+        product: &ProductPlan,
+        staged: bool,
+        out: &mut heapless::Vec<MemAccess, 6>,
+    ) {
         let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
+        let is_meant = |tile: &&AllocPlan| (tile.stages > 1) == staged;
         let numbers = [product.product.shape.a, product.product.shape.b];
         for (number, given) in numbers.into_iter().zip(product.shared) {
-            if let Some(tile) =
-                given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+            if let Some(tile) = given
+                .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)).filter(is_meant))
                 && let Some(how) = atom.shared(number)
             {
                 let _ = out.push(MemAccess {
@@ -116,7 +128,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         for copy in product.copied.into_iter().flatten() {
-            if let Some(tile) = self.plan.allocs.get(usize::from(copy.given.alloc))
+            if let Some(tile) = self.plan.allocs.get(usize::from(copy.given.alloc)).filter(is_meant)
                 && let Some(movement) =
                     self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
             {
@@ -130,9 +142,6 @@ impl LowerContext<'_, '_, '_, '_> {
                     completion: None,
                 });
             }
-        }
-        for touched in self.touched_in_tensor(product).into_iter().flatten() {
-            let _ = out.push(touched);
         }
     }
 

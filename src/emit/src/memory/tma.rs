@@ -156,12 +156,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.meet(op, open, true)?;
         let on = self.first_thread()?;
         let signal: Option<(u8, MbarrierRegs)> = match (tiled.form.signal, tiled.plan.completion) {
-            (Some(operand), Some(number)) => Some((operand, self.completion(number)?)),
+            (Some(operand), Some(number)) => {
+                Some((operand, self.completion(self.announced_to(number))?))
+            }
             (None, None) => None,
             _ => return Err(unplanned),
         };
         if let Some(number) = tiled.plan.completion.filter(|_| self.announces(plan)) {
-            self.expect(number, self.announced(number).ok_or(unplanned)?)?;
+            let bytes = self.announced(number).ok_or(unplanned)?;
+            self.expect(self.announced_to(number), bytes)?;
         }
         let map = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
         let map = self.compute(map, RegBank::Vector)?;

@@ -51,16 +51,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 .saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
             let node = self.shared_address(offset)?;
             let address = self.compute(node, RegBank::Vector)?;
-            let class = self
-                .machine
-                .class(RegisterKind::Vector, 32)
-                .ok_or(StepError::NoAtom(Missing::Class))?;
-            let parity = self.filled(class, 0)?;
-            self.completions.push(MbarrierRegs { address, parity }).map_err(|_| {
-                EmitError::Capacity {
-                    pool: EmitPool::Completions,
-                    capacity: MAX_COMPLETIONS as u32,
-                }
+            self.keep_completion(number, address, |this| {
+                let class = this.machine.class(RegisterKind::Vector, 32);
+                this.filled(class.ok_or(StepError::NoAtom(Missing::Class))?, 0)
             })?;
             self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(1)])?;
         }

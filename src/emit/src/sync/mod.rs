@@ -4,4 +4,5 @@ pub(crate) mod cursor;
 pub(crate) mod hazards;
 pub(crate) mod mbarrier;
 pub(crate) mod order;
+pub(crate) mod ring;
 pub mod waits;

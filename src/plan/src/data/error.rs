@@ -247,8 +247,8 @@ pub enum Unwritable {
     Panels,
 }
 
-/// Most sizes of tiles whose copies run ahead in one loop.
-pub const MAX_STAGED_SIZES: usize = 4;
+/// Most sizes of tiles whose copies run ahead in one loop, and of steps of descriptors of them.
+pub const MAX_STAGED_SIZES: usize = 6;
 /// Turns that run ahead reach over fewer indices than this.
 pub(crate) const STAGED_REACH: i64 = 1 << 30;
 
@@ -265,7 +265,7 @@ pub enum Unstaged {
     Bounds,
     /// The turns that run ahead reach further than indices do.
     Reach,
-    /// Tiles of more sizes than there is room for.
+    /// Tiles, and descriptors of them, of more sizes than there is room for.
     Sizes,
     /// Where the copy's tile begins does not go on by the same in each turn.
     Uneven,
@@ -273,7 +273,7 @@ pub enum Unstaged {
     Touched,
     /// The loop writes the tensor that the copy reads.
     Written,
-    /// No instruction copies it in groups that can be waited for one by one.
+    /// No instruction copies it so that it can be waited for turn by turn.
     Mover,
     /// What reads the tile cannot be ordered after a copy that runs ahead.
     Reader,

@@ -60,6 +60,15 @@ impl AllocPlan {
         self.bytes.checked_div(u32::from(self.stages)).unwrap_or(self.bytes)
     }
 
+    /// Gives it as many buffers as it has stages, each of so many bytes and aligned as the first.
+    pub(crate) fn repeat(&mut self, each: u32) {
+        if self.stages > 1 {
+            let apart = each.checked_next_multiple_of(self.align.max(1));
+            let all = apart.and_then(|n| n.checked_mul(u32::from(self.stages)));
+            self.bytes = all.unwrap_or(u32::MAX);
+        }
+    }
+
     /// Whether two placed tiles have bytes in common.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
@@ -534,6 +543,42 @@ impl Plan<'_> {
     pub fn runs_ahead(&self, op: Op) -> bool {
         let copy = self.move_of(op).filter(|m| matches!(m.from, End::Global(_)));
         copy.is_some_and(|m| self.staged(m).is_some())
+    }
+
+    /// The products that read a tile in shared memory by themselves, each with the operand (0 = A)
+    /// that it is.
+    #[doc(hidden)]
+    pub fn readers(&self, tile: End) -> impl Iterator<Item = (&ProductPlan, u8, &InShared)> {
+        self.products.iter().flat_map(move |p| {
+            let shared = (0u8..).zip(&p.shared);
+            let given = shared.filter_map(|(side, given)| Some((side, given.as_ref()?)));
+            let own = given.filter(move |(_, given)| End::Shared(given.alloc) == tile);
+            own.map(move |(side, given)| (p, side, given))
+        })
+    }
+
+    /// The completion objects of a loop of stages: the first one, and how many. Copies of one turn
+    /// complete on one of them together, those of the next turn on the next.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn ring(&self, program: &lanebook_ir::Program<'_, '_>, around: Op) -> Option<(u8, u8)> {
+        self.transfers.iter().filter(|m| program.parent(m.op) == Some(around)).find_map(|m| {
+            let tile = self.staged(m).filter(|_| self.runs_ahead(m.op))?;
+            Some((m.tiled?.completion?, tile.stages))
+        })
+    }
+
+    /// The ring that a completion object belongs to: its first one, and how many.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn ring_of(&self, number: u8) -> Option<(u8, u8)> {
+        let rings = self.transfers.iter().filter(|m| self.runs_ahead(m.op)).filter_map(|m| {
+            let tile = self.staged(m)?;
+            Some((m.tiled?.completion?, tile.stages))
+        });
+        let has =
+            |(first, count): &(u8, u8)| number.checked_sub(*first).is_some_and(|k| k < *count);
+        rings.into_iter().find(has)
     }
 
     /// The product of an operation.

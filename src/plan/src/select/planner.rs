@@ -337,11 +337,7 @@ impl Planner<'_, '_, '_, '_> {
                 } else {
                     bytes
                 };
-                if alloc.stages > 1 {
-                    let apart = alloc.bytes.checked_next_multiple_of(alloc.align.max(1));
-                    let all = apart.and_then(|n| n.checked_mul(u32::from(alloc.stages)));
-                    alloc.bytes = all.unwrap_or(u32::MAX);
-                }
+                alloc.repeat(alloc.bytes);
             }
         }
         Ok(())
@@ -446,7 +442,9 @@ impl Planner<'_, '_, '_, '_> {
         if let Some(alloc) =
             touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index))
         {
+            let each = alloc.stage_bytes();
             alloc.align = alloc.align.max(align);
+            alloc.repeat(each);
         }
         let number = match self.plan.maps.iter().position(|m| *m == map) {
             Some(number) => number,

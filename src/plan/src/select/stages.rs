@@ -3,11 +3,14 @@
 //! Every copy from global to shared memory that stands directly in such a loop runs ahead, or the
 //! program is refused with what keeps it from that.
 
-use crate::data::{MAX_STAGED_SIZES, PlanError, STAGED_REACH, TransferPlan, Unstaged};
-use crate::in_flight::{CountedWait, closes_group};
+use crate::data::{
+    InShared, MAX_STAGED_SIZES, PlanError, ProductPlan, STAGED_REACH, TransferPlan, Unstaged,
+};
+use crate::in_flight::{CountedWait, closes_group, ends_with_product};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
-use lanebook_tables::{AccessId, AtomId, OpRole, Space, SyncRule, SyncStep};
+use lanebook_tables::{AccessId, AtomId, FieldRole, OpRole, Space, SyncRule, SyncStep};
+use lanebook_tile::unit::{descriptor_named, has};
 
 impl Planner<'_, '_, '_, '_> {
     /// Gives each tile of a copy that runs ahead its buffers.
@@ -110,6 +113,7 @@ impl Planner<'_, '_, '_, '_> {
     pub(crate) fn check_stages(&self) -> Result<(), PlanError> {
         for around in self.program.inside(self.function).filter(|op| self.program.stages(*op) > 1) {
             let mut sizes: heapless::Vec<u32, MAX_STAGED_SIZES> = heapless::Vec::new();
+            let mut announced = 0u64;
             let own = |m: &&TransferPlan| self.program.parent(m.op) == Some(around);
             for copy in self.plan.transfers.iter().filter(own) {
                 let Some(tile) = self.plan.staged(copy).filter(|_| self.plan.runs_ahead(copy.op))
@@ -120,6 +124,18 @@ impl Planner<'_, '_, '_, '_> {
                 let bytes = tile.stage_bytes();
                 if !sizes.contains(&bytes) && sizes.push(bytes).is_err() {
                     return Err(refuse(Unstaged::Sizes));
+                }
+                for (product, side, given) in self.plan.readers(copy.to) {
+                    let step = self.check_reader((copy, bytes), product, side, given)?;
+                    if !sizes.contains(&step) && sizes.push(step).is_err() {
+                        return Err(refuse(Unstaged::Sizes));
+                    }
+                }
+                if copy.tiled.is_some() {
+                    announced = announced.saturating_add(tile.shape.bytes());
+                    if announced > self.most_announced() {
+                        return Err(refuse(Unstaged::Mover));
+                    }
                 }
                 let writes = self.touch(copy, true).ok_or(refuse(Unstaged::Mover))?;
                 if !self.is_waited_for(copy, (writes, writes)) {
@@ -139,9 +155,42 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Refuses a unit that reads a tile of several buffers by itself, where nothing orders that;
+    /// by how many units of its descriptor's start the next buffer is further.
+    fn check_reader(
+        &self,
+        (copy, bytes): (&TransferPlan, u32),
+        product: &ProductPlan,
+        side: u8,
+        given: &InShared,
+    ) -> Result<u32, PlanError> {
+        let refuse = PlanError::Stages { op: given.load, why: Unstaged::Reader };
+        let (tables, arch) = (self.target.tables, self.target.arch);
+        let atom = tables.atom(product.product.atom).ok_or(refuse)?;
+        let shape = product.product.shape;
+        let how = atom.shared(if side == 0 { shape.a } else { shape.b }).ok_or(refuse)?;
+        let writes = self.touch(copy, true).ok_or(refuse)?;
+        let again = self.rule(how.access, writes).ok_or(refuse)?;
+        let is_over = is_met(again) || ends_with_product(arch, atom, again);
+        if !self.is_waited_for(copy, (writes, how.access)) || !is_over {
+            return Err(refuse);
+        }
+        let table = descriptor_named(tables, arch, how.descriptor).map_err(|_| refuse)?;
+        let start = table.fields.iter().find(|f| f.role == FieldRole::Start).ok_or(refuse)?;
+        let fits = u32::from(start.at).saturating_add(u32::from(start.bits)) <= u32::BITS;
+        let units =
+            bytes.checked_div(start.scale).filter(|n| n.checked_mul(start.scale) == Some(bytes));
+        let units = units.filter(|_| fits).and_then(|n| n.checked_shl(u32::from(start.at)));
+        units.ok_or(refuse)
+    }
+
     /// As what a movement touches shared memory: a load with one instruction, by an address in each
     /// lane.
     fn touch(&self, m: &TransferPlan, writes: bool) -> Option<AccessId> {
+        if let Some(tiled) = m.tiled.filter(|_| writes) {
+            let form = self.target.tables.units.tiled_moves.get(usize::from(tiled.form))?;
+            return form.signal.map(|_| form.to);
+        }
         let last = m.second.filter(|_| writes).unwrap_or(m.atom);
         let movement = self.target.tables.atom(last)?.movement?;
         let side = if writes { &movement.to } else { &movement.from };
@@ -159,10 +208,29 @@ impl Planner<'_, '_, '_, '_> {
     /// Whether a later access is ordered after a copy of an earlier turn in a way that lets later
     /// turns' copies go on: what goes through registers is stored at the end of its turn.
     fn is_waited_for(&self, copy: &TransferPlan, (writes, later): (AccessId, AccessId)) -> bool {
-        match copy.second {
-            Some(_) => self.rule(writes, later).is_some_and(is_met),
-            None => self.is_counted(copy.atom, writes, later),
+        match (copy.second, copy.tiled) {
+            (Some(_), _) => self.rule(writes, later).is_some_and(is_met),
+            (None, Some(_)) => self.completes_on_objects(writes, later),
+            (None, None) => self.is_counted(copy.atom, writes, later),
         }
+    }
+
+    /// Most bytes that the copies of a turn can announce together.
+    fn most_announced(&self) -> u64 {
+        let objects = self.target.tables.units.completions.iter();
+        let own = objects.filter(|c| has(self.target.arch, c.feature));
+        own.map(|c| u64::from(c.most_bytes)).min().unwrap_or(0)
+    }
+
+    /// Whether a later access is ordered after copies by a wait for the object alone that they
+    /// complete on: each turn's copies have one of their own.
+    fn completes_on_objects(&self, producer: AccessId, consumer: AccessId) -> bool {
+        let (tables, arch) = (self.target.tables, self.target.arch);
+        let object = tables.units.completions.iter().find(|c| has(arch, c.feature));
+        let Some((object, rule)) = object.zip(self.rule(producer, consumer)) else { return false };
+        let again = self.rule(object.waits, object.announces).is_some_and(is_met);
+        let waits = rule.steps.first().is_some_and(|step| step.atom == object.wait);
+        again && waits && !rule.steps.iter().any(|step| step.after_producer || step.barrier)
     }
 
     /// Whether a later access is ordered after copies by a wait that may leave the last ones on
@@ -191,7 +259,10 @@ impl Planner<'_, '_, '_, '_> {
     }
 }
 
-/// Whether all that a rule wants stands before the later access, a barrier among it.
+/// Whether all that a rule wants may stand before the later access, a barrier among it: what has to
+/// stand behind the earlier one stands before the barrier.
 fn is_met(rule: &SyncRule<'_>) -> bool {
-    rule.steps.iter().any(|step| step.barrier) && !rule.steps.iter().any(|step| step.after_producer)
+    let first = rule.steps.iter().position(|step| step.barrier);
+    let behind = |first: usize| rule.steps.iter().skip(first).any(|step| step.after_producer);
+    first.is_some_and(|first| !behind(first))
 }

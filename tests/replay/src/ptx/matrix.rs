@@ -204,7 +204,7 @@ impl Warp {
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
-            groups_in_flight: self.groups_in_flight(),
+            groups_in_flight: self.groups_in_flight() + m.barriers_in_flight(),
             copies_in_flight: 0,
         });
         Ok(())
@@ -259,7 +259,7 @@ impl Warp {
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
-            groups_in_flight: self.groups_in_flight(),
+            groups_in_flight: self.groups_in_flight() + m.barriers_in_flight(),
             copies_in_flight: 0,
         });
         Ok(())

@@ -1,12 +1,13 @@
-//! Work of the matrix unit that arrives at an `mbarrier` when it is done.
+//! Work of units that arrives at an `mbarrier` when it is done: products, copies.
 //!
 //! It arrives as late as it can: only when no warp gets anywhere without it. So a kernel that does
 //! not wait, or waits for another phase than it should, goes on before the work is done, and is
 //! caught by what it touches.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::run::{Machine, Run, Warp};
+use crate::shared::Completed;
 
 /// What an arrival says is done.
 #[derive(Clone, Default)]
@@ -17,6 +18,8 @@ pub(super) struct Done {
     pub reads: Vec<(u32, u64, u32)>,
     /// What who committed it had done and seen.
     pub clock: Vec<u32>,
+    /// Of a copy: what it counts down. It is no arrival.
+    pub copied: Option<Completed>,
 }
 
 impl Done {
@@ -47,15 +50,36 @@ pub(super) fn join_map(into: &mut BTreeMap<u32, u64>, other: &BTreeMap<u32, u64>
 }
 
 impl Machine<'_, '_> {
-    /// The next late arrival arrives; `false` if there is none.
-    pub fn arrive_late(&mut self) -> bool {
-        let Some((at, done)) = self.phases.late.pop_front() else { return false };
+    /// The next late arrival arrives, one that is waited for before all others; `false` if there is
+    /// none.
+    pub fn arrive_late(&mut self, waited: &[u64]) -> bool {
+        let first = self.phases.late.iter().position(|(at, _)| waited.contains(at));
+        let Some((at, done)) = self.phases.late.remove(first.unwrap_or(0)) else { return false };
+        let copied = done.copied;
         self.phases.here.entry(at).or_default().join(done);
-        if self.world.shared.arrive(at) {
+        let is_over = match copied {
+            Some(copied) => self.world.shared.complete(at, copied),
+            None => self.world.shared.arrive(at),
+        };
+        if is_over {
             let done = self.phases.here.remove(&at).unwrap_or_default();
             self.phases.over.entry(at).or_default().join(done);
         }
         true
+    }
+}
+
+impl Machine<'_, '_> {
+    /// A copy will complete on the barrier.
+    pub(super) fn complete_later(&mut self, at: u64, copied: Completed) {
+        self.phases.late.push_back((at, Done { copied: Some(copied), ..Done::default() }));
+    }
+
+    /// Barriers of whose phases copies are on their way.
+    pub fn barriers_in_flight(&self) -> u32 {
+        let copies = self.phases.late.iter().filter(|(_, done)| done.copied.is_some());
+        let barriers: BTreeSet<u64> = copies.map(|(at, _)| *at).collect();
+        u32::try_from(barriers.len()).unwrap_or(u32::MAX)
     }
 }
 

@@ -140,6 +140,10 @@ pub(crate) fn run_block(
             {
                 return Err((line, clash));
             }
+            if machine.barriers_in_flight() > 0 {
+                let sentence = "the block ends while a unit's copy into its memory is on its way";
+                return Err((warps[0].line, Clash::new(FaultKind::AsyncNotWaited, sentence)));
+            }
             return machine.tensor.leftover().map_or(Ok(()), |clash| Err((warps[0].line, clash)));
         }
         machine.release(&mut warps, threads)?;
@@ -178,7 +182,8 @@ impl Machine<'_, '_> {
             }
         }
         // Late work arrives when nobody gets anywhere without it.
-        if warps.iter().any(|w| w.blocked.is_some()) && self.arrive_late() {
+        let waited: Vec<u64> = warps.iter().filter_map(|w| w.blocked).collect();
+        if !waited.is_empty() && self.arrive_late(&waited) {
             return Ok(());
         }
         if let Some(stuck) = warps.iter().find(|w| w.blocked.is_some()) {

@@ -192,7 +192,7 @@ impl Warp {
                     m.check_stored(thread, address, len as u64, false)?;
                     m.world.load_by_unit(
                         (thread, line),
-                        address,
+                        (barrier, address),
                         &mut data[skip..skip + len],
                         &mut tags[skip / 2..(skip + len) / 2],
                     )?;
@@ -205,7 +205,8 @@ impl Warp {
                     pieces.push((address, &data[from..from + 8], &tags[from / 2..from / 2 + 4]));
                 }
             }
-            m.world.shared.unit_copy(thread, line, &pieces, barrier)?;
+            let copied = m.world.shared.unit_copy(thread, line, &pieces, barrier)?;
+            m.complete_later(barrier, copied);
             m.world.recorder.access(
                 self.site(m),
                 Space::Shared,

@@ -312,7 +312,7 @@ impl Warp {
             a: a.iter().map(|(_, tag)| *tag).collect(),
             b: b.iter().map(|(_, tag)| *tag).collect(),
             lanes: LANES as u32,
-            groups_in_flight: self.groups_in_flight(),
+            groups_in_flight: self.groups_in_flight() + m.barriers_in_flight(),
             copies_in_flight: 0,
         });
         Ok(())

@@ -59,6 +59,10 @@ impl<'t> Planner<'_, 't, '_, '_> {
             let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
             let (load, alloc, transposed) =
                 self.loaded(product, value).filter(|(_, _, transposed)| !transposed)?;
+            // Its descriptor would have to follow the buffers.
+            if self.plan.allocs.get(usize::from(alloc))?.stages > 1 {
+                return None;
+            }
             let piece = self.piece(atom, number)?.of(tile_shape(self.program, value)?)?;
             let unit = SharedOperandUse {
                 product,

@@ -130,11 +130,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
             }
         };
         let tile = self.program.operand(load, 0)?;
-        let (alloc, place) = self.plan.alloc_of(tile)?;
-        // Its descriptor would have to follow the buffers.
-        if place.stages > 1 {
-            return None;
-        }
+        let (alloc, _) = self.plan.alloc_of(tile)?;
         let mut at = self.program.next(load)?;
         while at != product {
             match self.program.role(at) {

@@ -152,6 +152,9 @@ impl Planner<'_, '_, '_, '_> {
         let bound = self.bound(movement);
         self.try_direct(&mut search, ends, bound, viable);
         let ahead = self.runs_ahead(movement);
+        if let (true, Some(global), Some((map, _))) = (ahead, self.global_of(movement), shared) {
+            self.try_tensor_map(&mut search, global, map);
+        }
         // Of copies that run ahead those come last that keep registers.
         if !ahead || (search.best.is_none() && !search.capped) || search.record.is_some() {
             let shared = shared.map(|(map, _)| map);

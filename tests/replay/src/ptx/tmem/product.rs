@@ -7,6 +7,7 @@ use super::descriptor::{Descriptor, Word};
 use super::{Factors, Kind, TensorCell, invalid};
 use crate::fault::{Clash, FaultKind};
 use crate::number::e8m0_to_f32;
+use crate::report::MatrixEvent;
 
 impl Warp {
     /// The elements of A in tensor memory, (row, depth).
@@ -215,6 +216,20 @@ impl Warp {
             )));
         }
         m.tensor.products += 1;
+        let site = self.site(m);
+        let event = MatrixEvent {
+            line: site.line,
+            block: site.block,
+            warp: site.warp,
+            shape: [word.m, word.n, depth],
+            element_bits: if kind == Kind::Halves { 16 } else { 8 },
+            a: Vec::new(),
+            b: Vec::new(),
+            lanes: 1,
+            groups_in_flight: self.groups_in_flight() + m.barriers_in_flight(),
+            copies_in_flight: 0,
+        };
+        m.world.recorder.matrix(event);
         let (thread, number, k) = (self.thread(lane), m.tensor.products, depth as usize);
         for i in 0..word.m {
             // 128 rows in 128 lanes; 64 in the first sixteen of each quarter.

@@ -1,0 +1,161 @@
+//! Descriptors of tiles of several buffers: where a tile begins goes on from buffer to buffer in a
+//! register, and each turn makes its descriptors of that.
+
+use crate::expr::{ExprId, RegBank, Variable};
+use crate::lower::context::{Advance, EmitError, LowerContext};
+use crate::lower::target::SecondOperand;
+use crate::matrix::product::stored;
+use crate::pool::EmitPool;
+use crate::step::Purpose;
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::{AllocPlan, InShared, ProductPlan};
+use lanebook_tables::{FieldRole, IndexOp};
+use lanebook_tile::map::Fragment;
+use lanebook_tile::unit::descriptor_named;
+
+/// Among the sides of a product's prepared registers: the lower half of a descriptor of each
+/// operand, which begins with the buffer that is read.
+const LOWER: u8 = 32;
+
+/// An operand that a product reads from a tile of several buffers.
+struct StagedOperand<'p> {
+    side: u8,
+    given: InShared,
+    fragment: &'p Fragment,
+    tile: AllocPlan,
+    /// Bytes that the descriptor's start counts in, and its first bit.
+    scale: u32,
+    at: u8,
+}
+
+impl StagedOperand<'_> {
+    /// What so many bytes are in a descriptor.
+    fn start(&self, bytes: u32) -> u32 {
+        let units = bytes.checked_div(self.scale).unwrap_or(0);
+        units.checked_shl(u32::from(self.at)).unwrap_or(0)
+    }
+}
+
+impl LowerContext<'_, '_, '_, '_> {
+    fn staged_operand<'p>(&self, plan: &'p ProductPlan, side: u8) -> Option<StagedOperand<'p>> {
+        let given = plan.shared.get(usize::from(side)).copied().flatten()?;
+        let tile = *self.plan.allocs.get(usize::from(given.alloc)).filter(|a| a.stages > 1)?;
+        let atom = self.machine.tables.atom(plan.product.atom)?;
+        let (shape, product) = (plan.product.shape, &plan.product);
+        let (number, fragment) =
+            if side == 0 { (shape.a, &product.a) } else { (shape.b, &product.b) };
+        let how = atom.shared(number)?;
+        let table =
+            descriptor_named(self.machine.tables, self.machine.arch, how.descriptor).ok()?;
+        let field = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
+        Some(StagedOperand { side, given, fragment, tile, scale: field.scale.max(1), at: field.at })
+    }
+
+    /// By how much the descriptors of a product's operand go on from buffer to buffer.
+    pub(crate) fn descriptor_step(&self, plan: &ProductPlan, side: u8) -> Option<u32> {
+        let operand = self.staged_operand(plan, side)?;
+        Some(operand.start(operand.tile.stage_bytes()))
+    }
+
+    /// Before its loop: where an operand's first tile begins, as the lower half of a descriptor.
+    #[inline(never)]
+    pub(crate) fn prepare_lower(&mut self, plan: &ProductPlan, side: u8) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(plan.op);
+        let operand = self.staged_operand(plan, side).ok_or(unplanned)?;
+        let warps = self.warp_starts(operand.fragment, &operand.given, &operand.tile)?;
+        self.steps.purpose = Purpose::FirstAddress;
+        let word = u32::try_from(operand.given.word & u64::from(u32::MAX)).unwrap_or(0);
+        let more = self.arena.constant(word.wrapping_add(operand.start(operand.tile.offset)))?;
+        let node = match self.sum(IndexOp::Add, self.shared_base, warps)? {
+            Some(base) => {
+                let scale = u64::from(operand.scale.trailing_zeros());
+                let units = self.arena.op_const(IndexOp::Shr, base, scale)?;
+                let field = self.arena.op_const(IndexOp::Shl, units, u64::from(operand.at))?;
+                self.arena.op(IndexOp::Add, &[field, more])?
+            }
+            None => more,
+        };
+        let reg = self.compute(node, RegBank::Vector)?;
+        let reg = self.copy(reg)?;
+        let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        self.prepared(number, LOWER.saturating_add(side), 0, reg)?;
+        let _ = self.upper_half(plan.op, operand.given.word)?;
+        Ok(())
+    }
+
+    /// The same registers go on by one buffer a turn.
+    #[inline(never)]
+    pub(crate) fn advance_descriptors(
+        &mut self,
+        plan: &ProductPlan,
+        parts: &Loop,
+        step_of: impl Fn(u32) -> Option<crate::expr::Reg>,
+    ) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        for side in 0..2 {
+            let Some(step) = self.descriptor_step(plan, side) else { continue };
+            let reg = self.descriptor(plan.op, LOWER.saturating_add(side), 0).ok_or(refuse)?;
+            let by = step_of(step).ok_or(refuse)?;
+            // One buffer before the copies come round.
+            self.steps.purpose = Purpose::FurtherAddress;
+            self.add_in_place(reg, SecondOperand::Number(i64::from(step)), IndexOp::Add)?;
+            let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+            self.advances
+                .push(Advance { owner, reg, by: Some(by), bytes: 0, waits: false })
+                .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
+        }
+        Ok(())
+    }
+
+    /// The descriptors of this turn.
+    #[inline(never)]
+    pub(crate) fn make_descriptors(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(plan.op);
+        for side in 0..2 {
+            let Some(operand) = self.staged_operand(plan, side) else { continue };
+            self.steps.purpose = Purpose::FurtherAddress;
+            let lower = self.descriptor(plan.op, LOWER.saturating_add(side), 0).ok_or(unplanned)?;
+            let lower = self.declare(Variable::word().level(1), lower)?;
+            let upper = self.upper_half(plan.op, operand.given.word)?;
+            let map = operand.tile.layout.map(operand.tile.shape).ok_or(unplanned)?;
+            let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+            let mut block = 0u32;
+            while let Some(e) = block_element(operand.fragment, block) {
+                let e = stored(operand.fragment, &operand.given, &operand.tile.shape, e);
+                let more = operand.start(map.at(e).bytes);
+                let own = match more {
+                    0 => lower,
+                    more => self.arena.op_const(IndexOp::Add, lower, u64::from(more))?,
+                };
+                let own = self.arena.op(IndexOp::Extend64, &[own])?;
+                let node = self.arena.op(IndexOp::Add64, &[upper, own])?;
+                let reg = self.compute(node, RegBank::Vector)?;
+                self.prepared(number, operand.side, block, reg)?;
+                block = block.saturating_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// A descriptor's upper half, in its place.
+    pub(crate) fn upper_half(&mut self, op: Op, word: u64) -> Result<ExprId, EmitError> {
+        // Numbers in instructions have 32 bits: it is made once, from a register.
+        let upper = u32::try_from(word >> 32).map_err(|_| EmitError::Unplanned(op))?;
+        let upper = self.arena.constant(upper)?;
+        let upper = self.settled(upper, RegBank::Vector)?;
+        let upper = self.arena.op(IndexOp::Extend64, &[upper])?;
+        Ok(self.arena.op_const(IndexOp::Shl64, upper, 32)?)
+    }
+}
+
+/// The element that a block of an operand begins with, by its number.
+pub(crate) fn block_element(fragment: &Fragment, block: u32) -> Option<u32> {
+    let shape = fragment.shape;
+    let panels = u32::from(shape.grid.rows).saturating_mul(u32::from(shape.grid.cols));
+    let bits = u32::try_from(fragment.register.len()).ok()?;
+    let inside = 1u32.checked_shl(bits)?;
+    let panel = block.checked_div(inside).filter(|panel| *panel < panels)?;
+    let high = panel.checked_shl(u32::from(shape.total()))?;
+    Some(high | fragment.register.at(block.checked_rem(inside)?))
+}
