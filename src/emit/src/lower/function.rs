@@ -60,6 +60,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Load if self.plan.is_absorbed(op) => {}
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
+                OpRole::Copy if self.is_loaded_before(op) => {}
+                OpRole::Copy if self.copy_together(op, loops.last().map(|l| &l.parts), open)? => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
                     self.movement(op, loops.last().map(|l| &l.parts), open)?;
                 }

@@ -19,7 +19,6 @@
 use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::target::SecondOperand;
-use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{
@@ -544,14 +543,7 @@ impl LowerContext<'_, '_, '_, '_> {
             if !self.is_through_registers(op) {
                 continue;
             }
-            let refuse = EmitError::Unplanned(op);
-            let plan = self.plan.move_of(op).ok_or(refuse)?;
-            let atom = self.machine.tables.atom(plan.atom);
-            let (class, count) =
-                register_class(atom).zip(atom.and_then(data_operand)).ok_or(refuse)?;
-            for _ in 0..plan.tiling.count() {
-                let _ = self.steps.tuple(class, count.registers)?;
-            }
+            self.reserve(op)?;
         }
         Ok(first)
     }
@@ -571,7 +563,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let own = (op, Some(parts));
             first = match &mut open {
-                Some(open) => self.load_half(own, first, open)?,
+                Some(open) => self.load_half(own, first, Some(open))?,
                 None => self.store_half(op, first)?,
             };
         }

@@ -6,16 +6,16 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::address::memory_sides;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
-use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, push};
+use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, is_barrier, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{AllocPlan, End, ProductPlan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, Role, Space};
+use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, OpRole, Role, Space};
 use lanebook_tile::map::MemoryMap;
 use lanebook_tile::offset::{Delta, delta, immediate_start};
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
-    fn touched(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
+    pub(crate) fn touched(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
             self.touched_by_unit(product, false, &mut out);
@@ -152,10 +152,32 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<bool, EmitError> {
-        let touched = self.touched(op);
-        let barrier = self.meet_all(touched.as_slice(), open, emit)?;
+        let mut touched = self.touched(op);
+        let own = touched.len();
+        self.touched_next(op, &mut touched);
+        let barrier = self.meet_ahead((touched.as_slice(), own), open, emit)?;
         self.completed(op, barrier, open);
+        self.reopen_together(op, open)?;
         Ok(barrier)
+    }
+
+    /// Behind what a load reads, what the loads behind it do, as far as there is room: between them
+    /// nothing writes, so that one barrier serves them all.
+    fn touched_next(&self, op: Op, out: &mut heapless::Vec<MemAccess, 6>) {
+        let role = |op: Op| self.program.role(op);
+        let mut at = self.program.next(op).filter(|_| role(op) == OpRole::Load);
+        while let Some(later) = at {
+            match role(later) {
+                OpRole::Load => {
+                    if let Some(plan) = self.plan.move_of(later) {
+                        self.touched_in_shared(plan, false, out);
+                    }
+                }
+                OpRole::Transpose | OpRole::Constant | OpRole::Elementwise | OpRole::Index => {}
+                _ => break,
+            }
+            at = self.program.next(later);
+        }
     }
 
     /// Orders accesses after everything open that they conflict with.
@@ -165,13 +187,23 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<bool, EmitError> {
-        if touched.is_empty() {
+        self.meet_ahead((touched, touched.len()), open, emit)
+    }
+
+    /// The same for the first `own` ones, with those that come behind them.
+    fn meet_ahead(
+        &mut self,
+        (touched, own): (&[MemAccess], usize),
+        open: &mut PendingAccesses,
+        emit: bool,
+    ) -> Result<bool, EmitError> {
+        if own == 0 {
             return Ok(false);
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
-        let wanted = open.meet(tables, arch, touched, |a, b| self.lie_apart(a, b))?;
-        let has_barrier =
-            wanted.iter().any(|w| matches!(w, RequiredSync::Step(step, _) if step.barrier));
+        let apart = |a, b| self.lie_apart(a, b);
+        let wanted = open.meet_ahead(tables, arch, (touched, own), apart)?;
+        let has_barrier = wanted.iter().any(is_barrier);
         if !emit {
             return Ok(has_barrier);
         }
@@ -330,20 +362,22 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The loads of a copy through registers that is stored later, into registers one behind the
-    /// other; the next one behind them.
+    /// other; the next one behind them. With nothing open it has been ordered before.
     #[inline(never)]
     pub(crate) fn load_half(
         &mut self,
         (op, innermost): (Op, Option<&Loop>),
         first: u16,
-        open: &mut PendingAccesses,
+        open: Option<&mut PendingAccesses>,
     ) -> Result<u16, EmitError> {
         let refuse = EmitError::Unplanned(op);
         let plan: TransferPlan = *self.plan.move_of(op).ok_or(refuse)?;
         self.prepare(&plan, innermost.filter(|at| self.is_even(&plan, at)))?;
         self.run_at = None;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.meet(op, open, true)?;
+        if let Some(open) = open {
+            self.meet(op, open, true)?;
+        }
         if self.indexed_tile(&plan).is_some() {
             self.indexed_start(&plan)?;
         }

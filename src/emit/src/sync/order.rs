@@ -307,6 +307,18 @@ impl PendingAccesses {
         accesses: &[MemAccess],
         apart: impl Fn(u16, u16) -> bool,
     ) -> Result<WantedSteps<'t>, StepError> {
+        self.meet_ahead(tables, arch, (accesses, accesses.len()), apart)
+    }
+
+    /// The same for the first `own` accesses. Those behind them come later, with nothing between that
+    /// writes: where a barrier is wanted anyhow they are ordered by it, too, if they want one.
+    pub fn meet_ahead<'t>(
+        &mut self,
+        tables: &Tables<'t>,
+        arch: &Arch<'t>,
+        (accesses, own): (&[MemAccess], usize),
+        apart: impl Fn(u16, u16) -> bool,
+    ) -> Result<WantedSteps<'t>, StepError> {
         let mut wanted: WantedSteps<'t> = heapless::Vec::new();
         let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
         let wait = tables
@@ -315,8 +327,15 @@ impl PendingAccesses {
             .iter()
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| c.wait);
-        for now in accesses {
-            for e in self.here() {
+        let by_barrier = |e: &PendingAccess, now: &MemAccess| {
+            rule(arch, e.kind, now.kind).is_some_and(|r| r.steps.iter().any(|step| step.barrier))
+        };
+        let mut met = own;
+        for (k, now) in accesses.iter().enumerate() {
+            if k == own && wanted.iter().any(is_barrier) {
+                met = accesses.len();
+            }
+            for e in self.here().filter(|e| k < own || k < met && by_barrier(e, now)) {
                 if e.touched().conflicts(now, &apart) && e.behind & bit(now.kind) == 0 {
                     want(arch, wait, (&e.touched(), now), &mut wanted, &mut settled)?;
                 }
@@ -324,11 +343,13 @@ impl PendingAccesses {
         }
         for at in (0..self.list.len()).rev() {
             if let Some(&e) = self.list.get(at).filter(|e| e.is_here()) {
-                let own = accesses
+                let kinds = accesses
                     .iter()
-                    .filter(|now| e.touched().conflicts(now, &apart))
-                    .map(|now| now.kind);
-                self.change(at, left(arch, wait, (e.touched(), e.behind), &settled, own));
+                    .enumerate()
+                    .filter(|(k, now)| *k < own || *k < met && by_barrier(&e, now))
+                    .filter(|(_, now)| e.touched().conflicts(now, &apart))
+                    .map(|(_, now)| now.kind);
+                self.change(at, left(arch, wait, (e.touched(), e.behind), &settled, kinds));
             }
         }
         let performed = |step: &SyncStep<'_>| {
@@ -341,9 +362,8 @@ impl PendingAccesses {
             }
         }
         let objects = self.objects;
-        for &t in
-            accesses.iter().filter(|t| objects.is_none_or(|objects| !objects.is_announcement(t)))
-        {
+        let own = accesses.iter().take(own);
+        for &t in own.filter(|t| objects.is_none_or(|objects| !objects.is_announcement(t))) {
             self.add(t, 0)?;
         }
         Ok(wanted)
@@ -411,6 +431,11 @@ impl PendingAccesses {
             }
         }
     }
+}
+
+/// Whether what has to stand is a barrier.
+pub(crate) fn is_barrier(wanted: &RequiredSync<'_>) -> bool {
+    matches!(wanted, RequiredSync::Step(step, _) if step.barrier)
 }
 
 /// Accesses of a kind, writes or reads, that complete on an object or not, for which the steps
