@@ -57,7 +57,7 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     let rejected = plan
         .rejected
         .iter()
-        .filter(|l| matches!(l.what, Candidate::Matrix(..)))
+        .filter(|l| matches!(l.what, Candidate::Matrix(..) | Candidate::Transposed(..)))
         .map(|l| (l.what, l.why, l.cost))
         .collect();
     let atom = tables.atom(product.atom).expect("an atom").name().to_string();

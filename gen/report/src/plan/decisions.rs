@@ -256,9 +256,14 @@ impl Report<'_> {
                 } else {
                     String::new()
                 };
+                let exchanged = if p.product.swapped {
+                    "; the operands exchanged: m counts columns, n rows"
+                } else {
+                    ""
+                };
                 let _ = writeln!(
                     out,
-                    "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n{same}",
+                    "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n{same}{exchanged}",
                     s.m,
                     s.n,
                     s.k,

@@ -108,6 +108,10 @@ impl Report<'_> {
             Candidate::Matrix(id, m, n) => {
                 format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n)
             }
+            Candidate::Transposed(id, m, n) => {
+                let warps = format!("warps {}x{}", 1u32 << m, 1u32 << n);
+                format!("{}, operands exchanged, {warps}", self.atom(id))
+            }
             Candidate::Tensor(id, form) => {
                 let form =
                     self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
@@ -152,7 +156,9 @@ impl Report<'_> {
     /// What a loser's instructions and the pick's cost in the matrix unit, where its cycles are
     /// known.
     fn matrix_terms(&self, loser: &RejectedCandidate) -> Option<(u32, u32)> {
-        let Candidate::Matrix(id, m, n) = loser.what else { return None };
+        let (Candidate::Matrix(id, m, n) | Candidate::Transposed(id, m, n)) = loser.what else {
+            return None;
+        };
         let pick = &self.compiled.plan.product_of(loser.op)?.product;
         let atom = self.tables.atom(id).filter(|a| a.cost.cycles > 0 && pick.cycles > 0)?;
         let shape = atom.matrix?;
@@ -231,7 +237,9 @@ fn kind(loser: &RejectedCandidate) -> &'static str {
     match loser.what {
         Candidate::Atom(_) | Candidate::Flipped(..) => "INSTRUCTION",
         Candidate::Shared(_) => "SHARED LAYOUT",
-        Candidate::Matrix(..) | Candidate::Tensor(..) => "MATRIX INSTRUCTION",
+        Candidate::Matrix(..) | Candidate::Transposed(..) | Candidate::Tensor(..) => {
+            "MATRIX INSTRUCTION"
+        }
         Candidate::Blocked(_) => "DISTRIBUTION",
         Candidate::Exchange(..) | Candidate::Lanes => "CONVERSION",
     }

@@ -370,6 +370,8 @@ pub enum Candidate {
     Shared(SharedLayout),
     /// A matrix atom with log2 of the warps along m and n.
     Matrix(AtomId, u8, u8),
+    /// The same where the atom computes the transposed product, of the operands exchanged.
+    Transposed(AtomId, u8, u8),
     /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index
     /// into the tables.
     Tensor(AtomId, u8),

@@ -54,7 +54,7 @@ impl MmaProblem {
 
     /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not),
     /// a split over warps or a form of loads from tensor memory, and whether it computes the
-    /// transposed product. The latter only for products in a row.
+    /// transposed product.
     pub(crate) fn numbers<'t>(
         self,
         target: TargetInfo<'t>,
@@ -62,7 +62,7 @@ impl MmaProblem {
     ) -> impl Iterator<Item = usize> + use<'t> {
         let (arch, sides) = (target.arch, per_atom(&target).saturating_mul(2));
         let plain = self.able(arch, false);
-        let swapped = if self.chained { self.able(arch, true) } else { &[] };
+        let swapped = self.able(arch, true);
         let usable = move |list: &[AtomId], at: usize| {
             list.get(at)
                 .and_then(|id| arch.own(*id))
@@ -79,6 +79,14 @@ impl MmaProblem {
 /// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
 fn per_atom(target: &TargetInfo<'_>) -> usize {
     usize::from(target.warps).saturating_add(1).max(target.tables.units.tensor_moves.len())
+}
+
+/// Whether neighbours in a lane's registers are neighbours in a row. Outside of products in a row the
+/// transposed product is of use where they are and those of the product itself are not: rows are what
+/// mostly is stored.
+fn goes_along_rows(sum: &Fragment) -> bool {
+    let cols = u32::from(sum.shape.cols);
+    sum.register.as_slice().first().is_some_and(|step| step.checked_shr(cols) == Some(0))
 }
 
 impl Planner<'_, '_, '_, '_> {
@@ -120,9 +128,6 @@ impl Planner<'_, '_, '_, '_> {
         let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(id)?;
-        if swapped && !given.chained {
-            return None;
-        }
         let (op, tile, widths) = (given.op, given.tile, given.bits);
         let whole = || {
             atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped)
@@ -165,7 +170,8 @@ impl Planner<'_, '_, '_, '_> {
         };
         let product = product
             .and_then(|p| p.repeated(spare))
-            .filter(|p| p.c.lane.len() == usize::from(wave))?;
+            .filter(|p| p.c.lane.len() == usize::from(wave))
+            .filter(|p| !swapped || given.chained || goes_along_rows(&p.c))?;
         // Scales pin the depth's order.
         if self.program.scales(op).is_some() {
             return Some(product);

@@ -115,6 +115,9 @@ struct BestProduct {
 fn named(product: &Product) -> Candidate {
     match product.tensor {
         Some(loads) => Candidate::Tensor(product.atom, loads.form),
+        None if product.swapped => {
+            Candidate::Transposed(product.atom, product.warps.1, product.warps.0)
+        }
         None => Candidate::Matrix(product.atom, product.warps.0, product.warps.1),
     }
 }
