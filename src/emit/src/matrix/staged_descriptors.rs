@@ -16,6 +16,8 @@ use lanebook_tile::unit::descriptor_named;
 /// Among the sides of a product's prepared registers: the lower half of a descriptor of each
 /// operand, which begins with the buffer that is read.
 const LOWER: u8 = 32;
+/// The upper half, which stays, in its place.
+const UPPER: u8 = 34;
 
 /// An operand that a product reads from a tile of several buffers.
 struct StagedOperand<'p> {
@@ -79,8 +81,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let reg = self.copy(reg)?;
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         self.prepared(number, LOWER.saturating_add(side), 0, reg)?;
-        let _ = self.upper_half(plan.op, operand.given.word)?;
-        Ok(())
+        let upper = self.upper_half(plan.op, operand.given.word)?;
+        let upper = self.compute(upper, RegBank::Vector)?;
+        self.prepared(number, UPPER.saturating_add(side), 0, upper)
     }
 
     /// The same registers go on by one buffer a turn.
@@ -115,22 +118,29 @@ impl LowerContext<'_, '_, '_, '_> {
         for side in 0..2 {
             let Some(operand) = self.staged_operand(plan, side) else { continue };
             self.steps.purpose = Purpose::FurtherAddress;
-            let lower = self.descriptor(plan.op, LOWER.saturating_add(side), 0).ok_or(unplanned)?;
+            let half = |this: &Self, half: u8| {
+                this.descriptor(plan.op, half.saturating_add(side), 0).ok_or(unplanned)
+            };
+            let (lower, upper) = (half(self, LOWER)?, half(self, UPPER)?);
             let lower = self.declare(Variable::word().level(1), lower)?;
-            let upper = self.upper_half(plan.op, operand.given.word)?;
+            let lower = self.arena.op(IndexOp::Extend64, &[lower])?;
+            let upper = self.declare(Variable::long(), upper)?;
+            let first = self.arena.op(IndexOp::Add64, &[upper, lower])?;
+            let first = self.compute(first, RegBank::Vector)?;
+            let base = self.declare(Variable::long().level(1), first)?;
             let map = operand.tile.layout.map(operand.tile.shape).ok_or(unplanned)?;
             let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
             let mut block = 0u32;
             while let Some(e) = block_element(operand.fragment, block) {
                 let e = stored(operand.fragment, &operand.given, &operand.tile.shape, e);
-                let more = operand.start(map.at(e).bytes);
-                let own = match more {
-                    0 => lower,
-                    more => self.arena.op_const(IndexOp::Add, lower, u64::from(more))?,
+                let more = u64::from(operand.start(map.at(e).bytes));
+                let reg = match more {
+                    0 => first,
+                    more => {
+                        let node = self.arena.op_const(IndexOp::Add64, base, more)?;
+                        self.compute(node, RegBank::Vector)?
+                    }
                 };
-                let own = self.arena.op(IndexOp::Extend64, &[own])?;
-                let node = self.arena.op(IndexOp::Add64, &[upper, own])?;
-                let reg = self.compute(node, RegBank::Vector)?;
                 self.prepared(number, operand.side, block, reg)?;
                 block = block.saturating_add(1);
             }
