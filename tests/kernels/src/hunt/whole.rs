@@ -7,7 +7,7 @@ use super::program::{Id, Type, bytes};
 
 const WHOLE: [&str; 6] = ["i8", "u8", "i16", "u16", "i32", "u32"];
 const FLOATS: [&str; 3] = ["f32", "f16", "bf16"];
-const PAIRS: [&str; 15] = [
+const PAIRS: [&str; 16] = [
     "add",
     "sub",
     "mul",
@@ -23,6 +23,7 @@ const PAIRS: [&str; 15] = [
     "arith.shli",
     "arith.shrui",
     "arith.shrsi",
+    "tt.mulhiui",
 ];
 pub(super) fn whole(g: &mut Generator) {
     let (rows, cols) = (g.choices.of(&[16, 32, 48, 8]), g.choices.of(&[32, 64, 96, 16, 40]));

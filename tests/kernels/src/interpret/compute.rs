@@ -348,6 +348,7 @@ fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
         ("add", Some(_)) => x + y,
         ("sub", Some(_)) => x - y,
         ("mul", Some(_)) => x * y,
+        ("tt.mulhiui" | "mulhiui", Some(_)) => (p * q) >> bits,
         ("neg", None) => -x,
         ("fma", Some(_)) => x * y + signed(operands.get(2).copied().unwrap_or(0)),
         ("max", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.max(q),
