@@ -34,13 +34,30 @@ pub fn execute(
     params: Vec<Param>,
     memory: &mut Memory,
 ) -> Result<Report, FaultKind> {
+    execute_grid(arch, text, (threads, [1; 3]), params, memory)
+}
+
+/// Runs a text in a grid of blocks.
+///
+/// # Errors
+/// The fault that ended the run.
+///
+/// # Panics
+/// When the text is not understood.
+pub fn execute_grid(
+    arch: &str,
+    text: &str,
+    (threads, [x, y, z]): (u32, [u32; 3]),
+    params: Vec<Param>,
+    memory: &mut Memory,
+) -> Result<Report, FaultKind> {
     let parsed =
         if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     run(
         &kernel,
-        &Launch { dynamic_shared, ..Launch::new(threads, params).banks(banks(arch)) },
+        &Launch { dynamic_shared, ..Launch::new(threads, params).grid(x, y, z).banks(banks(arch)) },
         memory,
     )
     .map_err(|f| {

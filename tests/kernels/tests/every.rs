@@ -8,7 +8,9 @@ use lanebook::TABLES;
 use lanebook::check;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
-use lanebook_kernels::judge::{attention, execute, layer_norm, matrix, run_text};
+use lanebook_kernels::judge::{
+    attention, execute, execute_grid, layer_norm, matrix, noise, run_text,
+};
 use lanebook_kernels::maps::{KernelMap, map_params};
 use lanebook_kernels::{
     Assembler, assembled, e4m3, example, kernel_text, try_kernel_text, with_kernel,
@@ -17,7 +19,7 @@ use lanebook_replay::{Memory, Param};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Judged here.
-const KERNELS: [&str; 8] = [
+const KERNELS: [&str; 9] = [
     "attention.tile",
     "gemm.tile",
     "gemm_bt.tile",
@@ -25,6 +27,7 @@ const KERNELS: [&str; 8] = [
     "gemm_mxfp8.tile",
     "gemm_store.tile",
     "layer_norm.tile",
+    "layer_norm_rows.tile",
     "transpose.tile",
 ];
 /// Judged by the interpreter of their text, at these numbers of turns and contents: `(turns, salt)`.
@@ -37,11 +40,30 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 5] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 9] = [
+    (
+        "attention_backward.tile",
+        [(1, &[("M", 70), ("N", 100)]), (1, &[("M", 32), ("N", 64)]), (1, &[("M", 5), ("N", 130)])],
+        ("sub %dp, %db", "sub %dp, %dp"),
+    ),
+    (
+        "dropout.tile",
+        [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 256)]), (1, &[("M", 3), ("N", 84)])],
+        ("0 to 10 step", "0 to 9 step"),
+    ),
     (
         "embedding.tile",
         [(1, &[("V", 300), ("T", 100)]), (2, &[("V", 5), ("T", 31)]), (3, &[("V", 7), ("T", 65)])],
         ("gather %E[0, %d]", "gather %E[1, %d]"),
+    ),
+    (
+        "gemm_batched.tile",
+        [
+            (1, &[("P", 3), ("M", 40), ("N", 24), ("K", 48)]),
+            (1, &[("P", 5), ("M", 32), ("N", 32), ("K", 32)]),
+            (1, &[("P", 2), ("M", 7), ("N", 72), ("K", 8)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
     ),
     (
         "gemm_bias_gelu.tile",
@@ -75,6 +97,15 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 5] = [
         [(1, &[("N", 2500)]), (1, &[("N", 1024)]), (1, &[("N", 77)])],
         ("%one = constant 1", "%one = constant 2"),
     ),
+    (
+        "im2col.tile",
+        [
+            (1, &[("N", 1), ("H", 3), ("W", 40), ("C", 40)]),
+            (1, &[("N", 1), ("H", 4), ("W", 32), ("C", 32)]),
+            (1, &[("N", 3), ("H", 1), ("W", 5), ("C", 72)]),
+        ],
+        ("sub %xj, 1", "sub %xj, 2"),
+    ),
 ];
 /// The one of them whose copies run ahead.
 const STAGED: &str = "gemm_stages.tile";
@@ -84,11 +115,13 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 13] = [
+const REFUSED: [(&str, &[&str], &str); 15] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("attention_backward.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_batched.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bias_gelu.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -269,7 +302,9 @@ fn kernels_of_three_sizes_do_what_their_texts_say() {
     for (name, sizes, (from, to)) in SIZED {
         let source = example(name);
         let of = |text: &str, (turns, sizes): Size| {
-            let given = Given { turns, salt: 0, fill: Some(Fill::Small) };
+            // A threshold of random numbers is any number.
+            let fill = if name == "dropout.tile" { Fill::Distinct } else { Fill::Small };
+            let given = Given { turns, salt: 0, fill: Some(fill) };
             Interpreted::with(&sized(text, sizes), given).unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         let other = source.replace(from, to);
@@ -288,6 +323,49 @@ fn kernels_of_three_sizes_do_what_their_texts_say() {
             let meant = of(&other, sizes[0]);
             assert!(run_text(&meant, &text, &maps, arch).is_err(), "{name}, {arch}: {to}");
         }
+    }
+}
+
+/// Philox-4x32-10 of a counter and a key, as its authors give it.
+fn philox(mut c: [u32; 4], mut k: [u32; 2]) -> [u32; 4] {
+    for _ in 0..10 {
+        let (a, b) = (0xd251_1f53 * u64::from(c[0]), 0xcd9e_8d57 * u64::from(c[2]));
+        let high = |x: u64| (x >> 32) as u32;
+        c = [high(b) ^ c[1] ^ k[0], b as u32, high(a) ^ c[3] ^ k[1], a as u32];
+        k = [k[0].wrapping_add(0x9e37_79b9), k[1].wrapping_add(0xbb67_ae85)];
+    }
+    c
+}
+
+/// What is dropped is what the generator says, which brings the numbers that its authors publish
+/// (`philox 4x32 10` of `kat_vectors` in Random123).
+#[test]
+fn dropouts() {
+    let zeros = philox([0; 4], [0; 2]);
+    assert_eq!(zeros, [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+    let ones = philox([u32::MAX; 4], [u32::MAX; 2]);
+    assert_eq!(ones, [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+    let (rows, cols, key, share) = (20u32, 300u32, [0xa409_3822, 0x299f_31d0], 0x4000_0000);
+    let text = |arch: &str| kernel_text(&example("dropout.tile"), arch);
+    for arch in ["sm_80", "gfx942", "gfx1200"] {
+        let mut memory = Memory::new();
+        let x: Vec<f32> = (1..=rows * cols).map(|i| i as f32).collect();
+        let (ix, iy) = (memory.add_f32("X", &x), memory.add_f32("Y", &vec![-1.0; x.len()]));
+        let mut params: Vec<Param> = [matrix(ix, rows, cols), matrix(iy, rows, cols)].concat();
+        params.extend([rows, cols, key[0], key[1], share].map(Param::U32));
+        params.push(Param::U32(1.5f32.to_bits()));
+        let mut dropped = 0;
+        let grid = [cols.div_ceil(256), rows.div_ceil(16), 1];
+        execute_grid(arch, &text(arch), (128, grid), params, &mut memory)
+            .unwrap_or_else(|f| panic!("{arch}: {f:?}"));
+        for (at, (y, x)) in memory.f32s(iy).iter().zip(&x).enumerate() {
+            let (row, col) = (at as u32 / cols, at as u32 % cols);
+            let words = philox([64 * (col / 256) + col % 64, row, 0, 0], key);
+            let kept = words[(col / 64 % 4) as usize] >= share;
+            dropped += u32::from(!kept);
+            assert_eq!(*y, if kept { 1.5 * x } else { 0.0 }, "{arch}: row {row}, column {col}");
+        }
+        assert!((1400..1600).contains(&dropped), "{arch}: {dropped} of {}", x.len());
     }
 }
 
@@ -473,6 +551,45 @@ fn layer_norms() {
             let wrong = layer_norm(arch, (text, maps), 128, (8, 1024), at)
                 .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch}: wrong elements of Y");
+        }
+    });
+}
+
+/// Rows whose length is a multiple of nothing, far from zero: what lies behind a row's end must not
+/// count in its variance.
+#[test]
+fn layer_norms_of_any_length() {
+    everywhere("layer_norm_rows.tile", |arch, text, maps| {
+        assert!(maps.is_empty(), "{arch}: tensor maps");
+        for (rows, cols) in [(19u32, 301u32), (32, 128), (3, 5)] {
+            let x: Vec<f32> =
+                (0..rows * cols).map(|i| noise(i) + 3.0 + (i / cols) as f32).collect();
+            let (w, b): (Vec<f32>, Vec<f32>) =
+                (0..cols).map(|i| (1.0 + noise(i + 77), noise(i + 7777))).unzip();
+            let mut memory = Memory::new();
+            let (ix, iw) = (memory.add_f32("X", &x), memory.add_f32("W", &w));
+            let (ib, iy) = (memory.add_f32("B", &b), memory.add_f32("Y", &vec![7.0; x.len()]));
+            let row = |id| [Param::Buffer(id), Param::U32(cols), Param::U32(cols)];
+            let mut params: Vec<Param> = matrix(ix, rows, cols).to_vec();
+            params.extend(row(iw).into_iter().chain(row(ib)).chain(matrix(iy, rows, cols)));
+            let numbers = [1.0 / cols as f32, 1e-5].map(f32::to_bits);
+            params.extend([rows, cols, numbers[0], numbers[1]].map(Param::U32));
+            let grid = [rows.div_ceil(16), 1, 1];
+            execute_grid(arch, text, (128, grid), params, &mut memory)
+                .unwrap_or_else(|f| panic!("{arch}: {f:?}\n{text}"));
+            let y = memory.f32s(iy);
+            for (row, line) in x.chunks(cols as usize).enumerate() {
+                let sum =
+                    |of: &dyn Fn(f64) -> f64| line.iter().map(|v| of((*v).into())).sum::<f64>();
+                let mean = sum(&|v| v) / f64::from(cols);
+                let variance = sum(&|v| (v - mean).powi(2)) / f64::from(cols);
+                for (col, v) in line.iter().enumerate() {
+                    let norm = (f64::from(*v) - mean) / (variance + 1e-5).sqrt();
+                    let want = norm * f64::from(w[col]) + f64::from(b[col]);
+                    let got = f64::from(y[row * cols as usize + col]);
+                    assert!((got - want).abs() < 1e-4, "{arch}: {row}, {col}: {got}, not {want}");
+                }
+            }
         }
     });
 }
