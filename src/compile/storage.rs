@@ -254,7 +254,7 @@ storage! {
         /// Orders of registers inside tuples.
         patterns PATTERNS = 32,
         /// Loops of the kernel.
-        loops LOOPS = 8,
+        loops LOOPS = 24,
         /// Parameters of the kernel.
         params PARAMS = 64,
         /// Addresses and other numbers that are computed once and kept.

@@ -40,7 +40,7 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 9] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 11] = [
     (
         "attention_backward.tile",
         [(1, &[("M", 70), ("N", 100)]), (1, &[("M", 32), ("N", 64)]), (1, &[("M", 5), ("N", 130)])],
@@ -73,6 +73,24 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 9] = [
             (1, &[("M", 3), ("N", 8), ("K", 264)]),
         ],
         ("constant 1.0", "constant 2.0"),
+    ),
+    (
+        "gemm_epilogue.tile",
+        [
+            (1, &[("M", 77), ("N", 56), ("K", 104), ("bias", 1), ("act", 2)]),
+            (1, &[("M", 130), ("N", 72), ("K", 24), ("bias", 0), ("act", 0)]),
+            (1, &[("M", 3), ("N", 8), ("K", 264), ("bias", 5), ("act", 1)]),
+        ],
+        ("eq, %act, 1", "eq, %act, 2"),
+    ),
+    (
+        "gemm_int4.tile",
+        [
+            (1, &[("M", 77), ("N", 50), ("K", 128)]),
+            (1, &[("M", 64), ("N", 64), ("K", 64)]),
+            (1, &[("M", 3), ("N", 130), ("K", 192)]),
+        ],
+        ("constant 8.0", "constant 7.0"),
     ),
     (
         "gemm_moe.tile",
@@ -115,7 +133,7 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 15] = [
+const REFUSED: [(&str, &[&str], &str); 17] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -124,7 +142,9 @@ const REFUSED: [(&str, &[&str], &str); 15] = [
     ("gemm_batched.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bias_gelu.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_epilogue.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_int4.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_moe.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_stages.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_split_k.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -302,8 +322,9 @@ fn kernels_of_three_sizes_do_what_their_texts_say() {
     for (name, sizes, (from, to)) in SIZED {
         let source = example(name);
         let of = |text: &str, (turns, sizes): Size| {
-            // A threshold of random numbers is any number.
-            let fill = if name == "dropout.tile" { Fill::Distinct } else { Fill::Small };
+            // A threshold of random numbers is any number, and two halves of a byte are all of it.
+            let is_any = ["dropout.tile", "gemm_int4.tile"].contains(&name);
+            let fill = if is_any { Fill::Distinct } else { Fill::Small };
             let given = Given { turns, salt: 0, fill: Some(fill) };
             Interpreted::with(&sized(text, sizes), given).unwrap_or_else(|e| panic!("{name}: {e}"))
         };

@@ -500,7 +500,7 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
             idle.join(", ")
         );
     }
-    out.push_str("\n## Operations of parallel loops\n\nThey stand in functions of parallel loops. Beside them stand constants and arithmetic of scalars, indices, `alloc_tensor`\nin `#smem` and `#fragment`, `copy`, `scf.for` and `func`; what else such a function writes is refused at its place.\n\n");
+    out.push_str("\n## Operations of parallel loops\n\nThey stand in functions of parallel loops. Beside them stand constants and arithmetic of scalars, indices, `alloc_tensor`\nin `#smem` and `#fragment`, `copy`, `scf.for`, `scf.if` and `func`; what else such a function writes is refused at its place.\n\n");
     for op in operations.iter().filter(|op| !op.in_loops.is_empty()) {
         let _ = writeln!(out, "- `{}`: {}", op.name, op.in_loops);
     }

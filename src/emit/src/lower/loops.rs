@@ -77,8 +77,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         if self.program.int(parts.upper).is_none() {
-            let upper = self.index_value(op, parts.upper, None)?.ok_or(EmitError::Index(op))?;
-            let _ = self.compute(upper, self.uniform_bank())?;
+            let _ = self.bound_of(op, parts.upper)?;
         }
         if self.program.int(parts.step).is_none() {
             let step = self.index_value(op, parts.step, None)?.ok_or(EmitError::Index(op))?;
@@ -278,11 +277,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.label(l.check)?;
         let bound = match self.program.int(l.parts.upper) {
             Some(n) => int(n).ok_or(EmitError::Index(op))?,
-            None => {
-                let node =
-                    self.index_value(op, l.parts.upper, None)?.ok_or(EmitError::Index(op))?;
-                slot(self.compute(node, self.uniform_bank())?)
-            }
+            None => slot(self.bound_of(op, l.parts.upper)?),
         };
         let (compare, branch) = (self.compare_of(&l.parts)?, self.machine.isa.branch_if);
         let predicate = self.predicate(compare)?;
@@ -301,6 +296,15 @@ impl LowerContext<'_, '_, '_, '_> {
         self.forget_since(l.mark);
         self.made_inside = l.mark_around;
         Ok(())
+    }
+
+    /// A register with a bound that is computed, 0 among what it may be.
+    fn bound_of(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        let node = match self.index_value(op, value, None)? {
+            Some(node) => node,
+            None => self.arena.constant(0)?,
+        };
+        self.compute(node, self.uniform_bank())
     }
 
     /// What a turn yields becomes what the next one is given, all of it at once. A frame of its

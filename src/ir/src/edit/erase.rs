@@ -2,7 +2,7 @@
 use crate::data::{AttrData, BlockData, OpData, RegionData, ValueData};
 use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
-use crate::handle::{AttrRef, Op, Value};
+use crate::handle::{AttrRef, Op, Region, Value};
 use crate::program::Program;
 
 impl Program<'_, '_> {
@@ -53,18 +53,21 @@ impl Program<'_, '_> {
         self.release_values(data.first_result)?;
         let mut region = data.first_region;
         while let Some(at) = region {
-            let data = *self.region_data(at).ok_or(ErrorKind::Broken)?;
-            let mut block = data.first_block;
-            while let Some(at) = block {
-                let data = *self.block_data(at).ok_or(ErrorKind::Broken)?;
-                self.release_values(data.first_arg)?;
-                self.pools.release::<BlockData>(at.index())?;
-                block = data.next;
-            }
-            self.pools.release::<RegionData>(at.index())?;
-            region = data.next;
+            region = self.region_data(at).ok_or(ErrorKind::Broken)?.next;
+            self.release_region(at)?;
         }
         self.pools.release::<OpData>(op.index())
+    }
+    /// Gives back a region without operations.
+    pub(crate) fn release_region(&mut self, region: Region) -> Edit {
+        let mut block = self.region_data(region).ok_or(ErrorKind::Broken)?.first_block;
+        while let Some(at) = block {
+            let data = *self.block_data(at).ok_or(ErrorKind::Broken)?;
+            self.release_values(data.first_arg)?;
+            self.pools.release::<BlockData>(at.index())?;
+            block = data.next;
+        }
+        self.pools.release::<RegionData>(region.index())
     }
     fn release_values(&mut self, first: Option<Value>) -> Edit {
         let mut at = first;

@@ -5,3 +5,4 @@ pub(crate) mod clone;
 pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
+pub(crate) mod regions;

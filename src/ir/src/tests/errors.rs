@@ -402,7 +402,7 @@ fn regions() {
     );
     inside("scf.for %k = 0 to %i step 1 {\nreturn\n}", 1, 1, K::NoTerminator);
     inside("return\nfence", 1, 1, K::EarlyTerminator);
-    inside("scf.if %i {\n}", 1, 1, K::OperandKind { operand: 0, want: WantedType::Condition });
+    inside("scf.if %f {\n}", 1, 1, K::OperandKind { operand: 0, want: WantedType::Condition });
     inside("%r = scf.if %c -> index {\nscf.yield %i : index\n}", 1, 6, K::NoTerminator);
     inside("scf.while () : () -> () {\n} do {\n}", 1, 1, K::NoTerminator);
     inside(

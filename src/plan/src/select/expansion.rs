@@ -1,5 +1,5 @@
-//! Elementwise operations that no instruction of the architecture does: others in their place, by
-//! `rules/sequences.ron`.
+//! Operations in whose place others stand: branches, which loops stand for, and elementwise
+//! operations that no instruction of the architecture does, by `rules/sequences.ron`.
 //!
 //! The operations of a sequence stand right before the one that they are for, whose readers read
 //! the last of them. The one itself stays where it is, read by nobody, so that all can be undone.
@@ -7,6 +7,7 @@
 //! refuses it.
 
 use crate::data::{PlanError, PlanPool};
+use crate::select::branches::{self, Branch};
 use crate::select::elementwise::is_done;
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
@@ -26,9 +27,19 @@ pub struct Replaced {
     op: Op,
     /// What stood before it; they stand between.
     before: Option<Op>,
+    how: Replacement,
+}
+
+/// What stands in an operation's place.
+#[derive(Copy, Clone, Debug)]
+enum Replacement {
+    /// The steps of a sequence, before it.
+    Steps,
     /// It is a choice that was put behind this load, between what the load brings and what stands
     /// in the place of the elements that its mask leaves out.
-    load: Option<Op>,
+    Choice(Op),
+    /// Loops: itself, and maybe another one.
+    Loops(Branch),
 }
 
 /// What was put into a program.
@@ -59,16 +70,29 @@ impl<'w> Expansions<'w> {
         program: &mut Program<'_, '_>,
         function: Op,
     ) -> Result<(), PlanError> {
-        let mut at = program.inside(function).next();
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         let no_room =
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
+        let mut at = program.inside(function).next();
+        while let Some(op) = at {
+            if program.role(op) == OpRole::If {
+                let before = program.previous(op);
+                let branch = branches::turn(program, op).ok_or(no_room(op))?;
+                let made = Replaced { op, before, how: Replacement::Loops(branch) };
+                self.replaced.push(made).map_err(|made| {
+                    let _ = take_out(program, &made, &branch);
+                    full(op)
+                })?;
+            }
+            at = program.following(op, Some(function));
+        }
+        let mut at = program.inside(function).next();
         while let Some(op) = at {
             if let Some(other) = filled(program, op) {
                 let select = fill(program, op, other).ok_or(no_room(op))?;
                 self.replaced
-                    .push(Replaced { op: select, before: None, load: Some(op) })
+                    .push(Replaced { op: select, before: None, how: Replacement::Choice(op) })
                     .map_err(|_| full(op))?;
             }
             let Some(sequence) = wanted(tables, arch, program, op) else {
@@ -78,7 +102,8 @@ impl<'w> Expansions<'w> {
             let before = program.previous(op);
             // A step of another one belongs to that.
             if self.home(program, op) == op {
-                self.replaced.push(Replaced { op, before, load: None }).map_err(|_| full(op))?;
+                let made = Replaced { op, before, how: Replacement::Steps };
+                self.replaced.push(made).map_err(|_| full(op))?;
             }
             insert(program, op, sequence).ok_or(no_room(self.home(program, op)))?;
             // The steps are looked at as well.
@@ -99,19 +124,27 @@ impl<'w> Expansions<'w> {
     /// The operation of the caller's program that an operation is there for.
     #[doc(hidden)]
     pub fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
-        let loaded = |op: Op| {
-            self.replaced.iter().find(|one| one.op == op).and_then(|one| one.load).unwrap_or(op)
+        let choice = self.replaced.iter().find_map(|one| match one.how {
+            Replacement::Choice(load) if one.op == op => Some(load),
+            _ => None,
+        });
+        let is_for = |one: &&Replaced| match one.how {
+            Replacement::Choice(_) => false,
+            Replacement::Loops(branch) if branch.other() == Some(op) => true,
+            _ => Self::chain(program, **one).any(|at| at == op),
         };
-        let is_for =
-            |one: &&Replaced| one.load.is_none() && Self::chain(program, **one).any(|at| at == op);
-        loaded(self.replaced.iter().find(is_for).map_or(op, |one| one.op))
+        choice.unwrap_or_else(|| self.replaced.iter().find(is_for).map_or(op, |one| one.op))
     }
 
     /// Takes everything out again.
     #[doc(hidden)]
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(one) = self.replaced.pop() {
-            if let Some(load) = one.load {
+            if let Replacement::Loops(branch) = one.how {
+                let _ = take_out(program, &one, &branch);
+                continue;
+            }
+            if let Replacement::Choice(load) = one.how {
                 if let (Some(to), Some(from)) = (program.result(one.op, 0), program.result(load, 0))
                 {
                     let _ = program.replace_all_uses(to, from);
@@ -125,11 +158,23 @@ impl<'w> Expansions<'w> {
             {
                 let _ = program.replace_all_uses(to, from);
             }
-            while let Some(at) = program.previous(one.op).filter(|at| Some(*at) != one.before) {
-                if program.erase(at).is_err() {
-                    break;
-                }
-            }
+            erase_before(program, one.op, one.before);
+        }
+    }
+}
+
+/// Makes a branch of loops again; nothing is left to do about a failure.
+fn take_out(program: &mut Program<'_, '_>, one: &Replaced, branch: &Branch) -> Option<()> {
+    branches::undo(program, one.op, branch)?;
+    erase_before(program, one.op, one.before);
+    Some(())
+}
+
+/// Erases what was put between two operations of a block, or before the first.
+fn erase_before(program: &mut Program<'_, '_>, op: Op, before: Option<Op>) {
+    while let Some(at) = program.previous(op).filter(|at| Some(*at) != before) {
+        if program.erase(at).is_err() {
+            break;
         }
     }
 }
@@ -212,11 +257,7 @@ fn insert(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Opt
     if done {
         return Some(());
     }
-    while let Some(at) = program.previous(op).filter(|at| Some(*at) != before) {
-        if program.erase(at).is_err() {
-            break;
-        }
-    }
+    erase_before(program, op, before);
     None
 }
 

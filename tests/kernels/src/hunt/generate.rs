@@ -2,7 +2,9 @@
 //! random choices.
 
 use super::choices::Choices;
-use super::program::{Argument, Carried, Id, Loop, Place, Program, Statement, Type, bytes};
+use super::program::{
+    Argument, Carried, Id, Loop, OtherPart, Place, Program, Statement, Type, bytes,
+};
 
 /// A program in the making.
 pub struct Generator {
@@ -217,7 +219,7 @@ impl Generator {
                 Statement::Store { to: Place::Global(k, _), .. }
                 | Statement::StoreSome { to: Place::Global(k, _), .. }
                 | Statement::Copy { to: Place::Global(k, _), .. } => *k == number,
-                Statement::For(l) => writes(&l.body, number),
+                Statement::For(l) => l.bodies().into_iter().any(|body| writes(body, number)),
                 _ => false,
             })
         }
@@ -434,6 +436,49 @@ impl Generator {
             stages: 1,
             carried,
             body: statements,
+            other: None,
+        }));
+        results.into_iter().map(|r| self.show(r)).collect()
+    }
+
+    /// A branch by a condition of this name: each part makes values of the types of `starts` out of
+    /// them; a second part that makes nothing passes them out as they are.
+    pub fn branch(
+        &mut self,
+        condition: &str,
+        starts: &[Id],
+        first: impl FnOnce(&mut Self) -> Vec<Id>,
+        second: Option<impl FnOnce(&mut Self) -> Vec<Id>>,
+    ) -> Vec<Id> {
+        let part = |g: &mut Self, passed: &mut dyn FnMut(&mut Self) -> Vec<Id>| {
+            g.blocks.push(Vec::new());
+            g.scopes.push(Vec::new());
+            let passed = passed(g);
+            g.scopes.pop();
+            (g.blocks.pop().unwrap_or_default(), passed)
+        };
+        let (mut first, mut second) = (Some(first), second);
+        let (body, yielded) =
+            part(self, &mut |g| first.take().map(|first| first(g)).unwrap_or_default());
+        let (other, passed) = part(self, &mut |g| match second.take() {
+            Some(second) => second(g),
+            None => starts.to_vec(),
+        });
+        let mut carried = Vec::new();
+        for (start, yielded) in starts.iter().zip(yielded) {
+            let result = self.value(self.ty(*start));
+            carried.push(Carried { inside: *start, start: *start, yielded, result });
+        }
+        let results: Vec<Id> = carried.iter().map(|c| c.result).collect();
+        self.push(Statement::For(Loop {
+            counter: condition.to_string(),
+            from: String::new(),
+            to: String::new(),
+            step: 1,
+            stages: 1,
+            carried,
+            body,
+            other: Some(OtherPart { body: other, passed }),
         }));
         results.into_iter().map(|r| self.show(r)).collect()
     }

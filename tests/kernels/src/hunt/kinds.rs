@@ -1,5 +1,6 @@
 //! The kinds of programs.
 
+use super::branches::branches;
 use super::choices::Choices;
 use super::corner::corner;
 use super::expressions::expressions;
@@ -21,7 +22,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 29] = [
+pub const KINDS: [(&str, Make); 30] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -51,6 +52,7 @@ pub const KINDS: [(&str, Make); 29] = [
     ("whole", whole),
     ("masks", masks),
     ("indices", indices),
+    ("branches", branches),
 ];
 
 /// A program of a kind.

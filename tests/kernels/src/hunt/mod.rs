@@ -4,6 +4,7 @@
 
 pub mod assemble;
 mod bounds;
+mod branches;
 pub mod choices;
 mod corner;
 mod expressions;

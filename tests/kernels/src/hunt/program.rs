@@ -86,6 +86,33 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// Statements.
     pub body: Vec<Statement>,
+    /// It is a branch, whose condition the counter names; inside of it what is carried has the name
+    /// that it had before.
+    pub other: Option<OtherPart>,
+}
+
+/// The second part of a branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherPart {
+    /// Statements.
+    pub body: Vec<Statement>,
+    /// What it passes out, for each value that is carried.
+    pub passed: Vec<Id>,
+}
+
+impl Loop {
+    /// Its statements, and those of a second part.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<&[Statement]> {
+        let other = self.other.as_ref().map(|other| other.body.as_slice());
+        std::iter::once(self.body.as_slice()).chain(other).collect()
+    }
+
+    /// The same to be changed.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        let other = self.other.as_mut().map(|other| &mut other.body);
+        std::iter::once(&mut self.body).chain(other).collect()
+    }
 }
 
 /// A statement.
@@ -302,7 +329,7 @@ impl Statement {
                 global(from).into_iter().collect()
             }
             Self::Store { to, .. } | Self::StoreSome { to, .. } => global(to).into_iter().collect(),
-            Self::For(l) => l.body.iter().flat_map(Self::tensors).collect(),
+            Self::For(l) => l.bodies().into_iter().flatten().flat_map(Self::tensors).collect(),
             Self::Line(text) => named_tensors(text),
             Self::Region { body, .. } => body.iter().flat_map(Self::tensors).collect(),
             _ => Vec::new(),
@@ -547,6 +574,40 @@ impl Program {
         };
     }
 
+    /// The end of a block, which passes on what it has.
+    fn end(&self, passed: &[Id], types: &str, depth: usize, out: &mut String) {
+        let pad = (depth + 1) * 2;
+        let names: Vec<String> = passed.iter().map(|id| format!("%v{id}")).collect();
+        let _ = match &names[..] {
+            [] => writeln!(out, "{:pad$}scf.yield", ""),
+            names => writeln!(out, "{:pad$}scf.yield {} : {types}", "", names.join(", ")),
+        };
+    }
+
+    fn branch(
+        &self,
+        l: &Loop,
+        other: &OtherPart,
+        (head, types): (&str, &str),
+        depth: usize,
+        out: &mut String,
+    ) {
+        let arrow = match l.carried.len() {
+            0 => String::new(),
+            1 => format!(" -> {types}"),
+            _ => format!(" -> ({types})"),
+        };
+        let _ = writeln!(out, "{head}scf.if {}{arrow} {{", l.counter);
+        self.block(&l.body, depth + 1, out);
+        self.end(&l.carried.iter().map(|c| c.yielded).collect::<Vec<_>>(), types, depth, out);
+        if !other.body.is_empty() || !l.carried.is_empty() {
+            let _ = writeln!(out, "{:1$}}} else {{", "", depth * 2);
+            self.block(&other.body, depth + 1, out);
+            self.end(&other.passed, types, depth, out);
+        }
+        let _ = writeln!(out, "{:1$}}}", "", depth * 2);
+    }
+
     fn for_loop(&self, l: &Loop, depth: usize, out: &mut String) {
         let join =
             |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
@@ -556,6 +617,9 @@ impl Program {
         } else {
             format!("{} = ", join(&|c| format!("%v{}", c.result)))
         };
+        if let Some(other) = &l.other {
+            return self.branch(l, other, (&head, &types), depth, out);
+        }
         let args = if l.carried.is_empty() {
             String::new()
         } else {
@@ -575,17 +639,7 @@ impl Program {
             l.counter, l.from, l.to, l.step
         );
         self.block(&l.body, depth + 1, out);
-        let pad = (depth + 1) * 2;
-        let _ = if l.carried.is_empty() {
-            writeln!(out, "{:pad$}scf.yield", "")
-        } else {
-            writeln!(
-                out,
-                "{:pad$}scf.yield {} : {types}",
-                "",
-                join(&|c| format!("%v{}", c.yielded))
-            )
-        };
+        self.end(&l.carried.iter().map(|c| c.yielded).collect::<Vec<_>>(), &types, depth, out);
         let _ = writeln!(out, "{:1$}}}", "", depth * 2);
     }
 }

@@ -1,6 +1,6 @@
 //! A smaller program that is still wrong in the same way.
 
-use super::program::{Argument, Id, Loop, Place, Program, Statement, Type, bytes};
+use super::program::{Argument, Id, Loop, OtherPart, Place, Program, Statement, Type, bytes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most programs that are tried.
@@ -122,7 +122,7 @@ fn edits(program: &Program) -> Vec<Program> {
 
 fn size(block: &[Statement]) -> usize {
     let inside = |s: &Statement| match s {
-        Statement::For(l) => size(&l.body),
+        Statement::For(l) => l.bodies().into_iter().map(size).sum(),
         Statement::Region { body, .. } => size(body),
         _ => 0,
     };
@@ -137,7 +137,7 @@ fn forwarded(program: &Program, tile: Id) -> Option<Program> {
     while let Some(body) = blocks.pop() {
         for statement in body {
             match statement {
-                Statement::For(l) => blocks.push(&l.body),
+                Statement::For(l) => blocks.extend(l.bodies()),
                 Statement::Store { value, to: Place::Shared(to) } if *to == tile => {
                     stored = Some(*value)
                 }
@@ -160,7 +160,7 @@ fn forwarded(program: &Program, tile: Id) -> Option<Program> {
 fn straight(program: &Program, tile: Id) -> Option<Program> {
     fn source(body: &[Statement], tile: Id) -> Option<Place> {
         body.iter().find_map(|statement| match statement {
-            Statement::For(l) => source(&l.body, tile),
+            Statement::For(l) => l.bodies().into_iter().find_map(|body| source(body, tile)),
             Statement::Copy { from: from @ Place::Global(..), to: Place::Shared(to), .. } => {
                 (*to == tile).then(|| from.clone())
             }
@@ -171,7 +171,11 @@ fn straight(program: &Program, tile: Id) -> Option<Program> {
         let mut any = false;
         for statement in body {
             match statement {
-                Statement::For(l) => any |= replace(&mut l.body, tile, place),
+                Statement::For(l) => {
+                    for body in l.bodies_mut() {
+                        any |= replace(body, tile, place);
+                    }
+                }
                 Statement::Load { from, .. } if *from == Place::Shared(tile) => {
                     *from = place.clone();
                     any = true;
@@ -222,7 +226,10 @@ fn block(
             out.extend(single(statement, types, wish, renamed));
             continue;
         };
-        let mut l = Loop { body: block(&l.body, types, edit, number, renamed), ..l.clone() };
+        let mut l = l.clone();
+        for body in l.bodies_mut() {
+            *body = block(body, types, edit, number, renamed);
+        }
         match wish {
             Some(Edit::Remove) => {}
             Some(Edit::Unwrap) => {
@@ -230,12 +237,23 @@ fn block(
                     renamed.insert(c.inside, c.start);
                     renamed.insert(c.result, c.yielded);
                 }
-                out.extend(without_counter(&l.body, &l.counter, &l.from));
+                match l.other {
+                    Some(_) => out.extend(l.body),
+                    None => out.extend(without_counter(&l.body, &l.counter, &l.from)),
+                }
             }
             Some(Edit::DropCarried(k)) if k < l.carried.len() => {
                 let c = l.carried.remove(k);
+                if let Some(other) = &mut l.other {
+                    other.passed.remove(k);
+                }
                 renamed.insert(c.inside, c.start);
                 renamed.insert(c.result, c.start);
+                out.push(Statement::For(l));
+            }
+            Some(Edit::Plain) if l.other.is_some() => {
+                let passed = l.carried.iter().map(|c| c.start).collect();
+                l.other = Some(OtherPart { body: Vec::new(), passed });
                 out.push(Statement::For(l));
             }
             Some(Edit::Plain) => {
@@ -278,7 +296,7 @@ fn each_place(statement: &mut Statement, f: &dyn Fn(&mut Place)) {
         Statement::LoadSome { from: place, .. } | Statement::StoreSome { to: place, .. } => {
             f(place)
         }
-        Statement::For(l) => l.body.iter_mut().for_each(|s| each_place(s, f)),
+        Statement::For(l) => l.bodies_mut().into_iter().flatten().for_each(|s| each_place(s, f)),
         _ => {}
     }
 }
@@ -318,7 +336,12 @@ fn rename(body: &[Statement], renamed: &Renamed) -> Vec<Statement> {
                 for c in &mut l.carried {
                     (c.start, c.yielded) = (last(c.start), last(c.yielded));
                 }
-                l.body = rename(&l.body, renamed);
+                for id in l.other.iter_mut().flat_map(|other| &mut other.passed) {
+                    *id = last(*id);
+                }
+                for body in l.bodies_mut() {
+                    *body = rename(body, renamed);
+                }
             }
             _ => {}
         }
@@ -335,7 +358,9 @@ fn halved(program: &Program, extent: u32, smaller: u32) -> Program {
                     if l.step == extent {
                         l.step = smaller;
                     }
-                    body(&mut l.body, extent, smaller);
+                    for part in l.bodies_mut() {
+                        body(part, extent, smaller);
+                    }
                 }
                 Statement::Copy { ty, .. } => {
                     ty.shape.iter_mut().filter(|e| **e == extent).for_each(|e| *e = smaller)
@@ -408,7 +433,9 @@ pub fn tidy(program: &Program) -> Program {
 /// Other numbers for the tensors that lines name.
 fn each_line(statement: &mut Statement, numbers: &BTreeMap<usize, usize>) {
     match statement {
-        Statement::For(l) => l.body.iter_mut().for_each(|s| each_line(s, numbers)),
+        Statement::For(l) => {
+            l.bodies_mut().into_iter().flatten().for_each(|s| each_line(s, numbers))
+        }
         Statement::Region { body, .. } => body.iter_mut().for_each(|s| each_line(s, numbers)),
         Statement::Line(text) => {
             let mut parts = text.split("%A");
@@ -431,7 +458,7 @@ fn all_defined(body: &[Statement]) -> BTreeSet<Id> {
     for statement in body {
         if let Statement::For(l) = statement {
             out.extend(l.carried.iter().map(|c| c.inside));
-            out.extend(all_defined(&l.body));
+            out.extend(l.bodies().into_iter().flat_map(all_defined));
         }
     }
     out
@@ -442,7 +469,18 @@ fn defined(body: &[Statement], known: &mut BTreeSet<Id>) -> Vec<Statement> {
     for statement in body {
         if let Statement::For(l) = statement {
             let mut l = l.clone();
+            if let Some(other) = &mut l.other {
+                let mut kept = l.carried.iter().map(|c| known.contains(&c.start));
+                other.passed.retain(|_| kept.next().unwrap_or(false));
+            }
             l.carried.retain(|c| known.contains(&c.start));
+            if let Some(other) = &mut l.other {
+                let mut inner = known.clone();
+                other.body = defined(&other.body, &mut inner);
+                for (id, c) in other.passed.iter_mut().zip(&l.carried) {
+                    *id = if inner.contains(id) { *id } else { c.start };
+                }
+            }
             let mut inner = known.clone();
             inner.extend(l.carried.iter().map(|c| c.inside));
             l.body = defined(&l.body, &mut inner);

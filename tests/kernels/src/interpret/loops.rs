@@ -29,8 +29,8 @@ impl Machine<'_> {
             self.parallel(body, at)?;
             return Ok(Some(end));
         }
-        if let Some(rest) = line.strip_prefix("scf.if ") {
-            return self.branch(body, at, rest).map(Some);
+        if let Some((results, rest)) = line.split_once("scf.if ") {
+            return self.branch(body, at, (results, rest)).map(Some);
         }
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
@@ -226,7 +226,7 @@ impl Machine<'_> {
     }
 
     /// Runs the part of a condition that holds; where the other one ends.
-    fn branch(&mut self, body: &[String], at: usize, rest: &str) -> Said<usize> {
+    fn branch(&mut self, body: &[String], at: usize, (results, rest): (&str, &str)) -> Said<usize> {
         let name = rest.split([' ', '{']).next().unwrap_or("");
         let holds = match self.value(name)? {
             Value::Index(n) => n != 0,
@@ -234,16 +234,22 @@ impl Machine<'_> {
             Value::View(..) => return Err("no condition".to_string()),
         };
         let mut end = part_end(body, at).ok_or("no closing bracket")?;
+        let mut passed = Vec::new();
         if holds {
-            self.block(body, at + 1)?;
+            passed = self.block(body, at + 1)?.1;
         }
         if body[end].contains("else") {
             let other = end;
             end = part_end(body, other).ok_or("no closing bracket")?;
             if !holds {
-                self.block(body, other + 1)?;
+                passed = self.block(body, other + 1)?.1;
             }
         }
+        let results = list(results.trim().trim_end_matches('='));
+        if results.len() != passed.len() {
+            return Err("another number of values passed out than results".to_string());
+        }
+        self.values.extend(results.into_iter().zip(passed));
         Ok(end)
     }
 

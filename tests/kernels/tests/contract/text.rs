@@ -96,6 +96,15 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
+        OpRole::If => {
+            let body = format!(
+                "{}  %q = index.cmp %m, 1 {{kind = ugt}} : index\n  %r = scf.if %q{MORE} -> {} {{\n    %b = tiled_load %B[0, %m] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n    scf.yield %b : tensor<32x32x{ty}>\n  }} else {{\n    scf.yield %a : tensor<32x32x{ty}>\n  }} {{{ATTR}}}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::Atomic => {
             let body = format!(
                 "{}  {name} %a, %C[%m, 0]{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> memref<?x?x{ty}, #gmem>\n",

@@ -3,6 +3,7 @@
 use super::{OpTypes, VerifyResult, small_slot};
 use crate::error::{ErrorKind, ValueSlot, WantedType};
 use crate::handle::{Block, Value};
+use crate::types::TypeKind;
 use crate::verify::structure::small;
 use lanebook_tables::OpRole;
 
@@ -76,7 +77,10 @@ impl OpTypes<'_, '_, '_> {
         Ok(())
     }
     pub(super) fn branches(self) -> VerifyResult {
-        self.condition(ValueSlot::Operand(0))?;
+        // An index that is not 0 is a truth as well.
+        if self.ty(ValueSlot::Operand(0)).kind != TypeKind::Index {
+            self.condition(ValueSlot::Operand(0))?;
+        }
         for region in 0..2 {
             self.passes_out(self.program.entry(self.op, region))?;
         }
