@@ -12,7 +12,7 @@ use lanebook_tables::{IndexWord, OpDecl, OpId, OpRole};
 
 /// What is needed to make a branch of its loops again.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Branch {
+pub(crate) struct TurnedBranch {
     condition: Value,
     /// The loop of its second part, where that does anything.
     other: Option<Op>,
@@ -20,7 +20,7 @@ pub(crate) struct Branch {
     ended: [bool; 2],
 }
 
-impl Branch {
+impl TurnedBranch {
     /// The second loop.
     pub(crate) const fn other(&self) -> Option<Op> {
         self.other
@@ -32,7 +32,7 @@ const BOUNDS: usize = 3;
 
 /// Makes loops of a branch; `None` where the program has no room for them, and is as it was.
 #[inline(never)]
-pub(crate) fn turn(program: &mut Program<'_, '_>, op: Op) -> Option<Branch> {
+pub(crate) fn turn(program: &mut Program<'_, '_>, op: Op) -> Option<TurnedBranch> {
     let mark = program.mark();
     match turned(program, op) {
         Some(branch) => {
@@ -46,7 +46,7 @@ pub(crate) fn turn(program: &mut Program<'_, '_>, op: Op) -> Option<Branch> {
     }
 }
 
-fn turned(program: &mut Program<'_, '_>, op: Op) -> Option<Branch> {
+fn turned(program: &mut Program<'_, '_>, op: Op) -> Option<TurnedBranch> {
     let condition = program.operand(op, 0)?;
     let decl = program.tables().op_of_role(OpRole::For)?;
     let mut ended = [false; 2];
@@ -80,7 +80,7 @@ fn turned(program: &mut Program<'_, '_>, op: Op) -> Option<Branch> {
     program.set_decl(op, decl).ok()?;
     if only_passes {
         program.remove_last_region(op).ok()?;
-        return Some(Branch { condition, other: None, ended });
+        return Some(TurnedBranch { condition, other: None, ended });
     }
     let other = behind(program, op, decl, [truth, one, one])?;
     program.swap_regions((op, 1), (other, 0)).ok()?;
@@ -94,13 +94,13 @@ fn turned(program: &mut Program<'_, '_>, op: Op) -> Option<Branch> {
         program.add_operand(other, result).ok()?;
     }
     arguments(program, other, body)?;
-    Some(Branch { condition, other: Some(other), ended })
+    Some(TurnedBranch { condition, other: Some(other), ended })
 }
 
 /// Makes a branch of its loops again; what was put before it is left to the caller. All that this
 /// needs room for was given back before.
 #[inline(never)]
-pub(crate) fn undo(program: &mut Program<'_, '_>, op: Op, branch: &Branch) -> Option<()> {
+pub(crate) fn undo(program: &mut Program<'_, '_>, op: Op, branch: &TurnedBranch) -> Option<()> {
     let body = program.entry(op, 0)?;
     no_arguments(program, body)?;
     let part = program.add_region(op).ok()?;

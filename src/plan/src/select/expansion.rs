@@ -7,7 +7,7 @@
 //! refuses it.
 
 use crate::data::{PlanError, PlanPool};
-use crate::select::branches::{self, Branch};
+use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
@@ -39,7 +39,7 @@ enum Replacement {
     /// in the place of the elements that its mask leaves out.
     Choice(Op),
     /// Loops: itself, and maybe another one.
-    Loops(Branch),
+    Loops(TurnedBranch),
 }
 
 /// What was put into a program.
@@ -164,7 +164,7 @@ impl<'w> Expansions<'w> {
 }
 
 /// Makes a branch of loops again; nothing is left to do about a failure.
-fn take_out(program: &mut Program<'_, '_>, one: &Replaced, branch: &Branch) -> Option<()> {
+fn take_out(program: &mut Program<'_, '_>, one: &Replaced, branch: &TurnedBranch) -> Option<()> {
     branches::undo(program, one.op, branch)?;
     erase_before(program, one.op, one.before);
     Some(())
