@@ -6,6 +6,7 @@ use crate::select::planner::{CopyEnd, MAX_REGISTERS, Planner};
 use lanebook_ir::{Op, Value};
 use lanebook_tile::map::log2_exact;
 use lanebook_tile::matrix::blocked;
+use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::tiling::Reject;
 
 impl Planner<'_, '_, '_, '_> {
@@ -31,15 +32,19 @@ impl Planner<'_, '_, '_, '_> {
     /// Register tiles that no product fixes: the width that makes all their movements cheapest.
     pub(crate) fn choose_free_tiles(&mut self) -> Result<(), PlanError> {
         // Stores first: what leaves the group wants to leave in wide pieces; then loads whose
-        // result nothing stored.
-        for stores in [true, false] {
+        // result nothing stored. Lines last: one that a reduction leaves is as the tile was, which
+        // would else be as suits the line.
+        for (lines, stores) in [(false, true), (false, false), (true, true), (true, false)] {
             for k in 0..self.movements.len() {
                 let Some(&movement) = self.movements.get(k) else { continue };
                 let value = match (stores, movement.from, movement.to) {
                     (true, CopyEnd::Registers(v), _) | (false, _, CopyEnd::Registers(v)) => v,
                     _ => continue,
                 };
-                if self.plan.fragment_of(value).is_none() && !self.is_absorbed(movement.op) {
+                if self.is_line(value) == lines
+                    && self.plan.fragment_of(value).is_none()
+                    && !self.is_absorbed(movement.op)
+                {
                     self.choose_free_tile(movement.op, value)?;
                 }
             }
@@ -47,6 +52,11 @@ impl Planner<'_, '_, '_, '_> {
         self.cross_conversions(true)?;
         self.choose_reduced()?;
         self.choose_repeated()
+    }
+
+    /// Whether a tile is one row or one column.
+    fn is_line(&self, value: Value) -> bool {
+        tile_shape(self.program, value).is_some_and(|s| s.row_count() == 1 || s.col_count() == 1)
     }
 
     pub(crate) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
