@@ -45,6 +45,8 @@ const WORDS: &[&str] = &[
     "start",
     "end",
     "num_stages",
+    "max",
+    "min",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -89,6 +91,10 @@ pub const ADD: &str = "add";
 pub const MAX: &str = "max";
 /// A reduction's kind: the least.
 pub const MIN: &str = "min";
+/// The kind of a reduction of two tiles: the greatest of one, and what of the other stands beside it.
+pub const ARGMAX: &str = "argmax";
+/// The same of the least.
+pub const ARGMIN: &str = "argmin";
 /// Attribute: the function called.
 pub const CALLEE: &str = "callee";
 /// Attribute: an affine map.

@@ -48,9 +48,12 @@ pub fn tile_shape(program: &Program<'_, '_>, value: Value) -> Option<TileShape> 
     TileShape::new(u64::from(rows), u64::from(cols), bits)
 }
 
-/// What stays of a reduction's operand.
+/// What stays of a reduction's operand; of two operands others stand in its place.
 #[doc(hidden)]
 pub fn reduced(program: &Program<'_, '_>, op: Op) -> Option<KeptAxis> {
+    if program.operand_count(op) != 1 {
+        return None;
+    }
     let from = program.type_of(program.operand(op, 0)?);
     match (from.shape.rank(), program.int_attr(op, attr_names::AXIS)?) {
         (2, 0) => Some(KeptAxis::Cols),

@@ -40,7 +40,12 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 11] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 12] = [
+    (
+        "argmax.tile",
+        [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 128)]), (1, &[("M", 40), ("N", 5)])],
+        ("kind = argmax", "kind = argmin"),
+    ),
     (
         "attention_backward.tile",
         [(1, &[("M", 70), ("N", 100)]), (1, &[("M", 32), ("N", 64)]), (1, &[("M", 5), ("N", 130)])],
@@ -312,6 +317,8 @@ fn sized(text: &str, sizes: &[(&str, u32)]) -> String {
             }
             None => behind,
         };
+        // A loop goes as far, where else its turns would be said.
+        let behind = behind.replace(&format!(" to %{name} step "), &format!(" to {value} step "));
         format!("{before}{argument} {{div = {value}}}{behind}")
     })
 }
@@ -331,6 +338,16 @@ fn kernels_of_three_sizes_do_what_their_texts_say() {
         let other = source.replace(from, to);
         assert_ne!(source, other, "{name}");
         let said = sizes.map(|size| of(&source, size));
+        for (said, (_, size)) in said.iter().zip(sizes) {
+            for (index, value) in size {
+                let (own, value) = (format!("%{index}"), i64::from(*value));
+                let found = said.indices.iter().find(|(name, _)| *name == own).map(|(_, n)| *n);
+                // What says the grid is more where one block was all.
+                let is_end = source.contains(&format!(" to {own} step "));
+                let fits = |n: i64| n == value || !is_end && n % value.max(1) == 0;
+                assert!(found.is_some_and(fits), "{name}: {index} is {found:?}");
+            }
+        }
         let blocks: u32 = said.iter().map(|said| said.grid.iter().product::<u32>()).sum();
         assert!(blocks >= 5, "{name}: {blocks} blocks");
         for arch in ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1200"] {

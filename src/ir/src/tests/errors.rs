@@ -365,6 +365,37 @@ fn regions() {
         6,
         K::Types { left: ValueSlot::Operand(3), right: ValueSlot::Argument(1) },
     );
+    // One tile, or two where one says what stays of the other.
+    let count = |least: u8, found| K::OperandCount { least, most: least, found };
+    let line = "tensor<128xf32>";
+    for (operands, types, results, kind) in [
+        ("%f", dtypes.into(), line.into(), count(2, 1)),
+        ("%f, %f", std::format!("{dtypes}, {dtypes}"), std::format!("{line}, {line}"), count(1, 2)),
+    ] {
+        let (names, word) = match kind == count(2, 1) {
+            true => ("%r", "argmax"),
+            false => ("%r, %q", "max"),
+        };
+        let text = std::format!(
+            "{names} = reduce {operands} {{axis = 1, kind = {word}}} : {types} -> {results}"
+        );
+        inside(&text, 1, text.find("reduce").map_or(0, |at| at as u32 + 1), kind);
+    }
+    inside(
+        &std::format!(
+            "%r, %q = reduce %f, %t {{axis = 1, kind = argmin}} : {dtypes}, tensor<128x64xf16> -> {line}, {line}"
+        ),
+        1,
+        10,
+        K::Extents {
+            left: ValueSlot::Operand(0),
+            left_dimension: 1,
+            a: 32,
+            right: ValueSlot::Operand(1),
+            right_dimension: 1,
+            b: 64,
+        },
+    );
     let scaled = |sa: &str, sb: &str| {
         std::format!(
             "%x = alloc_tensor : {sa}\n%y = alloc_tensor : {sb}\n%d = mma_scaled %t, %w, %f, %x, %y : tensor<128x32xf32>"

@@ -1,5 +1,6 @@
-//! Operations in whose place others stand: branches, which loops stand for, and elementwise
-//! operations that no instruction of the architecture does, by `rules/sequences.ron`.
+//! Operations in whose place others stand: branches, which loops stand for, reductions of two tiles,
+//! and elementwise operations that no instruction of the architecture does, by
+//! `rules/sequences.ron`.
 //!
 //! The operations of a sequence stand right before the one that they are for, whose readers read
 //! the last of them. The one itself stays where it is, read by nobody, so that all can be undone.
@@ -9,6 +10,7 @@
 use crate::data::{PlanError, PlanPool};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
+use crate::select::extremes;
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -38,6 +40,8 @@ enum Replacement {
     /// It is a choice that was put behind this load, between what the load brings and what stands
     /// in the place of the elements that its mask leaves out.
     Choice(Op),
+    /// Operations on one tile each, before it; this one makes the extreme.
+    Extreme(Op),
     /// Loops: itself, and maybe another one.
     Loops(TurnedBranch),
 }
@@ -76,14 +80,20 @@ impl<'w> Expansions<'w> {
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
         let mut at = program.inside(function).next();
         while let Some(op) = at {
-            if program.role(op) == OpRole::If {
-                let before = program.previous(op);
-                let branch = branches::turn(program, op).ok_or(no_room(op))?;
-                let made = Replaced { op, before, how: Replacement::Loops(branch) };
-                self.replaced.push(made).map_err(|made| {
-                    let _ = take_out(program, &made, &branch);
-                    full(op)
-                })?;
+            let before = program.previous(op);
+            let how = if program.role(op) == OpRole::If {
+                Some(Replacement::Loops(branches::turn(program, op).ok_or(no_room(op))?))
+            } else if let Some(kind) = extremes::kind(program, op) {
+                Some(Replacement::Extreme(extremes::put(program, op, kind).ok_or(no_room(op))?))
+            } else {
+                None
+            };
+            if let Some(how) = how {
+                let made = Replaced { op, before, how };
+                if let Err(made) = self.replaced.push(made) {
+                    let _ = take_out(program, &made);
+                    return Err(full(op));
+                }
             }
             at = program.following(op, Some(function));
         }
@@ -140,32 +150,30 @@ impl<'w> Expansions<'w> {
     #[doc(hidden)]
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(one) = self.replaced.pop() {
-            if let Replacement::Loops(branch) = one.how {
-                let _ = take_out(program, &one, &branch);
-                continue;
-            }
-            if let Replacement::Choice(load) = one.how {
-                if let (Some(to), Some(from)) = (program.result(one.op, 0), program.result(load, 0))
-                {
-                    let _ = program.replace_all_uses(to, from);
-                }
-                let _ = program.erase(one.op);
-                continue;
-            }
-            let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
-            if let Some((to, from)) =
-                last.and_then(|last| program.result(last, 0)).zip(program.result(one.op, 0))
-            {
-                let _ = program.replace_all_uses(to, from);
-            }
-            erase_before(program, one.op, one.before);
+            // Nothing is left to do about a failure.
+            let _ = take_out(program, &one);
         }
     }
 }
 
-/// Makes a branch of loops again; nothing is left to do about a failure.
-fn take_out(program: &mut Program<'_, '_>, one: &Replaced, branch: &TurnedBranch) -> Option<()> {
-    branches::undo(program, one.op, branch)?;
+/// Lets everybody read again what the program says, without what was put in its place.
+fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
+    match one.how {
+        Replacement::Choice(load) => {
+            let (to, from) = (program.result(one.op, 0)?, program.result(load, 0)?);
+            program.replace_all_uses(to, from).ok()?;
+            return program.erase(one.op).ok();
+        }
+        Replacement::Loops(branch) => branches::undo(program, one.op, &branch)?,
+        Replacement::Extreme(first) => extremes::undo(program, one.op, first)?,
+        Replacement::Steps => {
+            let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
+            if let Some(last) = last {
+                let (to, from) = (program.result(last, 0)?, program.result(one.op, 0)?);
+                program.replace_all_uses(to, from).ok()?;
+            }
+        }
+    }
     erase_before(program, one.op, one.before);
     Some(())
 }

@@ -12,6 +12,7 @@ pub(crate) mod collect;
 #[doc(hidden)]
 pub mod elementwise;
 mod expansion;
+mod extremes;
 pub(crate) mod fragments;
 mod loops;
 pub(crate) mod matrix;

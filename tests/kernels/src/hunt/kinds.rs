@@ -221,11 +221,29 @@ fn reduce(g: &mut Generator) {
     let wide = ty.with("f32");
     let x = if from == "f32" { x } else { g.op("cast", vec![x], wide.clone(), "") };
     let mut value = x;
+    if g.choices.once_in(3) {
+        places_of(g, x);
+    }
     for _ in 0..1 + g.choices.below(2) {
         let sums = reduced(g, value);
         value = g.op("sub", vec![value, sums], wide.clone(), "");
     }
     epilogue(g, value);
+}
+
+/// Where the extremes of lines are, or what else stands beside them.
+fn places_of(g: &mut Generator, value: Id) {
+    let ty = g.ty(value);
+    let axis = g.choices.below(2);
+    let beside = if g.choices.once_in(3) {
+        g.load(&ty.with("i32"))
+    } else {
+        g.op("iota", vec![], ty.with("i32"), &format!("axis = {}", axis))
+    };
+    let kind = g.choices.of(&["argmax", "argmin"]);
+    let line = Type { shape: vec![ty.shape[1 - axis]], element: "i32" };
+    let place = g.op("place", vec![value, beside], line, &format!("axis = {axis}, kind = {kind}"));
+    g.store(place);
 }
 
 fn cast(g: &mut Generator) {

@@ -537,6 +537,21 @@ impl Program {
                         | "arith.bitcast"
                         | "tt.fp_to_fp"
                 );
+                // The place of an extreme, which is the second of two results.
+                if *name == "place" {
+                    let ([tile, beside], ty) = (&ins[..], &self.types[*id]) else { return };
+                    let (of, line) =
+                        (&self.types[*tile], self.types[*id].with(self.types[*tile].element));
+                    let _ = writeln!(
+                        out,
+                        "%w{id}, %v{id} = reduce %v{tile}, %v{beside} {{{attributes}}} : tensor<{}>, tensor<{}> -> tensor<{}>, tensor<{}>",
+                        of.words(),
+                        self.types[*beside].words(),
+                        line.words(),
+                        ty.words()
+                    );
+                    return;
+                }
                 let types = if converts {
                     format!("{} -> {}", self.registers(ins[0]), self.registers(*id))
                 } else if name.starts_with("compare.") {

@@ -138,6 +138,47 @@ fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
         .collect()
 }
 
+/// The extreme of each line, or the least of what stands beside its like in another tile: not fixed
+/// where an element is not.
+pub(super) fn extremes(a: &Tile, beside: Option<&Tile>, attributes: &str) -> Said<Vec<Item>> {
+    let kind = attribute(attributes, "kind").ok_or("no kind")?;
+    let plain = kind.strip_prefix("arg").ok_or("two tiles of one kind")?;
+    let values = reduce(a, &attributes.replace(kind, plain))?;
+    let Some(beside) = beside else { return Ok(values) };
+    let axis: usize =
+        attribute(attributes, "axis").and_then(|v| v.parse().ok()).ok_or("no axis")?;
+    if beside.shape != a.shape {
+        return Err("tiles of different shapes".to_string());
+    }
+    let inner: usize = a.shape[axis + 1..].iter().product();
+    let along = a.shape[axis];
+    let least = |(i, value): (usize, &Item)| {
+        let places = (0..along).map(|j| (i / inner * along + j) * inner + i % inner);
+        // Either zero is equal to both.
+        let is_known =
+            matches!(value.sure, Sure::Bits | Sure::Nan) || value.sure == Sure::Near(0.0);
+        let (mut best, mut is_known) = (None, is_known);
+        for at in places {
+            is_known &= [a.items[at], beside.items[at]].iter().all(|item| item.sure == Sure::Bits);
+            let (x, y) = (a.element.decode(a.items[at].bits), a.element.decode(value.bits));
+            let own = beside.items[at].bits;
+            let number = beside.element.decode(own);
+            if x == y && best.is_none_or(|(least, _)| number < least) {
+                best = Some((number, own));
+            }
+        }
+        match best {
+            Some((_, bits)) if is_known => Item::exact(bits),
+            // Of a line without numbers: the greatest one.
+            None if is_known && matches!(beside.element, Element::Whole { signed: true, .. }) => {
+                Item::exact(i32::MAX as u64)
+            }
+            _ => Item { bits: 0, sure: Sure::Free },
+        }
+    };
+    Ok(values.iter().enumerate().map(least).collect())
+}
+
 /// The product of all in any order: not fixed where some order leaves the range on its way.
 fn product(element: Element, items: &[Item]) -> Item {
     let values: Vec<f64> = items.iter().map(|item| element.decode(item.bits)).collect();

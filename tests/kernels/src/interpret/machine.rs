@@ -1,6 +1,6 @@
 //! Statements one after the other: loops, names, places in memory.
 
-use super::compute::compute;
+use super::compute::{compute, extremes};
 use super::element::Element;
 use super::indexed::Indices;
 use super::text::{attribute, constant, list, tile_type};
@@ -423,6 +423,28 @@ impl<'p> Machine<'p> {
             "alloc_tensor" => {
                 let (shape, element) = tile_type(to)?;
                 Value::Tile(Tile::filled(shape, element, Item { bits: 0, sure: Sure::Unwritten }))
+            }
+            "reduce" if inputs.len() == 2 => {
+                let (tile, beside) = (self.tile(input(0)?)?, self.tile(input(1)?)?);
+                let names = list(result.as_deref().unwrap_or(""));
+                let types = list(to.trim().trim_start_matches('(').trim_end_matches(')'));
+                let ([extreme, place], [first, second]) = (&names[..], &types[..]) else {
+                    return Err("two results".to_string());
+                };
+                let of = |ty: &str, items: Said<Vec<Item>>| -> Said<Value> {
+                    let (shape, element) = tile_type(ty)?;
+                    let items = match self.measuring {
+                        true => Tile::filled(shape.clone(), element, Item::exact(0)).items,
+                        false => items?,
+                    };
+                    Ok(Value::Tile(Tile { shape, element, items }))
+                };
+                let values = [
+                    of(first, extremes(&tile, None, operands))?,
+                    of(second, extremes(&tile, Some(&beside), operands))?,
+                ];
+                self.values.extend([extreme, place].into_iter().cloned().zip(values));
+                return Ok(());
             }
             "tiled_load" => {
                 let mask = inputs.get(1).map(|name| self.tile(name)).transpose()?;

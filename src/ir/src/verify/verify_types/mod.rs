@@ -53,7 +53,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         OpRole::Split => [ValueSlot::Result(0), ValueSlot::Result(1)]
             .into_iter()
             .try_for_each(|half| at.halves(ValueSlot::Operand(0), half)),
-        OpRole::Reduce => at.reduce(ValueSlot::Result(0)),
+        OpRole::Reduce => at.reduces(),
         OpRole::Broadcast => at.broadcast(),
         OpRole::Elementwise => at.elementwise(),
         OpRole::Select => at.select(),
@@ -442,6 +442,31 @@ impl OpTypes<'_, '_, '_> {
         self.extents(a, of_a, c, 0)?;
         self.extents(b, other(of_b), c, 1)?;
         self.extents(a, other(of_a), b, of_b)
+    }
+    /// One tile, or, where one says which elements of the other stay, two.
+    fn reduces(self) -> VerifyResult {
+        self.reduce(ValueSlot::Result(0))?;
+        let program = self.program;
+        let Some(AttrValue::Word(kind) | AttrValue::Str(kind) | AttrValue::Text(kind)) =
+            program.attr(self.op, attr_names::KIND)
+        else {
+            return Ok(());
+        };
+        let both = matches!(program.text(kind), attr_names::ARGMAX | attr_names::ARGMIN);
+        let (count, found) = (if both { 2 } else { 1 }, program.operand_count(self.op));
+        if found != usize::from(count) {
+            return Err(ErrorKind::OperandCount { least: count, most: count, found: small(found) });
+        }
+        let found = program.results(self.op).count();
+        if found != usize::from(count) {
+            return Err(ErrorKind::ResultCount { least: count, most: count, found: small(found) });
+        }
+        if !both {
+            return Ok(());
+        }
+        self.same(ValueSlot::Operand(0), ValueSlot::Operand(1), false)?;
+        self.same(ValueSlot::Result(0), ValueSlot::Result(1), false)?;
+        self.dtypes(ValueSlot::Operand(1), ValueSlot::Result(1))
     }
     fn reduce(self, to: ValueSlot) -> VerifyResult {
         let from = ValueSlot::Operand(0);

@@ -91,6 +91,10 @@ impl Planner<'_, '_, '_, '_> {
         let TargetInfo { tables, arch, .. } = self.target;
         let program = self.program;
         let unsupported = PlanError::Unsupported(op);
+        // Others stand in its place.
+        if program.operand_count(op) != 1 && self.unread.covers(program, op) {
+            return Ok(());
+        }
         let operand = program.operand(op, 0).ok_or(unsupported)?;
         let result = program.result(op, 0).ok_or(unsupported)?;
         // A constant has no distribution of its own: what is not one number again is combined of
