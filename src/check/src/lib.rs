@@ -393,11 +393,13 @@ pub fn plan(
             | OpRole::Select
             | OpRole::Reduce
             | OpRole::Broadcast
+            | OpRole::Reshape
             | OpRole::Convert
                 if evaluator::is_undecided(program, plan, op) => {}
             OpRole::Elementwise | OpRole::Select => evaluator::elementwise(program, plan, op)?,
             OpRole::Reduce => lanes::shape::reduce(tables, program, plan, op)?,
             OpRole::Broadcast => lanes::shape::broadcast(program, plan, op)?,
+            OpRole::Reshape => lanes::shape::reshape(program, plan, op)?,
             OpRole::Convert => lanes::shape::convert(tables, program, plan, op)?,
             _ => {}
         }

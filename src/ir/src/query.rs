@@ -80,7 +80,7 @@ impl<'t> Program<'_, 't> {
                     Def::Literal(literal) => return Some((literal, times)),
                     _ => return None,
                 },
-                OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
+                OpRole::Convert | OpRole::Transpose | OpRole::Reshape | OpRole::Broadcast
                     if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
                 OpRole::Reduce => times = times.checked_mul(self.summed(op, only)?)?,
                 _ => return None,

@@ -40,4 +40,5 @@ lanebook_ir::details! {
     21 Masked(op) at op => [];
     22 Indexed { op, why } at op => [why as u32];
     23 Atomic { op, why } at op => [why as u32];
+    24 Reshape(op) at op => [];
 }

@@ -248,6 +248,7 @@ impl PlanError {
             Self::TensorReach { warps, needed, .. } => sentence!(sink, "a warp does not reach all lanes of tensor memory: of ~ warps each loads and stores its lanes by its number, the group has ~", needed, warps),
             Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
             Self::Stages { why, .. } => names.unstaged(why, sink),
+            Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
             Self::Indexed { why, .. } => sink.write_str(match why {
                 Unindexed::Shared => "a tile of indices says where elements lie in a memref: not in a tile in shared memory",
@@ -307,7 +308,7 @@ mod tests {
             Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),
             SharedMemory { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
-            Stages { op, why: Unstaged::NoCopy }, Masked(op),
+            Stages { op, why: Unstaged::NoCopy }, Masked(op), Reshape(op),
             Indexed { op, why: Unindexed::Shape }, Atomic { op, why: Unatomic::Shared },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);

@@ -380,6 +380,14 @@ pub(super) fn of_plan(
             op,
             String::from("here is a mask"),
         ),
+        PlanError::Reshape(op) => here(
+            Problem::refused(
+                what,
+                "store the tile to a memref and load it back under the other shape, or take a width that is a power of two",
+            ),
+            op,
+            String::new(),
+        ),
         PlanError::Indexed { op, why } => here(
             Problem::refused(
                 what,

@@ -397,6 +397,42 @@ pub(crate) fn broadcast(
     slices(plan, op, stays, large, small)
 }
 
+/// The same place has the same element, counted row by row, under either shape.
+#[inline(never)]
+pub(crate) fn reshape(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
+    if program.result(op, 0).is_some_and(|v| program.constant(v).is_some()) {
+        return Ok(());
+    }
+    let (from, to) =
+        (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
+    let refuse = Violation::Missing(op);
+    let (lanes, warps) = (
+        power(usize::from(plan.wave)).ok_or(refuse)?,
+        power(usize::from(plan.warps)).ok_or(refuse)?,
+    );
+    let many = places(from).ok_or(refuse)?;
+    let number = |f: &Fragment, place: u32, lane: u32, warp: u32| {
+        let (row, col) = row_col(f.shape, at(f, place, lane, warp)?)?;
+        u64::from(row).checked_mul(extents(f.shape).1)?.checked_add(u64::from(col))
+    };
+    for place in 0..many {
+        for warp in 0..warps {
+            for lane in 0..lanes {
+                let (a, b) = (number(from, place, lane, warp), number(to, place, lane, warp));
+                if a.is_none() || a != b {
+                    let (warp, lane) = (byte(warp), byte(lane));
+                    return Err(Violation::Slice { op, warp, lane, place: narrow(place) });
+                }
+            }
+        }
+    }
+    if places(to) == Some(many) && place_bits(from) == place_bits(to) {
+        Ok(())
+    } else {
+        Err(refuse)
+    }
+}
+
 /// Statement 13: a conversion is nothing, or an exchange from the one distribution to the other.
 #[inline(never)]
 pub(crate) fn convert(

@@ -66,20 +66,11 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.movement(op, loops.last().map(|l| &l.parts), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
-                OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Broadcast
-                    if self.is_number(op) =>
-                {
-                    self.constant(op)?
-                }
-                OpRole::Elementwise
-                | OpRole::Select
-                | OpRole::Reduce
-                | OpRole::Transpose
-                | OpRole::Convert
-                    if self.is_unread(op) => {}
+                role if shapes(role) && self.is_number(op) => self.constant(op)?,
+                role if computes(role) && self.is_unread(op) => {}
                 OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
                 OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
-                OpRole::Transpose => self.rename(op)?,
+                OpRole::Transpose | OpRole::Reshape => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,
                 OpRole::Reduce => self.reduce(op, open)?,
                 OpRole::Constant => self.constant(op)?,
@@ -159,4 +150,17 @@ impl LowerContext<'_, '_, '_, '_> {
     fn is_unread(&self, op: Op) -> bool {
         self.program.results(op).all(|value| self.plan.fragment_of(value).is_none())
     }
+}
+
+/// Operations that make a tile of one with the same elements, or fewer or more of them.
+fn shapes(role: OpRole) -> bool {
+    matches!(
+        role,
+        OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Reshape | OpRole::Broadcast
+    )
+}
+
+/// Operations that are left out where nothing that has registers reads them.
+fn computes(role: OpRole) -> bool {
+    role != OpRole::Broadcast && (shapes(role) || role.is_lanewise())
 }

@@ -152,6 +152,9 @@ pub enum PlanError {
     /// A mask keeps accesses of global memory, of a memref without bounds: of a tile in shared
     /// memory, or beside bounds, none is obeyed.
     Masked(Op),
+    /// The elements of a tile's rows do not follow each other under one of two shapes: a width that is
+    /// no power of two has its columns in blocks.
+    Reshape(Op),
     /// An index tile that is not obeyed.
     Indexed {
         /// What has it.
@@ -204,6 +207,7 @@ impl PlanError {
             | Self::TensorReach { op, .. }
             | Self::GlobalReach { op, .. }
             | Self::Masked(op)
+            | Self::Reshape(op)
             | Self::Indexed { op, .. }
             | Self::Atomic { op, .. }
             | Self::Stages { op, .. } => *op = to(*op),

@@ -13,7 +13,7 @@ use lanebook_ir::{AttrValue, Def, MemrefBound, Op, Program, TypeKind, Value, att
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
-use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
+use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
 use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
@@ -63,6 +63,7 @@ impl Planner<'_, '_, '_, '_> {
                     self.collect_number(op)?
                 }
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
+                OpRole::Reshape => self.collect_reshaped(op)?,
                 OpRole::Matrix
                 | OpRole::For
                 | OpRole::Yield
@@ -76,6 +77,18 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The same elements under another shape lie in the same registers where the elements of a row
+    /// follow each other in both.
+    fn collect_reshaped(&self, op: Op) -> Result<(), PlanError> {
+        let [from, to] = [self.program.operand(op, 0), self.program.result(op, 0)]
+            .map(|value| value.and_then(|value| tile_shape(self.program, value)));
+        let (from, to) = (from.ok_or(PlanError::Extents(op))?, to.ok_or(PlanError::Extents(op))?);
+        match Fragment::new(from).reshaped(to) {
+            Some(_) => Ok(()),
+            None => Err(PlanError::Reshape(op)),
+        }
     }
 
     /// A tile of an index or of coordinates has whole numbers of 32 bits; one of an argument has

@@ -99,15 +99,14 @@ impl Fragment {
         panel.wrapping_mul(weight).wrapping_add(out)
     }
 
-    /// The same distribution of a tile with the same elements in the same order and another shape:
-    /// one row for one column.
+    /// The same distribution of a tile with the same elements in the same order, row by row, and
+    /// another shape; `None` where panels stand beside each other, so that rows go on in the next.
     #[must_use]
     pub fn reshaped(&self, shape: TileShape) -> Option<Self> {
-        let line =
-            |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || (s.cols == 0 && s.grid.cols == 1);
+        let whole = |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || s.grid.cols == 1;
         let same =
             shape.total() == self.shape.total() && shape.grid.count() == self.shape.grid.count();
-        (same && line(shape) && line(self.shape)).then_some(Self {
+        (same && whole(shape) && whole(self.shape)).then_some(Self {
             shape: TileShape { bits: self.shape.bits, ..shape },
             by_rows: true,
             ..*self

@@ -84,10 +84,6 @@ pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize
     ];
     for _ in 0..steps {
         let name = g.choices.of(&NAMES);
-        // Where all that has one is refused, few programs have one.
-        if name == "reshape" && !g.choices.once_in(10) {
-            continue;
-        }
         if name != "loop" {
             chosen(g, types, &[name]);
         } else if depth > 0 {

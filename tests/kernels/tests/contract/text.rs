@@ -161,7 +161,7 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
-        OpRole::Convert | OpRole::Transpose => kernel(
+        OpRole::Convert | OpRole::Transpose | OpRole::Reshape => kernel(
             &format!(
                 "{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}",
                 load("a", "A", "32x32", ty),

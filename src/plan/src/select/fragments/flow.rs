@@ -2,7 +2,7 @@
 //!
 //! Anchors (a product's operands, a store's chosen width) are spread over the values that must
 //! share them: through loops' carried values and elementwise operations as they are, through
-//! transpositions transposed, from a tile to what a reduction leaves of it and from a repeated tile
+//! transpositions transposed, to the same elements under another shape reshaped, from a tile to what a reduction leaves of it and from a repeated tile
 //! to what it repeats. Two anchors that meet and differ are a conflict. Conversions are not crossed
 //! here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
@@ -40,13 +40,22 @@ enum FragmentRelation {
     Transposed,
     /// It is a slice of it, as the operation says.
     Shaped,
+    /// It has the same elements in the same order under another shape.
+    Reshaped,
 }
 
 impl FragmentRelation {
-    fn of(self, program: &Program<'_, '_>, op: Op, from: &Fragment) -> Option<Fragment> {
+    /// The fragment of `value`.
+    fn of(
+        self,
+        program: &Program<'_, '_>,
+        (op, value): (Op, Value),
+        from: &Fragment,
+    ) -> Option<Fragment> {
         match self {
             Self::Same => Some(*from),
             Self::Transposed => Some(from.transposed()),
+            Self::Reshaped => from.reshaped(tile_shape(program, value)?),
             Self::Shaped => {
                 let (_, small, how) = shaping(program, op)?;
                 how.of(from, tile_shape(program, small)?)
@@ -77,7 +86,11 @@ pub fn spread(
             (None, Some(Waiting { value, op, from, how })) => {
                 let refuse = PlanError::Conflict { op, operand: None };
                 let from = fragments.get(usize::from(from)).ok_or(refuse)?;
-                (value, how.of(program, op, &from.fragment).ok_or(refuse)?, Some((op, from.value)))
+                (
+                    value,
+                    how.of(program, (op, value), &from.fragment).ok_or(refuse)?,
+                    Some((op, from.value)),
+                )
             }
             (None, None) => return Ok(()),
         };
@@ -265,6 +278,9 @@ fn backward(
                 LayoutTrait::Transposing => {
                     send(program.operand(op, 0), FragmentRelation::Transposed, op)
                 }
+                LayoutTrait::Reshaping => {
+                    send(program.operand(op, 0), FragmentRelation::Reshaped, op)
+                }
                 LayoutTrait::Transparent => {
                     program.operands(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
                 }
@@ -334,6 +350,9 @@ fn forward(
             _ => match program.layout_trait(user) {
                 LayoutTrait::Transposing => {
                     send(program.result(user, 0), FragmentRelation::Transposed, user)
+                }
+                LayoutTrait::Reshaping => {
+                    send(program.result(user, 0), FragmentRelation::Reshaped, user)
                 }
                 LayoutTrait::Transparent => {
                     program.results(user).for_each(|v| send(Some(v), FragmentRelation::Same, user));

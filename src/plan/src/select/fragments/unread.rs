@@ -62,6 +62,7 @@ fn is_pure(program: &Program<'_, '_>, op: Op) -> bool {
             | OpRole::Reduce
             | OpRole::Broadcast
             | OpRole::Transpose
+            | OpRole::Reshape
             | OpRole::Convert
     ) && program.results(op).next().is_some()
         || program.coordinates(op).is_some()
