@@ -5,15 +5,15 @@
 //! the conversion between the two is counted alone, as if nothing stood before it: all instructions
 //! that its addresses need are its own. The text runs on labelled elements, so that a conversion
 //! that brings a wrong one is found, and the replay counts the bank passes a second time.
+use crate::slice::slice;
 use lanebook::TABLES;
 use lanebook::compile::{Capacities, Compiled, compile};
-use lanebook::emit::step::{NO_GUARD, Purpose, Slot, Step};
+use lanebook::emit::step::{NO_GUARD, Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::SharedExchange;
-use lanebook::tables::{ArchId, Atom, AtomClass, OpRole, Role};
+use lanebook::tables::{ArchId, AtomClass, OpRole};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -344,7 +344,7 @@ fn cost(
     let moves: Vec<usize> = (0..compiled.steps.len())
         .filter(|at| own(&compiled.steps[*at]) && is_memory(&compiled.steps[*at]))
         .collect();
-    let slice = slice(compiled, &moves, arch);
+    let slice = slice(compiled, &moves, &[], arch);
     let mut names: Vec<(&str, u32)> = Vec::new();
     for (at, step) in compiled.steps.iter().enumerate() {
         let inside = moves.first() <= Some(&at) && Some(&at) <= moves.last();
@@ -398,67 +398,6 @@ fn is_memory(step: &Step) -> bool {
 fn is_barrier(arch: ArchId, step: &Step) -> bool {
     let rules = TABLES.arch(arch).map(|arch| arch.sync).into_iter().flatten();
     rules.flat_map(|rule| rule.steps).any(|s| s.barrier && s.atom == step.atom)
-}
-
-/// The steps that the addresses of some others need, all the way from the thread's number; loads of
-/// kernel arguments are needed whatever the addresses are.
-fn slice(compiled: &Compiled<'_>, moves: &[usize], arch: ArchId) -> BTreeSet<usize> {
-    let isa = TABLES.arch(arch).and_then(|arch| TABLES.isa(arch.isa));
-    let is_load = |step: &Step| {
-        isa.is_some_and(|isa| [isa.load_param32, isa.load_param64].contains(&step.atom))
-    };
-    let (mut wanted, mut out) = (BTreeSet::new(), BTreeSet::new());
-    for (at, step) in compiled.steps.iter().enumerate().rev() {
-        let Some(atom) = TABLES.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
-            continue;
-        };
-        if moves.contains(&at) {
-            wanted.extend(addresses(atom, step));
-            continue;
-        }
-        let made: Vec<(u8, u16)> =
-            registers(atom, step, |role| matches!(role, Role::Def | Role::UseDef));
-        if is_load(step) || !made.iter().any(|register| wanted.contains(register)) {
-            continue;
-        }
-        made.iter().for_each(|register| {
-            wanted.remove(register);
-        });
-        let read = |role| matches!(role, Role::Use | Role::UseDef | Role::Address);
-        wanted.extend(registers(atom, step, read));
-        out.insert(at);
-    }
-    out
-}
-
-/// Registers with the addresses of an access, or the number of the lane that is read.
-fn addresses(atom: &Atom<'_>, step: &Step) -> Vec<(u8, u16)> {
-    let by = atom.does.into_iter().flat_map(|does| does.lanes).find_map(|lane| lane.by);
-    let is_one = |number: usize, role| {
-        role == Role::Address || by.is_some_and(|by| usize::from(by.0) == number)
-    };
-    let numbered = atom.operands.iter().enumerate();
-    numbered
-        .filter(|(number, operand)| is_one(*number, operand.role))
-        .flat_map(|(number, _)| plain(step.arg(number)))
-        .collect()
-}
-
-fn plain(slot: Slot) -> Vec<(u8, u16)> {
-    match slot {
-        Slot::Reg { class, count, first } | Slot::Spread { class, count, first, .. } => {
-            (0..u16::from(count)).map(|k| (class, first + k)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn registers(atom: &Atom<'_>, step: &Step, wanted: impl Fn(Role) -> bool) -> Vec<(u8, u16)> {
-    let numbered = atom.operands.iter().enumerate();
-    numbered
-        .filter(|(_, operand)| wanted(operand.role))
-        .flat_map(|(number, _)| plain(step.arg(number)))
-        .collect()
 }
 
 /// The same figure of both sides.

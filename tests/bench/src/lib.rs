@@ -16,7 +16,9 @@ pub mod passes;
 pub mod regions;
 pub mod report;
 pub mod room;
+mod sass;
 pub mod size;
+mod slice;
 pub mod whole;
 
 pub use clock::Effort;

@@ -16,22 +16,39 @@ fn report() -> &'static Report {
     REPORT.get_or_init(|| lanebook_bench::report(Effort::Once))
 }
 
-/// "Never more": to the first address and for all further ones together, beside Triton's sequence
-/// on the same form of shared layout (or its only one).
+/// "Never more": to the first address and for all further ones together, counted from nothing,
+/// beside Triton's sequence: on Triton's shared layout, and on the chosen one beside Triton's best
+/// for the same form (or its only one).
 #[test]
 fn no_sequence_costs_more_address_instructions_than_triton() {
     let counts = address::counts();
-    assert_eq!(counts.len(), 8, "both architectures are in the tables");
+    assert_eq!(counts.len(), 10 + 7, "both architectures are in the tables");
     let mut worse = Vec::new();
     for count in &counts {
-        let peer =
-            count.triton.iter().find(|peer| peer.form == count.form).or(count.triton.first());
+        let peer = count.peers().find(|peer| Some(peer.form) == count.form);
+        let peer = peer.or(count.peers().next());
+        assert!(peer.is_some() || count.triton.is_empty(), "{count:?}");
         if peer.is_some_and(|peer| count.first + count.further > peer.first + peer.further) {
             worse.push(format!("{count:?}"));
         }
         assert!(count.accesses > 0 && !count.atom.is_empty(), "{count:?}");
     }
     assert!(worse.is_empty(), "more than Triton's:\n{}", worse.join("\n"));
+}
+
+/// Machine instructions are counted where an assembler makes them, and it makes no more of a
+/// sequence than stands in the text.
+#[test]
+fn the_assembler_makes_no_more_of_a_sequence() {
+    let counts = address::counts();
+    let mut counted = 0;
+    for count in &counts {
+        let Some(machine) = &count.machine else { continue };
+        let machine = machine.as_ref().unwrap_or_else(|e| panic!("{}: {e}", count.what));
+        assert!((2..=count.first).contains(machine), "{machine} of {count:?}");
+        counted += 1;
+    }
+    assert_eq!(counted, 6, "two layouts of each of NVIDIA's sequences");
 }
 
 /// Every recorded conversion is right, in the replay too, and together they cost no more than they
@@ -57,11 +74,14 @@ fn a_further_direct_copy_costs_two_instructions() {
     assert_eq!(starts, direct.accesses as usize, "M0 is written once an access: {direct:?}");
 }
 
-/// Where Triton's sequence takes as many accesses, so does this one.
+/// Where Triton's sequence takes as many accesses, so does this one; but for one, where Triton lets
+/// a lane hold two steps of k side by side.
 #[test]
 fn accesses_are_as_wide_as_triton_s() {
     for count in address::counts() {
-        assert!(count.triton.iter().all(|peer| count.accesses <= peer.accesses), "{count:?}");
+        let narrower = count.triton.iter().any(|peer| count.accesses > peer.accesses);
+        let known = (count.arch, count.what) == ("gfx942", "ds_read A");
+        assert_eq!(narrower, known, "{count:?}");
     }
 }
 
