@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
         combine: Combine::Xor,
         base: true,
         phases: &[32, 64, 96],
-        most: (10, 3),
+        most: (8, 3),
     },
     // 64x128 f16, rows of 256 bytes, transposed: lanes 0-15: rows; lane bit 4: next chunk; warp bit
     // 6: 64 columns right.
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
         combine: Combine::Xor,
         base: true,
         phases: &[32, 64, 96],
-        most: (10, 3),
+        most: (8, 3),
     },
     // A row of 128 bytes is eight threads' 16-byte vectors.
     Case {
@@ -55,7 +55,7 @@ const CASES: &[Case] = &[
         combine: Combine::Xor,
         base: true,
         phases: &[],
-        most: (8, 0),
+        most: (4, 0),
     },
     // gfx950: 64x128 f16, four 8-byte pieces of a row side by side, rows swizzled in 16-byte
     // chunks.
@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
         combine: Combine::Xor,
         base: false,
         phases: &[],
-        most: (12, 0),
+        most: (8, 0),
     },
     // gfx950: 128x64 f16, rows of 128 bytes padded by 16. Lanes 0-15: rows; lane bits 4, 5: chunks;
     // wave bit 6: 64 rows down.
@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
         combine: Combine::Add,
         base: false,
         phases: &[],
-        most: (10, 0),
+        most: (4, 0),
     },
     Case {
         name: "ds_write_b128, padded",
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         combine: Combine::Add,
         base: false,
         phases: &[],
-        most: (8, 0),
+        most: (4, 0),
     },
     Case {
         name: "ds_read_b128 A, swizzled",
@@ -95,7 +95,7 @@ const CASES: &[Case] = &[
         combine: Combine::Xor,
         base: false,
         phases: &[64],
-        most: (13, 1),
+        most: (5, 1),
     },
 ];
 

@@ -4,7 +4,9 @@
 //! *column*. Contributions are combined by exclusive or (linear and swizzled layouts) or by
 //! addition (strided and padded ones). Bits that move by one common distance become one shift and
 //! mask; bits whose columns are one common multiple of their weight become a mask and a product,
-//! where that is fewer words.
+//! where that is fewer words. A shift that most parts have in common is taken out of them and done
+//! once, last, where it is one instruction with the sum that follows. Two parts of a short value
+//! whose shifts are far apart are one product, which copies it, and one mask.
 //!
 //! What is built is already near its best form; the index rules remove masks that known bits make
 //! idle and turn combinations of disjoint parts into whatever the target has instructions for.
@@ -33,6 +35,26 @@ struct Term {
     mask: u32,
     shift: i8,
     factor: u32,
+}
+
+impl Term {
+    /// The lowest bit that it contributes to.
+    fn lowest(&self) -> u32 {
+        let moved = i32::from(self.shift)
+            .saturating_add_unsigned(self.mask.trailing_zeros())
+            .saturating_add_unsigned(self.factor.trailing_zeros());
+        u32::try_from(moved).unwrap_or(0)
+    }
+    /// The part without a shift to the left by `by`, which is taken from its factor first.
+    fn less(&self, by: u32) -> Term {
+        let from_factor = self.factor.trailing_zeros().min(by);
+        let rest = i8::try_from(by.saturating_sub(from_factor)).unwrap_or(i8::MAX);
+        Term {
+            shift: self.shift.saturating_sub(rest),
+            factor: self.factor.checked_shr(from_factor).unwrap_or(1),
+            ..*self
+        }
+    }
 }
 
 struct BitTerms {
@@ -93,6 +115,8 @@ pub fn from_bits(
         }
         terms_of(column.value, &mut own, combine, &mut terms)?;
     }
+    let common = take_common_shift(arena, &mut terms, offset);
+    let offset = offset.checked_shr(common).unwrap_or(0);
     let word = match combine {
         Combine::Xor => IndexOp::Xor,
         Combine::Add => IndexOp::Add,
@@ -113,17 +137,48 @@ pub fn from_bits(
         if let Some(place) = used.get_mut(number) {
             *place = true;
         }
-        let part = build(arena, term)?;
+        let partner = terms.list.iter().zip(used.iter_mut()).find_map(|(other, used)| {
+            let both = joined(arena, term, (*other)?).filter(|_| !*used)?;
+            *used = true;
+            Some(both)
+        });
+        let part = match partner {
+            Some(copies) => build_copies(arena, copies)?,
+            None => build(arena, term)?,
+        };
         sum = Some(match sum {
             Some(sum) => arena.op(word, &[sum, part])?,
             None => part,
         });
     }
-    match sum {
-        Some(sum) if offset == 0 => Ok(sum),
-        Some(sum) => arena.op_const(word, sum, u64::from(offset)),
-        None => arena.constant(offset),
+    let whole = match sum {
+        Some(sum) if offset == 0 => sum,
+        Some(sum) => arena.op_const(word, sum, u64::from(offset))?,
+        None => arena.constant(offset)?,
+    };
+    if common == 0 { Ok(whole) } else { arena.op_const(IndexOp::Shl, whole, u64::from(common)) }
+}
+
+/// The shift to the left that leaves fewest parts with one of their own, taken out of all of them:
+/// it is one instruction for them together. None where there is one part alone, where parts are
+/// computed at different times, or the part of the offset could not follow.
+fn take_common_shift(arena: &ExprArena<'_>, terms: &mut BitTerms, offset: u32) -> u32 {
+    let rank = |term: &Term| arena.facts(term.value).map(|facts| (facts.level, facts.uniform()));
+    let mut parts = terms.list.iter().flatten();
+    let Some(first) = parts.next().map(rank) else { return 0 };
+    if terms.len < 2 || parts.any(|term| rank(term) != first) {
+        return 0;
     }
+    let room = |term: &Term| term.lowest();
+    let most = terms.list.iter().flatten().map(room).fold(offset.trailing_zeros(), u32::min);
+    let moved = |by: u32| terms.list.iter().flatten().filter(|t| t.less(by).shift != 0).count();
+    let shifts = terms.list.iter().flatten().filter_map(|t| u32::try_from(t.shift).ok());
+    let best = shifts.filter(|by| *by <= most).map(|by| (moved(by), by)).min();
+    let Some((_, by)) = best.filter(|(after, _)| *after < moved(0)) else { return 0 };
+    for term in terms.list.iter_mut().flatten() {
+        *term = term.less(by);
+    }
+    by
 }
 
 fn bit(number: u32) -> u32 {
@@ -230,6 +285,54 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
         })
         .count();
     freed >= 2
+}
+
+/// Two copies of a value beside each other, of which some bits are wanted.
+#[derive(Copy, Clone)]
+struct Copies {
+    value: ExprId,
+    /// The value moves right by so much before.
+    right: u32,
+    /// One bit where each copy begins.
+    factor: u32,
+    /// Wanted bits of the product.
+    mask: u32,
+}
+
+/// Both parts as copies of one value, made by one product: their shifts are so far apart that the
+/// copies do not overlap. `None` if they cannot, or if it saves nothing.
+fn joined(arena: &ExprArena<'_>, one: Term, other: Term) -> Option<Copies> {
+    let (low, high) = if one.shift < other.shift { (one, other) } else { (other, one) };
+    if low.value != high.value || low.factor != 1 || high.factor != 1 || high.shift <= 0 {
+        return None;
+    }
+    let right = u32::from(low.shift.min(0).unsigned_abs());
+    let left = u32::from(low.shift.max(0).unsigned_abs());
+    let whole = |mask: u32| mask.checked_shr(right)?.checked_shl(right).filter(|m| *m == mask);
+    (whole(low.mask).is_some() && whole(high.mask).is_some()).then_some(())?;
+    let possible = arena.facts(low.value)?.possible().checked_shr(right)?;
+    let gap = u32::from(high.shift.abs_diff(low.shift));
+    let shifted = possible.checked_shl(gap.checked_add(left)?)?;
+    if possible.checked_shl(left)? & shifted != 0 || shifted > u64::from(u32::MAX) {
+        return None;
+    }
+    let at = |mask: u32, by: u32| mask.checked_shr(right)?.checked_shl(left.checked_add(by)?);
+    Some(Copies {
+        value: low.value,
+        right,
+        factor: bit(left) | bit(left.checked_add(gap)?),
+        mask: at(low.mask, 0)? | at(high.mask, gap)?,
+    })
+}
+
+/// `((value >> right) * factor) & mask`.
+fn build_copies(arena: &mut ExprArena<'_>, copies: Copies) -> Result<ExprId, ExprError> {
+    let moved = match copies.right {
+        0 => copies.value,
+        right => arena.op_const(IndexOp::Shr, copies.value, u64::from(right))?,
+    };
+    let all = arena.op_const(IndexOp::Mul, moved, u64::from(copies.factor))?;
+    arena.op_const(IndexOp::And, all, u64::from(copies.mask))
 }
 
 /// `((value << shift) & (mask << shift)) * factor`.

@@ -177,6 +177,45 @@ fn common_factors_become_one_product() {
     );
 }
 
+/// Two parts far apart are one product with one mask, a shift that parts have in common is done
+/// once, last; the value is that of the columns.
+#[test]
+fn parts_far_apart_are_copies_and_common_shifts_are_done_last() {
+    let maps: [(&[u32], usize); 4] = [
+        // Rows of 256 bytes, XORed into vectors of 16, and a bit that moves by one place: apart
+        // from the common shift, distances 0, 3 and 7 of a value of 7 bits.
+        (&[256 ^ 16, 512 ^ 32, 1024 ^ 64, 2048, 4096, 0, 128], 1),
+        (&[16, 32, 64, 128 ^ 16, 256 ^ 32, 512 ^ 64, 1024], 0),
+        // A copy that would overlap: 6 places apart.
+        (&[1 << 4, 1 << 5 | 1 << 11, 1 << 6, 1 << 13, 0, 0, 0], 0),
+        // The lower part moves right, past bits that the higher one wants.
+        (&[1 << 8, 0, 0, 0, 1 << 1, 1 << 2, 0], 0),
+    ];
+    for (number, (columns, products)) in maps.into_iter().enumerate() {
+        let mut store = Store::new();
+        let mut arena = store.arena();
+        let (_, x) = arena.variable_node(Variable::word().below(128)).unwrap();
+        let bits: std::vec::Vec<BitColumn> = (0u8..)
+            .zip(columns)
+            .map(|(bit, column)| BitColumn { value: x, bit, column: *column })
+            .collect();
+        let root = from_bits(&mut arena, &bits, Combine::Xor, 0).unwrap();
+        let made = (0..arena.len() as u16)
+            .filter(|id| matches!(arena.get(ExprId(*id)), Some(Expr::Op(IndexOp::Mul, _))))
+            .count();
+        assert_eq!(made, products, "map {number}");
+        let shifted = matches!(arena.get(root), Some(Expr::Op(IndexOp::Shl, _)));
+        assert_eq!(shifted, number < 3, "map {number}");
+        for given in 0..128u64 {
+            let sum = (0u32..)
+                .zip(columns)
+                .filter(|(bit, _)| given >> bit & 1 == 1)
+                .fold(0, |sum, (_, column)| sum ^ column);
+            assert_eq!(evaluate(&arena, root, &[given], &mut [0; N]).unwrap(), u64::from(sum));
+        }
+    }
+}
+
 #[test]
 fn constants_split_off_where_that_is_a_sum() {
     let mut store = Store::new();
