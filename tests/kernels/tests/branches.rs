@@ -5,7 +5,7 @@
 use lanebook::TABLES;
 use lanebook::compile::{CompileError, KernelStorage, compile};
 use lanebook::ir::contract::BreachKind;
-use lanebook::ir::{Options, Plain, Program, SmallStorage, parse, print, verify};
+use lanebook::ir::{LargeStorage, Options, Plain, Program, SmallStorage, parse, print, verify};
 use lanebook::plan::PlanError;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
@@ -149,4 +149,30 @@ fn a_second_part_that_computes_nothing_is_none() {
     };
     text("%t", 2);
     text("%y", 1);
+}
+
+/// What was put into a program for one machine is right for the next one, too.
+#[test]
+fn a_program_is_compiled_again() {
+    for name in ["branches.tile", "extremes.tile", "reshapes.tile"] {
+        let source = tested(name);
+        let steps = |archs: &[&str]| {
+            let mut pools = Box::new(LargeStorage::new());
+            let mut program =
+                parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+            verify(&mut program).expect("a sound program");
+            let mut last = Vec::new();
+            for arch in archs {
+                let mut room = Box::new(KernelStorage::new());
+                let id = TABLES.arch_named(arch).expect("an architecture");
+                let compiled = compile(&TABLES, id, &mut program, room.scratch());
+                let compiled = compiled.unwrap_or_else(|e| panic!("{name}, {arch}: {e:?}"));
+                last = compiled.steps.iter().map(|step| (step.atom, step.args)).collect();
+            }
+            last
+        };
+        let once = steps(&["gfx942"]);
+        assert!(once.len() > 50, "{name}: {}", once.len());
+        assert_eq!(steps(&["sm_80", "gfx1200", "gfx942"]), once, "{name}");
+    }
 }

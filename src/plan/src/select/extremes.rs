@@ -7,9 +7,11 @@ use lanebook_tables::{DtypeKind, OpId, OpRole};
 /// What compares floats, and what compares whole numbers.
 const EQUAL: (&str, &str) = ("compare.oeq", "compare.eq");
 
-/// Which extreme a reduction of two tiles looks for: the kind of the reduction of one.
+/// Which extreme a reduction of two tiles looks for, that something reads: the kind of the reduction
+/// of one.
 pub(crate) fn kind(program: &Program<'_, '_>, op: Op) -> Option<&'static str> {
-    if program.role(op) != OpRole::Reduce || program.operand_count(op) != 2 {
+    let is_read = program.results(op).any(|value| program.uses(value).next().is_some());
+    if program.role(op) != OpRole::Reduce || program.operand_count(op) != 2 || !is_read {
         return None;
     }
     let (AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name)) =

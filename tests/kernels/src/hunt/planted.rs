@@ -26,7 +26,7 @@ const fn fault(
 }
 
 /// Known faults.
-pub const FAULTS: [Fault; 21] = [
+pub const FAULTS: [Fault; 24] = [
     fault("wrong immediate of an address", "sm_80", &["gemm", "copy"], |t| {
         change(t, |l| {
             is(l, &["cp.async.c", "ldmatrix", "ld.shared", "st.shared"]).then(|| offset(l, 16))?
@@ -69,6 +69,15 @@ pub const FAULTS: [Fault; 21] = [
     }),
     fault("wrong bound of a loop, AMD", "gfx1100", &["gemm", "carried"], |t| {
         change(t, |l| is(l, &["s_cmp_lt_u32"]).then(|| l.replace("_lt_", "_le_")))
+    }),
+    fault("both parts of a branch", "sm_80", &["branches"], |t| {
+        change(t, |l| is(l, &["setp.lt.u32"]).then(|| l.replace("setp.lt", "setp.le")))
+    }),
+    fault("place of another element", "sm_80", &["reduce"], |t| {
+        change(t, |l| is(l, &["setp.eq.f32"]).then(|| l.replace("setp.eq", "setp.ne")))
+    }),
+    fault("lower half of a product", "sm_80", &["whole"], |t| {
+        change(t, |l| is(l, &["mul.hi.u32"]).then(|| l.replace("mul.hi", "mul.lo")))
     }),
     fault("dropped fence", "sm_90a", &["gemm", "copy", "shared"], |t| {
         without(t, |l| is(l, &["fence.proxy.async", "wgmma.fence"]))
