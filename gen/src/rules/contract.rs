@@ -93,6 +93,8 @@ pub enum ElementsWord {
     Bytes,
     /// 32 bits each.
     Words,
+    /// 8, 16 or 32 bits each.
+    Narrow,
     /// A whole number of bytes each, or truths.
     Held,
     /// Truths.
@@ -324,6 +326,7 @@ fn slots(entries: &[SlotEntry]) -> t::List<'static, t::SlotContract<'static>> {
         elements: match entry.elements {
             ElementsWord::Bytes => t::Elements::Bytes,
             ElementsWord::Words => t::Elements::Words,
+            ElementsWord::Narrow => t::Elements::Narrow,
             ElementsWord::Held => t::Elements::Held,
             ElementsWord::Truths => t::Elements::Truths,
         },

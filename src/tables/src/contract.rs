@@ -123,6 +123,8 @@ pub enum Elements {
     Bytes,
     /// 32 bits each.
     Words,
+    /// 8, 16 or 32 bits each.
+    Narrow,
     /// A whole number of bytes each, or truths (`i1`).
     Held,
     /// Truths.
@@ -136,6 +138,7 @@ impl Elements {
         match self {
             Self::Bytes => "of a whole number of bytes each",
             Self::Words => "of 32 bits each",
+            Self::Narrow => "of 8, 16 or 32 bits each",
             Self::Held => "of a whole number of bytes each, or i1",
             Self::Truths => "i1",
         }

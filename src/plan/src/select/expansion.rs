@@ -1,5 +1,5 @@
 //! Operations in whose place others stand: branches, which loops stand for, reductions of two tiles,
-//! and elementwise operations that no instruction of the architecture does, by
+//! repetitions of narrow elements, and elementwise operations that no instruction of the architecture does, by
 //! `rules/sequences.ron`.
 //!
 //! The operations of a sequence stand right before the one that they are for, whose readers read
@@ -11,6 +11,7 @@ use crate::data::{PlanError, PlanPool};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
+use crate::select::repeats;
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -85,6 +86,9 @@ impl<'w> Expansions<'w> {
                 Some(Replacement::Loops(branches::turn(program, op).ok_or(no_room(op))?))
             } else if let Some(kind) = extremes::kind(program, op) {
                 Some(Replacement::Extreme(extremes::put(program, op, kind).ok_or(no_room(op))?))
+            } else if repeats::is_narrow(program, op) {
+                repeats::put(program, op).ok_or(no_room(op))?;
+                Some(Replacement::Steps)
             } else {
                 None
             };

@@ -86,7 +86,7 @@ pub(crate) fn undo(program: &mut Program<'_, '_>, op: Op, first: Op) -> Option<(
 }
 
 /// A value made before an operation.
-fn value(
+pub(crate) fn value(
     program: &mut Program<'_, '_>,
     op: Op,
     decl: OpId,
@@ -98,7 +98,12 @@ fn value(
 }
 
 /// Says of what makes a value along which dimension it works, as an operation says it, and how.
-fn along(program: &mut Program<'_, '_>, op: Op, of: Value, kind: Option<&str>) -> Option<()> {
+pub(crate) fn along(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    of: Value,
+    kind: Option<&str>,
+) -> Option<()> {
     let (made, axis) = (program.def_op(of)?, program.attr(op, attr_names::AXIS)?);
     program.set_attr(made, attr_names::AXIS, axis).ok()?;
     if let Some(kind) = kind {

@@ -19,6 +19,7 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod planner;
 pub(crate) mod ready;
+mod repeats;
 mod stages;
 
 #[doc(hidden)]

@@ -250,7 +250,14 @@ fn cast(g: &mut Generator) {
     const NARROW: [&str; 9] =
         ["f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "f32", "i8", "i32"];
     let ty = Type::of(extent(g), extent(g), g.choices.of(&NARROW));
-    let mut value = if g.choices.once_in(4) { g.load_flipped(&ty) } else { g.load(&ty) };
+    let mut value = match g.choices.below(8) {
+        0 | 1 => g.load_flipped(&ty),
+        2 => {
+            let row = g.load(&Type::of(1, ty.shape[1], ty.element));
+            g.op("broadcast", vec![row], ty.clone(), "")
+        }
+        _ => g.load(&ty),
+    };
     let first = value;
     for _ in 0..1 + g.choices.below(3) {
         let own = g.ty(value);

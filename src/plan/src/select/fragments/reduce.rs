@@ -91,8 +91,8 @@ impl Planner<'_, '_, '_, '_> {
         let TargetInfo { tables, arch, .. } = self.target;
         let program = self.program;
         let unsupported = PlanError::Unsupported(op);
-        // Others stand in its place.
-        if program.operand_count(op) != 1 && self.unread.covers(program, op) {
+        // What nothing reads is not computed: others may stand in its place.
+        if self.unread.covers(program, op) {
             return Ok(());
         }
         let operand = program.operand(op, 0).ok_or(unsupported)?;
@@ -104,7 +104,11 @@ impl Planner<'_, '_, '_, '_> {
         {
             return Err(unsupported);
         }
-        // Elements are combined and repeated register by register.
+        // Elements are combined and repeated register by register; who reads a number has it.
+        let is_number = program.role(op) == OpRole::Broadcast && program.constant(result).is_some();
+        if is_number {
+            return repeated(program, op).map(|_| ()).ok_or(unsupported);
+        }
         if self.shape_of(op, operand)?.bits != 32 || self.shape_of(op, result)?.bits != 32 {
             return Err(PlanError::Element(op));
         }
