@@ -70,6 +70,7 @@ fn edits(program: &Program) -> Vec<Program> {
     }
     out.extend((0..program.types.len()).filter_map(|tile| forwarded(program, tile)));
     out.extend((0..program.types.len()).filter_map(|tile| straight(program, tile)));
+    out.extend((0..program.types.len()).filter_map(|tile| unshaped(program, tile)));
     if program.threads > 32 {
         out.push(Program {
             threads: program.threads / 2,
@@ -154,6 +155,35 @@ fn forwarded(program: &Program, tile: Id) -> Option<Program> {
     }
     (!renamed.is_empty())
         .then(|| Program { body: rename(&program.body, &renamed), ..program.clone() })
+}
+
+/// A load of any tensor in place of what makes another shape of a tile.
+fn unshaped(program: &Program, tile: Id) -> Option<Program> {
+    fn place(body: &[Statement], types: &[Type], ty: &Type) -> Option<Place> {
+        body.iter().find_map(|statement| match statement {
+            Statement::For(l) => l.bodies().into_iter().find_map(|body| place(body, types, ty)),
+            Statement::Load { out, from: from @ Place::Global(..) }
+            | Statement::Copy { from: from @ Place::Global(..), to: Place::Shared(out), .. } => {
+                let own = &types[*out];
+                let alike = own.element == ty.element && own.shape.len() == ty.shape.len();
+                alike.then(|| from.clone())
+            }
+            _ => None,
+        })
+    }
+    fn replace(body: &mut [Statement], tile: Id, place: &Place) -> bool {
+        body.iter_mut().any(|statement| match statement {
+            Statement::For(l) => l.bodies_mut().into_iter().any(|body| replace(body, tile, place)),
+            Statement::Op { name: "reshape", out, .. } if *out == tile => {
+                *statement = Statement::Load { out: tile, from: place.clone() };
+                true
+            }
+            _ => false,
+        })
+    }
+    let place = place(&program.body, &program.types, &program.types[tile])?;
+    let mut out = program.clone();
+    replace(&mut out.body, tile, &place).then_some(out)
 }
 
 /// Loads from global memory in place of loads from a shared tile that is copied from there.
