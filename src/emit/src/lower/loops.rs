@@ -97,7 +97,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let first_step = self.steps.here();
         self.steps.label(body)?;
         let mark = self.steps.next_register();
-        if !self.goes_round(op) {
+        if self.may_pass(op) {
             open.enter(self.depth(op));
         }
         self.fixpoint(op, open)?;
@@ -210,7 +210,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if inner == op {
             self.enter_stages(inner, open, false)?;
         }
-        if !self.goes_round(inner) {
+        if self.may_pass(inner) {
             let depth = self.depth(inner);
             if inner == op { open.enter(depth) } else { open.leave(depth) }
         }
@@ -235,7 +235,7 @@ impl LowerContext<'_, '_, '_, '_> {
         while program.next(at).is_none()
             && let Some(parent) = program.parent(at).filter(|parent| *parent != around)
         {
-            if !self.goes_round(parent) {
+            if self.may_pass(parent) {
                 open.leave(self.depth(parent));
             }
             self.leave_stages(parent, open)?;
@@ -289,7 +289,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .loops
             .push(LoopSpan { first: l.first_step, last })
             .map_err(|_| StepError::Loops { capacity })?;
-        if !self.goes_round(op) {
+        if self.may_pass(op) {
             open.leave(self.depth(op));
         }
         self.leave_stages(op, open)?;

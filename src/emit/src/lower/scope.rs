@@ -16,6 +16,12 @@ impl LowerContext<'_, '_, '_, '_> {
         bounds.is_some_and(|(lower, upper)| lower < upper)
     }
 
+    /// Whether a way leads past what a loop's turns order: there may be none, and times of a loop of
+    /// stages leave out those that have not begun.
+    pub(crate) fn may_pass(&self, carrier: Op) -> bool {
+        !self.goes_round(carrier) || self.program.stages(carrier) > 1
+    }
+
     /// Loops around an operation.
     pub(crate) fn depth(&self, op: Op) -> u32 {
         let around = core::iter::successors(self.program.parent(op), |at| self.program.parent(*at));
