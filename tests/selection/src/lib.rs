@@ -7,6 +7,7 @@
 
 pub mod machine;
 pub mod random;
+pub mod search;
 
 use heapless::Vec as Fixed;
 use lanebook::expr::{

@@ -289,7 +289,7 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
 
 /// Two copies of a value beside each other, of which some bits are wanted.
 #[derive(Copy, Clone)]
-struct Copies {
+struct CopiedParts {
     value: ExprId,
     /// The value moves right by so much before.
     right: u32,
@@ -301,7 +301,7 @@ struct Copies {
 
 /// Both parts as copies of one value, made by one product: their shifts are so far apart that the
 /// copies do not overlap. `None` if they cannot, or if it saves nothing.
-fn joined(arena: &ExprArena<'_>, one: Term, other: Term) -> Option<Copies> {
+fn joined(arena: &ExprArena<'_>, one: Term, other: Term) -> Option<CopiedParts> {
     let (low, high) = if one.shift < other.shift { (one, other) } else { (other, one) };
     if low.value != high.value || low.factor != 1 || high.factor != 1 || high.shift <= 0 {
         return None;
@@ -317,7 +317,7 @@ fn joined(arena: &ExprArena<'_>, one: Term, other: Term) -> Option<Copies> {
         return None;
     }
     let at = |mask: u32, by: u32| mask.checked_shr(right)?.checked_shl(left.checked_add(by)?);
-    Some(Copies {
+    Some(CopiedParts {
         value: low.value,
         right,
         factor: bit(left) | bit(left.checked_add(gap)?),
@@ -326,7 +326,7 @@ fn joined(arena: &ExprArena<'_>, one: Term, other: Term) -> Option<Copies> {
 }
 
 /// `((value >> right) * factor) & mask`.
-fn build_copies(arena: &mut ExprArena<'_>, copies: Copies) -> Result<ExprId, ExprError> {
+fn build_copies(arena: &mut ExprArena<'_>, copies: CopiedParts) -> Result<ExprId, ExprError> {
     let moved = match copies.right {
         0 => copies.value,
         right => arena.op_const(IndexOp::Shr, copies.value, u64::from(right))?,
