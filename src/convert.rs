@@ -58,13 +58,17 @@ pub struct Conversion<'a> {
     pub threads: Option<u32>,
     /// How warps of another size lie in waves.
     pub split: WarpSplit,
+    /// Most bytes of shared memory that it may go through, in rounds where the tile has more; without
+    /// it as many as the tile has.
+    pub scratch: Option<u32>,
 }
 
 impl<'a> Conversion<'a> {
     /// One of a tile, without layouts.
     #[must_use]
     pub const fn of(extents: &'a [u32], dtype: &'a str) -> Self {
-        Self { from: "", to: "", extents, dtype, threads: None, split: WarpSplit::Halves }
+        let (threads, scratch) = (None, None);
+        Self { from: "", to: "", extents, dtype, threads, split: WarpSplit::Halves, scratch }
     }
 }
 
@@ -312,7 +316,13 @@ fn write_sides(
     out.write_str("\nfunc @convert(%from: ")?;
     tensor(extents, dtype, ", #from>", out)?;
     open(threads, out)?;
-    out.write_str("  %to = convert_layout %from : ")?;
+    out.write_str("  %to = convert_layout %from ")?;
+    if let Some(scratch) = wanted.scratch {
+        out.write_str("{scratch = ")?;
+        write_number(out, u64::from(scratch))?;
+        out.write_str("} ")?;
+    }
+    out.write_str(": ")?;
     tensor(extents, dtype, ", #from> -> ", out)?;
     tensor(extents, dtype, ", #to>\n  return %to : ", out)?;
     tensor(extents, dtype, ", #to>\n}\n", out)?;

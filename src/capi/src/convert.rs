@@ -281,7 +281,9 @@ unsafe fn wanted<'a>(
     };
     let threads = if own.threads == 0 { None } else { Some(own.threads) };
     let arch = TABLES.arch_named(arch).ok_or(LbError::of(CallStatus::Arch))?;
-    Ok(CallConversion { conversion: Conversion { from, to, extents, dtype, threads, split }, arch })
+    let conversion =
+        Conversion { from, to, extents, dtype, threads, split, ..Conversion::of(&[], "") };
+    Ok(CallConversion { conversion, arch })
 }
 
 /// Writes the program.

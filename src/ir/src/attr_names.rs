@@ -121,6 +121,8 @@ pub const MOVER: &str = "mover";
 pub const TOKEN: &str = "!ttg.async.token";
 /// Attribute: an operation that the program did not write.
 pub const INSERTED: &str = "inserted";
+/// Attribute: most bytes of shared memory that a conversion goes through.
+pub const SCRATCH: &str = "scratch";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
 

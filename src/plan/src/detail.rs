@@ -41,4 +41,5 @@ lanebook_ir::details! {
     22 Indexed { op, why } at op => [why as u32];
     23 Atomic { op, why } at op => [why as u32];
     24 Reshape(op) at op => [];
+    25 Scratch { op, need, have } at op => [need, have];
 }

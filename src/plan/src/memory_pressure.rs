@@ -11,7 +11,7 @@
 //!
 //! Does not make tiles smaller than their elements, and does not cut conversions into pieces.
 
-use crate::data::{Limits, Plan, PlanError};
+use crate::data::{Limits, MAX_ROUND_BITS, Plan, PlanError};
 use crate::select::{Workspace, choose, place_loops};
 use crate::shared_alloc::place;
 use heapless::Vec;
@@ -104,7 +104,9 @@ fn tighten(
     // One tile by what is missing.
     for tile in &tiles {
         let less = tile.bytes.saturating_sub(excess.div_ceil(tile.stages.max(1)));
-        let most = if tile.scratch && less < tile.least { 0 } else { less };
+        // Scratch goes in rounds as far as they go, and then there is none.
+        let rounds = tile.least.checked_shr(MAX_ROUND_BITS as u32).unwrap_or(0);
+        let most = if tile.scratch && less < rounds { 0 } else { less };
         if less < tile.least && !tile.scratch {
             continue;
         }

@@ -642,6 +642,8 @@ pub struct Weights {
     /// What an instruction of shared memory, or one that moves registers between lanes, costs more
     /// than another where ways to convert are compared.
     pub exchange_access: u32,
+    /// Instructions that a further round of an exchange is as much as: its barriers.
+    pub exchange_round: u32,
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
     /// ahead of an exchange or behind it.
     pub packed_percent: u32,
@@ -682,6 +684,7 @@ impl Weights {
         exchange_addresses: 0,
         exchange_pass: 0,
         exchange_access: 0,
+        exchange_round: 0,
         packed_percent: 0,
         bound_steps: 0,
         segment_bytes: 0,
@@ -707,5 +710,11 @@ impl Weights {
     #[must_use]
     pub fn exchange(&self) -> u32 {
         self.exchange_addresses.saturating_mul(self.instruction)
+    }
+
+    /// What each further round of an exchange costs: two barriers, in quarters.
+    #[must_use]
+    pub fn round(&self) -> u32 {
+        self.exchange_round.saturating_mul(self.instruction)
     }
 }

@@ -71,6 +71,10 @@ pub struct Convert {
     /// The layout that is wanted
     #[arg(value_name = "TO")]
     pub to: String,
+    /// Most bytes of shared memory that it goes through, in rounds where the tile has more; without it as many as the
+    /// tile has
+    #[arg(long, value_name = "BYTES")]
+    pub scratch: Option<u32>,
     #[command(flatten)]
     pub snippet: SnippetArgs,
 }

@@ -18,6 +18,7 @@ pub fn run(args: &Convert, tables: &Tables<'_>) -> Result<(), Problems> {
         to: &args.to,
         threads: own.threads,
         split: split(&own.split)?,
+        scratch: args.scratch,
         ..Conversion::of(&extents, &own.dtype)
     };
     written(tables, own, convert::conversion(tables, &own.arch, &wanted)?)

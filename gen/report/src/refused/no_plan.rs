@@ -309,6 +309,11 @@ pub(super) fn of_plan(
             op,
             format!("this one reaches {need} B"),
         ),
+        PlanError::Scratch { op, need, .. } => here(
+            Problem::refused(what, format!("write `scratch = {need}`, or more")),
+            op,
+            tile_types(op),
+        ),
         PlanError::TensorMemory { op, need, .. } => here(
             Problem::refused(what, "use a smaller tile of the product, or fewer products at once"),
             op,

@@ -2,6 +2,7 @@
 
 use crate::contents::ContentsContext;
 use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NO_LOOP, Turned};
+use crate::evaluator::power;
 use crate::memory::alloc::shares_bytes;
 use crate::order::walks::narrow;
 use crate::stages::staged_tile;
@@ -284,13 +285,18 @@ fn write(look: &ContentsContext<'_>, state: &mut TileStates, access: TileAccess)
     }
 }
 
-/// How many steps write a tile for an operation.
+/// How many steps write a tile for an operation: of an exchange in rounds those of one, after which
+/// the next one writes it anew.
 fn steps_of(look: &ContentsContext<'_>, op: Op, alloc: u16) -> u16 {
     let own = |s: &&Step| {
         usize::from(s.origin) == op.index()
             && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc)
     };
-    u16::try_from(look.steps.iter().filter(own).count()).unwrap_or(u16::MAX)
+    let exchange = look.plan.exchanges.iter().find(|e| e.op == op && e.alloc == alloc);
+    let rounds = exchange.and_then(|e| power(e.rounds.len())).unwrap_or(1);
+    let rounds = usize::try_from(rounds).unwrap_or(1);
+    let each = look.steps.iter().filter(own).count().checked_div(rounds).unwrap_or(0);
+    u16::try_from(each).unwrap_or(u16::MAX)
 }
 
 /// Whether a tile that holds `held` is what the program says.

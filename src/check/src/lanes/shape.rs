@@ -6,7 +6,7 @@ use crate::memory::movement;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Op, Program, Value, attr_names};
-use lanebook_plan::{Plan, SharedExchange};
+use lanebook_plan::{HalfPlan, Plan, SharedExchange};
 use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
@@ -302,8 +302,14 @@ fn halves(
     exchange: &SharedExchange,
 ) -> Result<(), Violation> {
     let places = exchange.basis.places.as_slice();
-    if !are_apart(places, exchange.from.shape.total()) {
-        return Err(Violation::End { op: exchange.op, operand: 3 });
+    let wrong = Violation::End { op: exchange.op, operand: 3 };
+    if !are_apart(places, exchange) {
+        return Err(wrong);
+    }
+    for (fragment, half) in [(&exchange.from, &exchange.store), (&exchange.to, &exchange.load)] {
+        if !in_order(exchange.rounds.as_slice(), fragment, half) {
+            return Err(wrong);
+        }
     }
     if !leaves_copies(tables, plan, exchange) {
         return Err(Violation::End { op: exchange.op, operand: 0 });
@@ -330,12 +336,36 @@ fn leaves_copies(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &SharedExchange
     load.kept == 0 && bits.all(is_copy)
 }
 
-/// Whether no two elements of a panel of `2^total` have one place: as many columns as bits, none the
-/// sum of others.
-fn are_apart(places: &[u32], total: u8) -> bool {
+/// Whether an instruction of a half moves elements of one round alone, and rounds come in order: of
+/// all that a thread's number and a register's add to an element, a bit that says the round stands
+/// in that one register bit which the bit of an instance's number names, the last ones in order.
+fn in_order(rounds: &[u32], fragment: &Fragment, half: &HalfPlan) -> bool {
+    let registers = half.tiling.instance_registers.as_slice();
+    let Some(first) = registers.len().checked_sub(rounds.len()) else { return false };
+    let (lanes, warps) = (fragment.lane.as_slice(), fragment.warp.as_slice());
+    // Registers of 32 bits are counted.
+    let inside = place_bits(fragment).checked_ilog2().and_then(|bits| usize::try_from(bits).ok());
+    rounds.iter().zip(registers.iter().skip(first)).all(|(element, register)| {
+        let column =
+            inside.and_then(|bits| usize::from(*register).checked_add(5)?.checked_sub(bits));
+        let elsewhere =
+            (0..).zip(fragment.register.as_slice()).filter(|(at, _)| Some(*at) != column);
+        let others = lanes.iter().chain(warps).chain(elsewhere.map(|(_, e)| e));
+        let own = column.and_then(|at| fragment.register.get(at));
+        element.is_power_of_two()
+            && own.is_some_and(|e| e & element != 0)
+            && others.into_iter().all(|e| e & element == 0)
+    })
+}
+
+/// Whether no two elements of one round have one place, in a panel of `2^total`: as many columns as
+/// bits, none the sum of others.
+fn are_apart(places: &[u32], exchange: &SharedExchange) -> bool {
+    let (total, rounds) = (exchange.from.shape.total(), exchange.rounds.as_slice());
     let mut leaders = [0u32; 32];
-    let end = 1u32.checked_shl(u32::from(total)).unwrap_or(0);
-    let is_new = |place: &u32| {
+    let bits = usize::from(total).checked_sub(rounds.len());
+    let end = bits.and_then(power).unwrap_or(0);
+    let mut is_new = |place: &u32| {
         let mut rest = *place;
         while let Some(top) = rest.checked_ilog2() {
             match leaders.get_mut(top as usize) {
@@ -349,9 +379,12 @@ fn are_apart(places: &[u32], total: u8) -> bool {
         }
         false
     };
+    let names_round = |k: usize| power(k).is_some_and(|element| rounds.contains(&element));
+    let mut of_round = (0usize..).zip(places).filter(|(k, _)| !names_round(*k));
     places.len() == usize::from(total)
         && places.iter().all(|place| *place < end)
-        && places.iter().all(is_new)
+        && of_round.all(|(_, place)| is_new(place))
+        && (0..usize::from(total)).filter(|k| names_round(*k)).count() == rounds.len()
 }
 
 /// The distribution of the places that elements have.

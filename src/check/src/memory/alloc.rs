@@ -4,7 +4,7 @@ use crate::evaluator::{Memory, element_bytes, panel_size, power};
 use crate::reader::has;
 use crate::violation::Violation;
 use lanebook_ir::{Op, Program};
-use lanebook_plan::{End, Plan, ProductPlan};
+use lanebook_plan::{End, Plan, ProductPlan, SharedExchange};
 use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Statements 1 and 2 of the module's page.
@@ -30,6 +30,10 @@ pub(crate) fn allocs(
         let size = element_bytes(a.shape).map(u64::from);
         let panels = u32::from(a.shape.grid.rows).saturating_mul(u32::from(a.shape.grid.cols));
         let elements = panel_size(a.shape).and_then(|size| size.checked_mul(panels)).unwrap_or(0);
+        // An exchange has places for those of one round.
+        let exchange = plan.exchanges.iter().find(|e| usize::from(e.alloc) == k);
+        let rounds = exchange.map_or(1, SharedExchange::round_count);
+        let elements = elements.checked_div(rounds).unwrap_or(elements);
         for e in 0..elements {
             let end = Memory::Shared(a)
                 .at(e)

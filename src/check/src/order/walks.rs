@@ -10,7 +10,7 @@ use core::cell::Cell;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
-use lanebook_plan::{End, Plan, ProductPlan, TensorLoads};
+use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
 
 /// Most rules that one kind of access begins: a digit of a word each.
@@ -216,6 +216,29 @@ impl OrderContext<'_> {
                 if found != want {
                     return Err(Violation::Count { op: e.op, atom, want, found });
                 }
+            }
+            self.in_rounds(e)?;
+        }
+        Ok(())
+    }
+
+    /// Statement 13 for an exchange in rounds: each round's loads stand behind its stores and before
+    /// the next one's. Which instance a step is, its place among those of one address says.
+    fn in_rounds(&self, e: &SharedExchange) -> Result<(), Violation> {
+        let rounds = e.round_count();
+        let each = |half: &HalfPlan| half.tiling.count().checked_div(rounds).unwrap_or(0);
+        let (stores, loads) = (each(&e.store), each(&e.load));
+        let moves = self.steps.iter().filter(|s| {
+            s.purpose == Purpose::Move
+                && usize::from(s.origin) == e.op.index()
+                && (s.atom == e.store.atom || s.atom == e.load.atom)
+        });
+        let turn = stores.saturating_add(loads);
+        for (at, step) in (0u32..).zip(moves) {
+            let is_store = at.checked_rem(turn).is_some_and(|at| at < stores);
+            let atom = if is_store { e.store.atom } else { e.load.atom };
+            if step.atom != atom {
+                return Err(Violation::Count { op: e.op, atom, want: turn, found: at });
             }
         }
         Ok(())

@@ -55,8 +55,10 @@ impl LowerContext<'_, '_, '_, '_> {
         self.meet_parts(op, (true, false), open)?;
         self.meet_parts(op, (false, false), open)?;
         let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
-        for half in exchange.moves() {
-            self.meet_half(op, &half, open, false)?;
+        for _ in 0..exchange.round_count() {
+            for half in exchange.moves() {
+                self.meet_half(op, &half, open, false)?;
+            }
         }
         Ok(())
     }
@@ -93,10 +95,20 @@ impl LowerContext<'_, '_, '_, '_> {
         let from = self.suited(op, from, data)?;
         let each = given.registers().checked_div(u16::from(from.count)).ok_or(refuse)?;
         let packed = (each > 1).then_some((each, given.shape.bits));
-        self.half(op, &store, (from, packed), open)?;
         let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;
+        let rounds = exchange.round_count();
+        let part = |half: &TransferPlan, round: u32| {
+            let each = half.tiling.count().checked_div(rounds)?;
+            let first = each.checked_mul(round)?;
+            Some(first..first.checked_add(each)?)
+        };
+        self.half(op, &store, part(&store, 0).ok_or(refuse)?, (from, packed), open)?;
         let to = self.tile(op, class, &target)?;
-        self.half(op, &load, (to, None), open)?;
+        self.half(op, &load, part(&load, 0).ok_or(refuse)?, (to, None), open)?;
+        for round in 1..rounds {
+            self.half(op, &store, part(&store, round).ok_or(refuse)?, (from, packed), open)?;
+            self.half(op, &load, part(&load, round).ok_or(refuse)?, (to, None), open)?;
+        }
         Ok(to)
     }
 
@@ -154,12 +166,13 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(slot(all))
     }
 
-    /// One half of an exchange. Of a `packed` tile each element goes alone: how many there are to a
-    /// register, and their bits.
+    /// Some instances of one half of an exchange. Of a `packed` tile each element goes alone: how
+    /// many there are to a register, and their bits.
     fn half(
         &mut self,
         op: Op,
         half: &TransferPlan,
+        instances: core::ops::Range<u32>,
         (tile, packed): (Reg, Option<(u16, u16)>),
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
@@ -167,7 +180,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
         let first = self.first_of_copies(half)?;
-        for i in 0..half.tiling.count() {
+        for i in instances {
             let register = half.tiling.register(i);
             let data = match packed {
                 None => self.part_of(tile, register, half.tiling.tuple.as_slice())?,

@@ -111,6 +111,15 @@ pub enum PlanError {
         /// Bytes the architecture has.
         have: u32,
     },
+    /// What a conversion says that it may take of shared memory is too little.
+    Scratch {
+        /// The conversion.
+        op: Op,
+        /// Bytes that it takes at the least, in as many rounds as it can go in.
+        need: u32,
+        /// Bytes that it may take.
+        have: u32,
+    },
     /// Tensor memory is exceeded: an allocation is a power of two of its columns, and a block has
     /// no more.
     TensorMemory {
@@ -203,6 +212,7 @@ impl PlanError {
             | Self::Conflict { op, .. }
             | Self::Written { op, .. }
             | Self::SharedMemory { op, .. }
+            | Self::Scratch { op, .. }
             | Self::TensorMemory { op, .. }
             | Self::TensorReach { op, .. }
             | Self::GlobalReach { op, .. }

@@ -30,7 +30,7 @@ use lanebook_ir::{Op, Value};
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
 use lanebook_tile::basis::PlaceBasis;
 use lanebook_tile::evaluate::EndMap;
-use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape};
+use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout, TileShape};
 
 /// A tile in shared memory.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -315,16 +315,36 @@ pub struct SharedExchange {
     pub store: HalfPlan,
     /// The load.
     pub load: HalfPlan,
+    /// Rounds, one after the other through the same places: the bits of an element's number that say
+    /// in which one it goes. The last bits of an instance's number say the same, in this order.
+    pub rounds: Columns<u32, MAX_ROUND_BITS>,
 }
+
+/// Most bits of a round's number: an eighth of a tile at a time.
+pub const MAX_ROUND_BITS: usize = 3;
 
 #[doc(hidden)]
 impl SharedExchange {
+    /// How many rounds there are.
+    #[must_use]
+    pub fn round_count(&self) -> u32 {
+        1u32.checked_shl(u32::try_from(self.rounds.len()).unwrap_or(u32::MAX)).unwrap_or(1)
+    }
+
+    /// Bytes of the places of one round.
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        let all = u32::try_from(self.from.shape.bytes()).unwrap_or(u32::MAX);
+        all.checked_div(self.round_count()).unwrap_or(all)
+    }
+
     /// Weighted sum of both halves, addresses and barriers, in quarter units, as ways to convert are
     /// compared.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let halves = self.store.cost(weights).saturating_add(self.load.cost(weights));
-        halves.saturating_add(weights.exchange())
+        let again = self.round_count().saturating_sub(1).saturating_mul(weights.round());
+        halves.saturating_add(weights.exchange()).saturating_add(again)
     }
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.

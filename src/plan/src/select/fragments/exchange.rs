@@ -79,6 +79,26 @@ const FORMS: [(FormKind, FormKind); 9] = [
     (FormKind::PlaceEach, FormKind::PlaceEach),
 ];
 
+/// A way as an exchange in one round.
+fn exchange_of(
+    op: Op,
+    (from, to): (&Fragment, &Fragment),
+    way: &ExchangeWay,
+    alloc: u16,
+) -> SharedExchange {
+    let (from, to, basis, store, load) = (*from, *to, way.basis, way.store, way.load);
+    SharedExchange { op, alloc, from, to, basis, store, load, rounds: Columns::new() }
+}
+
+/// Of two reasons why an exchange is too large that of the smaller one; else the first.
+fn smaller_need(first: PlanError, second: PlanError) -> PlanError {
+    let need = |error: PlanError| match error {
+        PlanError::Scratch { need, .. } | PlanError::SharedMemory { need, .. } => need,
+        _ => u32::MAX,
+    };
+    if need(second) < need(first) { second } else { first }
+}
+
 /// Columns with those of `first` in front, in its order.
 fn ordered(columns: &[u32], first: &[u32]) -> Columns<u32, 12> {
     let mut out = Columns::new();
@@ -138,14 +158,27 @@ impl Planner<'_, '_, '_, '_> {
         between: &ExchangeSides,
         inside: Option<u32>,
     ) -> Result<(), PlanError> {
-        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
-        let room = self.limits.of(value);
-        let bytes = u32::try_from(between.from.shape.bytes()).unwrap_or(u32::MAX);
-        if bytes > room {
-            return Err(PlanError::SharedMemory { op, need: bytes, have: room });
-        }
         let found = self.best_forms(op, between)?;
         self.take_exchange(op, between, &found, inside)
+    }
+
+    /// Whether a way can go in as many rounds as it has to.
+    ///
+    /// # Errors
+    /// It cannot: what it takes at the least.
+    #[inline(never)]
+    fn goes_in_rounds(
+        &self,
+        op: Op,
+        (from, to): (&Fragment, &Fragment),
+        way: &ExchangeWay,
+    ) -> Result<(), PlanError> {
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let bytes = u32::try_from(from.shape.bytes()).unwrap_or(u32::MAX);
+        if bytes <= self.scratch_room(op, value) {
+            return Ok(());
+        }
+        self.fit_rounds(&mut exchange_of(op, (from, to), way, 0), value)
     }
 
     /// Puts an exchange into the plan, unless moving `inside` warps costs no more.
@@ -160,9 +193,17 @@ impl Planner<'_, '_, '_, '_> {
         let shape = between.from.shape;
         let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let align = self.target.tables.weights.shared_align;
-        let bytes = u32::try_from(shape.bytes()).unwrap_or(u32::MAX);
+        let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
+        let mut exchange = exchange_of(op, (&between.from, &between.to), way, number);
+        for (stores, side) in [(true, &mut exchange.from), (false, &mut exchange.to)] {
+            let form = self.form(op, between, stores, *forms).ok_or(PlanError::Stale)?;
+            *side = form.fragment;
+        }
+        self.fit_rounds(&mut exchange, value)?;
         if let Some(inside) = inside {
-            let cost = way.cost.saturating_add(self.target.tables.weights.exchange());
+            let weights = &self.target.tables.weights;
+            let rounds = exchange.round_count().saturating_sub(1).saturating_mul(weights.round());
+            let cost = way.cost.saturating_add(weights.exchange()).saturating_add(rounds);
             if inside <= cost {
                 let what = Candidate::Exchange(way.store.atom, way.load.atom);
                 self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
@@ -177,10 +218,8 @@ impl Planner<'_, '_, '_, '_> {
                 cost: inside,
             });
         }
-        let mut sides = *between;
-        for (stores, side) in [(true, &mut sides.from), (false, &mut sides.to)] {
+        for stores in [true, false] {
             let form = self.form(op, between, stores, *forms).ok_or(PlanError::Stale)?;
-            *side = form.fragment;
             if let Some(lanes) = form.lanes {
                 self.push_lanes(lanes)?;
             }
@@ -191,24 +230,14 @@ impl Planner<'_, '_, '_, '_> {
             shape,
             layout: PLAIN,
             fixed: false,
-            bytes,
+            bytes: exchange.bytes(),
             stages: 1,
-            align: clear_of_phases(&map, [&way.store, &way.load]).max(align),
+            align: clear_of_phases(&map, [&exchange.store, &exchange.load]).max(align),
             offset: 0,
         };
-        let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
         let capacity = self.plan.allocs.capacity();
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
         let capacity = self.plan.exchanges.capacity();
-        let exchange = SharedExchange {
-            op,
-            alloc: number,
-            from: sides.from,
-            to: sides.to,
-            basis: way.basis,
-            store: way.store,
-            load: way.load,
-        };
         self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity, op))
     }
 
@@ -234,7 +263,7 @@ impl Planner<'_, '_, '_, '_> {
             match self.best_exchange(op, (&from.fragment, &to.fragment), extra, limit) {
                 Ok(Some(way)) => best = Some((way, forms)),
                 Ok(None) => {}
-                Err(error) => why = why.or(Some(error)),
+                Err(error) => why = Some(why.map_or(error, |first| smaller_need(first, error))),
             }
         }
         best.ok_or(why.unwrap_or(PlanError::Undecided(op)))
@@ -325,7 +354,7 @@ impl Planner<'_, '_, '_, '_> {
         self.able(op, from, true, &mut stores)?;
         self.able(op, to, false, &mut loads)?;
         let mut best: Option<ExchangeWay> = None;
-        let mut why = None;
+        let (mut why, mut too_large) = (None, None);
         for &(store, least_store) in &stores {
             for &(load, least_load) in &loads {
                 for order in [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrder::Load] {
@@ -337,6 +366,11 @@ impl Planner<'_, '_, '_, '_> {
                     match self.exchange_by((store, load), (from, to), order, limit) {
                         Ok(way) => {
                             let way = ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
+                            if let Err(error) = self.goes_in_rounds(op, (from, to), &way) {
+                                too_large =
+                                    Some(too_large.map_or(error, |e| smaller_need(e, error)));
+                                continue;
+                            }
                             if let Some(beaten) = best.replace(way) {
                                 self.lose_exchange(op, &beaten);
                             }
@@ -347,6 +381,7 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         match (best, why) {
+            (None, _) if too_large.is_some() => Err(too_large.unwrap_or(PlanError::Stale)),
             (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoMover { op, why }),
             (found, _) => Ok(found),
         }
@@ -358,7 +393,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     /// The instructions between registers and shared memory, one way.
-    fn movers(&self, stores: bool) -> &[CopyAtom] {
+    pub(super) fn movers(&self, stores: bool) -> &[CopyAtom] {
         if stores {
             self.transfers.between(Space::Register, Space::Shared)
         } else {

@@ -3,6 +3,7 @@
 
 pub(crate) mod exchange;
 pub(crate) mod exchange_half;
+pub(crate) mod exchange_rounds;
 pub(crate) mod explicit_layouts;
 pub(crate) mod flow;
 pub(crate) mod free_tiles;
