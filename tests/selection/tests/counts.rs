@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         combine: Combine::Add,
         base: false,
         phases: &[],
-        most: (4, 0),
+        most: (2, 0),
     },
     Case {
         name: "ds_read_b128 A, swizzled",

@@ -132,8 +132,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: false,
         least: 2,
-        reason: "the whole number, and its rows once more, shifted together: columns that are added are taken \
-                 for products of fields",
+        reason: "",
     },
     Sequence {
         name: "ds_read_b64 A, swizzled",

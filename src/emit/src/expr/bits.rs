@@ -10,7 +10,7 @@
 //!
 //! What is built is already near its best form; the index rules remove masks that known bits make
 //! idle and turn combinations of disjoint parts into whatever the target has instructions for.
-use crate::expr::{ExprArena, ExprError, ExprId};
+use crate::expr::{BitFacts, ExprArena, ExprError, ExprId};
 use lanebook_tables::IndexOp;
 pub use lanebook_tile::map::Combine;
 
@@ -171,7 +171,17 @@ fn take_common_shift(arena: &ExprArena<'_>, terms: &mut BitTerms, offset: u32) -
     }
     let room = |term: &Term| term.lowest();
     let most = terms.list.iter().flatten().map(room).fold(offset.trailing_zeros(), u32::min);
-    let moved = |by: u32| terms.list.iter().flatten().filter(|t| t.less(by).shift != 0).count();
+    let masked = |term: Term| {
+        let possible = arena.facts(term.value).map_or(u64::MAX, BitFacts::possible);
+        let right = u32::from(term.shift.min(0).unsigned_abs());
+        possible.checked_shr(right) != term.mask.checked_shr(right).map(u64::from)
+    };
+    let moved = |by: u32| {
+        let parts = terms.list.iter().flatten().map(|term| term.less(by));
+        parts.fold(0u32, |sum, t| {
+            sum.wrapping_add(u32::from(t.shift != 0)).wrapping_add(u32::from(masked(t)))
+        })
+    };
     let shifts = terms.list.iter().flatten().filter_map(|t| u32::try_from(t.shift).ok());
     let best = shifts.filter(|by| *by <= most).map(|by| (moved(by), by)).min();
     let Some((_, by)) = best.filter(|(after, _)| *after < moved(0)) else { return 0 };
@@ -213,6 +223,28 @@ fn at_distance(own: &[u32; 32], shift: i8) -> u32 {
     mask
 }
 
+/// Bit 31 + d: some bit moves by d.
+fn distances_of(own: &[u32; 32]) -> u64 {
+    (0u32..).zip(own).fold(0, |all, (number, column)| {
+        all | u64::from(*column).wrapping_shl(31u32.saturating_sub(number))
+    })
+}
+
+/// The two distances of a value that is added as a whole, and once more without its lowest bits and
+/// less far: shifts alone, no masks. One product is better where all bits have both.
+fn twice(own: &[u32; 32]) -> Option<(i8, i8)> {
+    let distances = distances_of(own);
+    if distances.count_ones() != 2 {
+        return None;
+    }
+    let high = i8::try_from(distances.checked_ilog2()?).ok()?.checked_sub(31)?;
+    let low = i8::try_from(distances.trailing_zeros()).ok()?.checked_sub(31)?;
+    let (whole, rest) = (at_distance(own, high), at_distance(own, low));
+    let lost = u32::from(high.abs_diff(low));
+    let kept = whole.checked_shr(lost)?.checked_shl(lost)?;
+    (high > 0 && rest != 0 && rest != whole && rest == kept).then_some((high, low))
+}
+
 /// Splits the columns of one value into terms.
 fn terms_of(
     value: ExprId,
@@ -220,6 +252,11 @@ fn terms_of(
     combine: Combine,
     terms: &mut BitTerms,
 ) -> Result<(), ExprError> {
+    if let Some((high, low)) = twice(own).filter(|_| combine == Combine::Add) {
+        let mask = |shift| at_distance(own, shift);
+        terms.push(Term { value, mask: mask(high), shift: high, factor: 1 })?;
+        return terms.push(Term { value, mask: mask(low), shift: low, factor: 1 });
+    }
     for number in 0..32u32 {
         let column = own.get(number as usize).copied().unwrap_or(0);
         let single = column.is_power_of_two();
@@ -253,11 +290,7 @@ fn terms_of(
     if combine == Combine::Add {
         return Ok(());
     }
-    // Bit 31 + d: some bit moves by d.
-    let mut distances = 0u64;
-    for (number, column) in (0u32..).zip(own.iter()) {
-        distances |= u64::from(*column).wrapping_shl(31u32.saturating_sub(number));
-    }
+    let mut distances = distances_of(own);
     while distances != 0 {
         let shift = (distances.trailing_zeros() as i8).saturating_sub(31);
         distances &= distances.wrapping_sub(1);
