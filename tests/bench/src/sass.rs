@@ -8,6 +8,7 @@ use lanebook::emit::step::{Slot, Step};
 use lanebook::tables::Role;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Machine instructions of a sequence of the target's text that ends in the address of an access;
 /// `None` where its text is that of the machine already, or the access is none of shared memory.
@@ -64,7 +65,10 @@ fn address(access: &Step) -> Option<(u8, u16)> {
 /// Machine instructions of a kernel, those that fill it up left out.
 fn instructions(text: &str, arch: &str) -> Result<u32, String> {
     let tools = tools()?;
-    let name = format!("lanebook-sass-{}-{arch}", std::process::id());
+    // Several threads may ask at once.
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let number = ASKED.fetch_add(1, Ordering::Relaxed);
+    let name = format!("lanebook-sass-{}-{number}-{arch}", std::process::id());
     let [source, binary] =
         ["ptx", "cubin"].map(|end| std::env::temp_dir().join(&name).with_extension(end));
     std::fs::write(&source, text).map_err(|e| e.to_string())?;
