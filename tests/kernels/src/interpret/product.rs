@@ -25,14 +25,19 @@ fn unordered(
     if !element.decode(element.encode(magnitude)).is_finite() {
         return Item { bits: element.encode(value), sure: Sure::Free };
     }
-    let exact = lowest.is_some_and(|bit| {
-        bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit))
-    });
+    // What is below the least number of the type is rounded on the way, and its sign with it.
+    let least = element.step(0.0);
+    let is_below = lowest.is_none_or(|bit| bit != i32::MAX && 2f64.powi(bit) < least);
+    let exact = !is_below
+        && lowest.is_some_and(|bit| {
+            bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit))
+        });
     if error == 0.0 && exact {
         let bits = element.encode(value);
         return Item { bits, sure: if value == 0.0 { Sure::Near(0.0) } else { Sure::Bits } };
     }
-    let rounding = terms as f64 * 2f64.powi(-holds(element)) * magnitude;
+    let lost = if is_below { least } else { 0.0 };
+    let rounding = terms as f64 * (2f64.powi(-holds(element)) * magnitude + lost);
     Item::rounded(element, value, error + rounding)
 }
 
@@ -154,4 +159,26 @@ pub(super) fn scaled(tiles: &[Tile], shape: &[usize], element: Element) -> Said<
     let left = side(a, &|i| pa[i / k * runs + i % k * runs / k]);
     let right = side(b, &|i| pb[i % n * runs + i / n * runs / k]);
     Ok(products(&left, &right, Some(c), at, element))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sum below the least number of its type may be a zero of either sign, or that number; one
+    /// that the type holds is fixed.
+    #[test]
+    fn sums_below_the_least_number() {
+        let element = Element::of("f32").expect("a type");
+        let of = |power: i32| {
+            let value = -2f64.powi(power);
+            unordered(element, value, -value, Some(power), 2, 0.0)
+        };
+        for got in [0, 1 << 31, (1 << 31) | 1] {
+            assert!(of(-200).admits(element, got), "{got:x}");
+        }
+        assert!(!of(-200).admits(element, 0x0080_0000));
+        assert_eq!(of(-149).sure, Sure::Bits);
+        assert!(!of(-149).admits(element, 1 << 31));
+    }
 }
