@@ -107,7 +107,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     (
         "src/loops",
         &["layout", "tables", "ir", "infer"],
-        &[&["machine"], &["error"], &["tell+operators+indices"], &["result"]],
+        &[&["machine"], &["error", "exchange"], &["tell+operators+indices"], &["result"]],
     ),
     (
         "src/query",
@@ -172,7 +172,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         "gen/report/src",
         &[],
         &[
-            &["memory", "notation", "problem", "reasons", "table"],
+            &["memory", "notation", "problem", "race", "reasons", "table"],
             &["answer", "archs", "program"],
             &["plan"],
             &["refused"],

@@ -1,12 +1,13 @@
 //! A tile program to a plan, its reasons, and the instruction sequence.
 use crate::archs::arch;
-use crate::infer::{Request, found};
-use crate::inferred::races::{RaceFinding, races};
+use crate::infer::{Request, exchanged, found};
+use crate::inferred::races::races;
 use crate::memory::LoopMemory;
 use crate::plan::words::Lines;
 use crate::plan::{Parts, Report};
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
+use crate::race::RaceFinding;
 use crate::refused::{of_compile, of_program, written};
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
@@ -98,6 +99,7 @@ pub fn reported<T>(
     let compiled = match &mut memory {
         Some(memory) => {
             let request = Request::usual(tables, arch)?;
+            exchanged(tables, &mut program, source, request)?;
             let (mut told, timeline) = found(memory, tables, &program, source, request)?;
             meeting = races(&program, &mut told, timeline.names())?;
             compile_loops(tables, id, &mut program, room.scratch(), &mut told)

@@ -1,15 +1,19 @@
 //! Layouts of a program's parallel loops and fragments, and how they came about.
 use crate::inferred::fragments;
-use crate::inferred::races::{RaceFinding, races};
+use crate::inferred::races::races;
 use crate::inferred::refused::{of_stop, of_told};
 use crate::inferred::timeline::{Names, Timeline, layout};
 use crate::memory::LoopMemory;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
+use crate::race::RaceFinding;
 use crate::refused::of_program;
-use lanebook::infer::{self, Level, MemoryScope};
+use lanebook::infer::{
+    self, BufferId, Inference, InferenceEvent, Level, Listener, MemoryScope, OperatorId, Reason,
+    Rejection,
+};
 use lanebook::ir::{self, Op, Program};
-use lanebook::loops::{LoopLayouts, Told, tell};
+use lanebook::loops::{LoopLayouts, Told, exchange, tell};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
 use serde_json::{Value as Json, json};
@@ -39,6 +43,66 @@ impl<'t> Request<'t> {
             Problem::internal("the tables have no cost", "add one to rules/cost.ron")
         })?;
         Ok(Self { arch, level: Level::Free, policy })
+    }
+}
+
+/// What of a fragment no loop that reads it owns.
+struct Readers<'t> {
+    /// Loops that may read through shared memory.
+    may: &'t dyn Fn(OperatorId) -> bool,
+    last: Option<(OperatorId, BufferId)>,
+}
+
+impl Listener for Readers<'_> {
+    fn event(&mut self, _: &Inference<'_>, event: InferenceEvent) {
+        let InferenceEvent::Rejected(Rejection { operator, reason, .. }) = event else { return };
+        let (Reason::NotOwner { buffer }
+        | Reason::InnerVariable { buffer }
+        | Reason::OuterVariable { buffer }) = reason
+        else {
+            return;
+        };
+        if (self.may)(operator) {
+            self.last = Some((operator, buffer));
+        }
+    }
+}
+
+/// Lets loops with `exchange = allow` read through shared memory what no layout of theirs owns, until there are layouts or
+/// nothing more is allowed.
+///
+/// # Errors
+/// What cannot be told to inference.
+pub(crate) fn exchanged(
+    tables: &Tables<'_>,
+    program: &mut Program<'_, '_>,
+    source: &Source,
+    request: Request<'_>,
+) -> Result<(), Problems> {
+    let function = function(program, source)?;
+    let says = |program: &Program<'_, '_>| {
+        program.inside(function).any(|op| program.has_attr(op, ir::attr_names::EXCHANGE))
+    };
+    if !says(program) {
+        return Ok(());
+    }
+    let mut memory = LoopMemory::default();
+    loop {
+        let mut told = tell(program, function, tables, request.arch, memory.parts())
+            .map_err(|error| of_told(program, source, error))?;
+        let ops: Vec<(OperatorId, Op)> = told.operators().collect();
+        let nest = |id| ops.iter().find(|(own, _)| *own == id).map(|(_, op)| *op);
+        let may = |id| nest(id).is_some_and(|op| program.has_attr(op, ir::attr_names::EXCHANGE));
+        let mut readers = Readers { may: &may, last: None };
+        if told.inference.run_to(request.level, request.policy, &mut readers).is_ok() {
+            return Ok(());
+        }
+        let Some((operator, buffer)) = readers.last else { return Ok(()) };
+        let (nest, fragment) = (nest(operator), told.value(buffer));
+        let (Some(nest), Some(fragment)) = (nest, fragment) else { return Ok(()) };
+        if exchange(program, nest, fragment).is_none() {
+            return Ok(());
+        }
     }
 }
 
@@ -85,6 +149,7 @@ pub fn inferred<T>(
         .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     let function = function(&program, source)?;
+    exchanged(tables, &mut program, source, request)?;
     let mut memory = LoopMemory::default();
     let (mut told, timeline) = found(&mut memory, tables, &program, source, request)?;
     let races = races(&program, &mut told, timeline.names())?;

@@ -10,7 +10,7 @@
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
-//! | [`memory`] | what inference borrows |
+//! | [`memory`] [`race`] | what inference borrows; iterations that meet |
 //! | [`answer`] | answers and pictures as comma-separated values and JSON |
 //! | [`archs`] [`notation`] [`table`] | architectures by name; layouts as people write them; columns |
 //!
@@ -30,6 +30,7 @@ pub mod notation;
 pub mod plan;
 pub mod problem;
 pub mod program;
+pub mod race;
 pub mod reasons;
 pub mod refused;
 pub mod table;

@@ -45,6 +45,7 @@ const WORDS: &[&str] = &[
     "start",
     "end",
     "num_stages",
+    "exchange",
     "max",
     "min",
 ];
@@ -128,6 +129,8 @@ pub const NUM: &str = "num";
 
 /// Attribute: the widest access of a parallel loop, in elements.
 pub const COALESCED_WIDTH: &str = "coalesced_width";
+/// Attribute: whether what a parallel loop reads may go through shared memory.
+pub const EXCHANGE: &str = "exchange";
 /// Attribute: how the warps of a product lie over its result.
 pub const POLICY: &str = "policy";
 /// Attribute: a product's first operand is (k,m).

@@ -5,6 +5,7 @@
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
+//! | `exchange` | what a loop reads and does not own: through shared memory |
 //! | `error` | what cannot be told, and where |
 //!
 //! Guarantees: no allocation, no recursion, no panic; every attribute and operation is told, or
@@ -89,6 +90,7 @@
 extern crate std;
 
 mod error;
+mod exchange;
 mod indices;
 mod machine;
 mod operators;
@@ -96,6 +98,7 @@ mod result;
 mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
+pub use exchange::exchange;
 pub use result::LoopLayouts;
 pub use tell::{Fact, LoopParts, Told, tell};
 

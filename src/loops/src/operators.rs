@@ -1,6 +1,7 @@
 //! Loops and tile operations, told as operators with their accesses.
 
 use crate::error::LoopErrorKind;
+use crate::exchange::may_exchange;
 use crate::machine::{AnchorUnit, UnitRequest, unit, warp_unit};
 use crate::tell::{Fact, Teller, Told};
 use lanebook_infer::{
@@ -154,8 +155,11 @@ impl Teller<'_, '_, '_, '_> {
             let own = program.nest(nest).any(|of| of == op);
             return if own { Ok(()) } else { Err(LoopErrorKind::NotNested) };
         }
-        let known = [attr_names::LAYOUT, attr_names::COALESCED_WIDTH, attr_names::THREADS];
-        self.attributes(op, &known)?;
+        let (width, exchange) = (attr_names::COALESCED_WIDTH, attr_names::EXCHANGE);
+        self.attributes(op, &[attr_names::LAYOUT, width, attr_names::THREADS, exchange])?;
+        if program.has_attr(op, exchange) && !may_exchange(program, op) {
+            return Err(self.wrong_attr(op, exchange));
+        }
         let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
         for part in program.nest(op) {
             let at = program.counted_loop(part).ok_or(LoopErrorKind::Bounds)?;
@@ -178,7 +182,7 @@ impl Teller<'_, '_, '_, '_> {
         self.uniform(op, &loads)?;
         let threads = self.threads_of(op)?;
         let id = self.begin(op, Kind::Parallel, &extents, threads)?;
-        if let Some(width) = self.number(op, attr_names::COALESCED_WIDTH)? {
+        if let Some(width) = self.number(op, width)? {
             self.inference.bound_vector(width);
         }
         let vars = self.inference.operator_of(id).map_err(LoopErrorKind::Form)?.vars;

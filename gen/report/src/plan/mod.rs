@@ -11,7 +11,7 @@ mod resources;
 mod snippet;
 pub mod words;
 
-use crate::inferred::races::RaceFinding;
+use crate::race::RaceFinding;
 use lanebook::compile::Compiled;
 use lanebook::ir::Program;
 use lanebook_tables::{Arch, Isa, Tables};
