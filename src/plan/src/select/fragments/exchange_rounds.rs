@@ -38,11 +38,17 @@ fn instance_bit(half: &HalfPlan, side: &Fragment, element: u32) -> Option<usize>
 /// Puts an instance bit last.
 fn put_last(half: &mut HalfPlan, at: usize) {
     let tiling = &mut half.tiling;
-    if let Some(columns) = tiling.instances.as_mut_slice().get_mut(at..) {
-        columns.rotate_left(1);
-    }
-    if let Some(registers) = tiling.instance_registers.as_mut_slice().get_mut(at..) {
-        registers.rotate_left(1);
+    turn(tiling.instances.as_mut_slice().get_mut(at..).unwrap_or_default());
+    turn(tiling.instance_registers.as_mut_slice().get_mut(at..).unwrap_or_default());
+}
+
+/// The first of a list becomes its last.
+fn turn<T>(list: &mut [T]) {
+    for at in 1..list.len() {
+        let behind = list.get_mut(at.saturating_sub(1)..=at);
+        if let Some([a, b]) = behind {
+            core::mem::swap(a, b);
+        }
     }
 }
 
