@@ -460,7 +460,7 @@ fn wrong_operands_are_caught() {
     ));
     // A load that is a column off, or reaches another warp's lanes.
     assert_ne!(damaged(with(", 1048576;", ", 1048577;")), Ok(0));
-    assert_eq!(damaged(with("%r0, 16;", "%r0, 17;")), Err(TensorReach));
+    assert_eq!(damaged(with(", 65536, %r", ", 131072, %r")), Err(TensorReach));
     // Numbers of the instruction descriptor: an order, a type, the columns.
     let word = |line: &str| {
         line.trim()
