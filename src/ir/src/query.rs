@@ -367,6 +367,19 @@ impl<'t> Program<'_, 't> {
         let fits = alone && plain(op) && plain(inner) && !self.operands(inner).any(counted);
         fits.then_some(inner)
     }
+    /// The buffer whose storage a view looks at; of anything else itself.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn storage_of(&self, value: Value) -> Value {
+        let mut at = value;
+        // Each view stands behind what it looks at.
+        while let Some(def) = self.def_op(at).filter(|def| self.role(*def) == OpRole::View)
+            && let Some(of) = self.operand(def, 0)
+        {
+            at = of;
+        }
+        at
+    }
     /// Whether a copy is one of a whole memref: nothing says where a tile of it begins.
     fn copies_whole_memref(&self, op: Op) -> bool {
         let whole = |number: usize| {

@@ -91,15 +91,9 @@ fn load_of(program: &Program<'_, '_>, nest: Op, fragment: Value) -> Option<Op> {
 
 /// Whether a loop writes what a buffer is, or looks at.
 fn writes(program: &Program<'_, '_>, nest: Op, buffer: Value) -> bool {
-    let storage = |value: Value| {
-        let view = |at: &Value| {
-            let def = program.def_op(*at).filter(|def| program.role(*def) == OpRole::View);
-            def.and_then(|def| program.operand(def, 0))
-        };
-        core::iter::successors(Some(value), view).last()
-    };
     program.inside(nest).any(|op| {
         program.role(op) == OpRole::ElementStore
-            && program.operand(op, 1).and_then(storage) == storage(buffer)
+            && program.operand(op, 1).map(|to| program.storage_of(to))
+                == Some(program.storage_of(buffer))
     })
 }

@@ -5,6 +5,7 @@
 use lanebook::check::FinalSteps;
 use lanebook_kernels::mutants::{moved_tiles, rates};
 use lanebook_kernels::{checked, example, try_with_kernel};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Every program of the folders of examples and of programs that were once wrong.
@@ -24,10 +25,15 @@ fn all_programs() -> Vec<(String, String)> {
         .collect()
 }
 
+/// Programs with a store in a branch that none of the blocks takes that are looked at: it is not
+/// followed, and the summary counts it.
+const LEFT_BRANCHES: [&str; 1] = ["programs/branches.tile"];
+
 /// No false alarm: where a program is compiled, what its steps leave is what the plan says.
 #[test]
 fn examples_pass() {
     let (mut kernels, mut goals, mut addresses, mut alarms) = (0u32, 0u64, 0u64, Vec::new());
+    let mut left = BTreeSet::new();
     for (name, source) in all_programs() {
         for arch in ["sm_80", "sm_90a", "sm_100a", "gfx908", "gfx950", "gfx1100", "gfx1250"] {
             let summary = match try_with_kernel(&source, arch, |program, compiled, _| {
@@ -43,10 +49,14 @@ fn examples_pass() {
             // What elements of parallel loops hold is not followed yet, and the summary says so.
             let of_loops = source.contains("parallel ");
             let is_followed = summary.unplaced == 0 && summary.unfollowed == 0;
-            // Nor is a branch that none of the blocks takes that are looked at.
-            let may_be_left = source.contains("scf.if");
-            let fits = is_followed != of_loops || (may_be_left && !of_loops);
-            assert!(fits, "{name} {arch}: {summary:?}");
+            if !is_followed && LEFT_BRANCHES.iter().any(|known| name.ends_with(known)) {
+                // The instructions of one store of a line.
+                let (unplaced, unfollowed) = (summary.unplaced, summary.unfollowed);
+                assert!(unplaced == unfollowed && unplaced <= 2, "{name} {arch}: {summary:?}");
+                left.insert(name.clone());
+            } else {
+                assert!(is_followed != of_loops, "{name} {arch}: {summary:?}");
+            }
             (kernels, goals, addresses) = (
                 kernels + 1,
                 goals + u64::from(summary.goals),
@@ -55,6 +65,7 @@ fn examples_pass() {
         }
     }
     println!("{kernels} kernels, {goals} goals, {addresses} addresses");
+    assert_eq!(left.len(), LEFT_BRANCHES.len(), "{left:?}");
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
     assert!(
         kernels >= 50 && goals > 20_000 && addresses > 20_000,

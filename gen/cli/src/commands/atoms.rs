@@ -8,7 +8,8 @@ use lanebook_draw::notation::tirx;
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::table::{Align, Table};
 use lanebook_tables::{
-    Arch, Atom, AtomClass, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables, Vary,
+    Arch, Atom, AtomClass, AtomFilter, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space,
+    Tables, Vary,
 };
 use std::fmt::Write;
 
@@ -129,13 +130,14 @@ fn wanted(
     shape: Option<(u16, u16, u16)>,
     atom: &Atom<'_>,
 ) -> bool {
-    let moves = |wanted: Option<MemorySpace>, from: bool| {
-        wanted.is_none_or(|space| {
-            atom.movement.is_some_and(|movement| {
-                (if from { &movement.from } else { &movement.to }).space == memory(space)
-            })
-        })
+    let filter = AtomFilter {
+        class: args.class.map(named),
+        from: args.from.map(memory),
+        to: args.to.map(memory),
+        feature: args.feature.as_deref().and_then(|name| tables.feature_named(name)),
+        ..AtomFilter::ALL
     };
+    // One member has type, shape and text.
     let fits = |member: &Instance<'_>| {
         let typed = |name: &String| {
             (0..atom.operands.len() as u8)
@@ -148,12 +150,7 @@ fn wanted(
             })
             && args.filter.as_deref().is_none_or(|text| has_text(member, text))
     };
-    let feature = args.feature.as_deref();
-    args.class.is_none_or(|class| named(class) == atom.class)
-        && feature.is_none_or(|name| atom.feature() == tables.feature_named(name))
-        && moves(args.from, true)
-        && moves(args.to, false)
-        && members(atom).any(|member| fits(&member))
+    filter.takes(atom) && members(atom).any(|member| fits(&member))
 }
 
 /// Whether an architecture, or some without one, has a feature of this name.
@@ -248,16 +245,9 @@ fn extents(atom: &Atom<'_>, of: impl Fn(MatrixShape) -> u16) -> String {
     }
 }
 
-fn rank(class: AtomClass) -> u8 {
-    match class {
-        AtomClass::Move => 0,
-        AtomClass::Matrix => 1,
-        AtomClass::CrossLane => 2,
-        AtomClass::Convert => 3,
-        AtomClass::Alu => 4,
-        AtomClass::Sync => 5,
-        AtomClass::Control => 6,
-    }
+/// Where a kind stands among all.
+fn rank(class: AtomClass) -> Option<usize> {
+    AtomClass::NAMES.iter().position(|(known, _)| *known == class)
 }
 
 /// A kind of atoms in a word.

@@ -11,7 +11,6 @@ use crate::evaluator::{Memory, power, row_col};
 use crate::matrix::shared_operands::{block_start, place};
 use crate::matrix::tensor_memory::BlockwiseTile;
 use crate::memory::tma::first;
-use crate::order::ring::ObjectRing;
 use crate::reader::{descriptor_named, has, tensor_memory, tensor_tile};
 use crate::stages::{ahead_of, staged_tile};
 use crate::violation::Violation;
@@ -19,8 +18,7 @@ use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Step};
 use lanebook_plan::{AllocPlan, End, InShared, ProductPlan, ScaleCopy};
 use lanebook_tables::{
-    Atom, CompletionObject, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space,
-    TensorMove,
+    Atom, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space, TensorMove,
 };
 use lanebook_tile::map::Fragment;
 use lanebook_tile::product::TensorLoads;
@@ -83,12 +81,6 @@ impl<'a> ContentsContext<'a> {
 }
 
 impl ContentsContext<'_> {
-    /// The address of a completion object.
-    fn place_of_object(&self, table: &CompletionObject<'_>, number: u32) -> u64 {
-        let start = self.base().saturating_add(u64::from(self.plan.completion_offset));
-        start.saturating_add(u64::from(table.bytes).saturating_mul(u64::from(number)))
-    }
-
     /// Where a tile begins, or the buffer of it that a step is to.
     fn start_of(&self, run: &ThreadRun<'_, '_>, tile: &AllocPlan) -> Option<u64> {
         let buffer = match staged_tile(self.program, tile.value) {
@@ -179,90 +171,6 @@ impl ThreadRun<'_, '_> {
         if u32::try_from(mask).is_ok_and(|mask| self.bind(at, mask)) { Ok(()) } else { Err(wrong) }
     }
 
-    /// A completion object's address, where one is made, announced to, waited for or arrived at:
-    /// each has its own, and keeps it.
-    fn object(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
-        let look = self.look;
-        let Some(table) = look
-            .tables
-            .units
-            .completions
-            .iter()
-            .find(|c| has(look.arch, c.feature) && look.plan.completions > 0)
-        else {
-            return Ok(());
-        };
-        let around = tensor_memory(look.tables, look.arch)
-            .and_then(|m| m.around.iter().find(|f| f.atom == step.atom));
-        let number = match step.atom {
-            a if a == table.init || a == table.expect => 1,
-            a if a == table.wait => 0,
-            _ => match around
-                .and_then(|f| f.operands.iter().position(|o| *o == FrameOperand::Barrier))
-            {
-                Some(number) => number,
-                None => return Ok(()),
-            },
-        };
-        if let Some(ring) = look.order().ring_of(at.into(), step) {
-            return self.next_of_ring(at, step, atom, (table, ring));
-        }
-        let found = u8::try_from(number).ok().and_then(|number| self.given(step, atom, number));
-        let own = (0..u32::from(look.plan.completions))
-            .find(|k| Some(look.place_of_object(table, *k)) == found);
-        // An object is the one that was made with the same register.
-        let makes = |s: &Step| s.purpose != Purpose::Label && s.atom == table.init;
-        let made = look.steps.iter().position(|s| makes(s) && s.arg(1) == step.arg(number));
-        let known = made.and_then(|made| self.instances.get(made)).copied().filter(|k| *k != NONE);
-        // They are made in their order.
-        let made_before = look.steps.iter().take(usize::from(at)).filter(|s| makes(s)).count();
-        let nth = u32::try_from(made_before).unwrap_or(u32::MAX);
-        let right = own.is_some_and(|k| {
-            known.is_none_or(|known| u32::from(known) == k)
-                && (step.atom != table.init || nth == k)
-                && self.bind(at, k)
-        });
-        if right { Ok(()) } else { Err(Violation::Stray { step: at }) }
-    }
-
-    /// An announcement to a ring's next object, or a wait for it, in the parity of the phase that
-    /// is its next.
-    fn next_of_ring(
-        &mut self,
-        at: u16,
-        step: &Step,
-        atom: &Atom<'_>,
-        (table, ring): (&CompletionObject<'_>, ObjectRing),
-    ) -> Result<(), Violation> {
-        let stray = Violation::Stray { step: at };
-        let waits = step.atom == table.wait;
-        let (address, parity) =
-            (self.given(step, atom, u8::from(!waits)), self.given(step, atom, 1));
-        let of_ring = self.rings.get_mut(usize::from(ring.first)).ok_or(stray)?;
-        let [announced, waited] = of_ring;
-        let next = if waits { waited } else { announced };
-        let phase = next.checked_div(ring.count).ok_or(stray)?;
-        let object = ring.first.saturating_add(next.checked_rem(ring.count).ok_or(stray)?);
-        // Parities come round with every second phase.
-        let all = ring.count.saturating_mul(2);
-        *next = next.saturating_add(1).checked_rem(all).ok_or(stray)?;
-        self.compared = self.compared.saturating_add(1);
-        let is_place = address == Some(self.look.place_of_object(table, object.into()));
-        let is_phase = !waits || parity == Some(phase.into());
-        if is_place && is_phase { Ok(()) } else { Err(stray) }
-    }
-
-    /// Whether a copy completes on the object of its ring that was announced to last.
-    fn is_announced(&self, at: u16, step: &Step, atom: &Atom<'_>, signal: u8) -> Option<bool> {
-        let Some(ring) = self.look.order().ring_of(at.into(), step) else { return Some(true) };
-        let [announced, _] = *self.rings.get(usize::from(ring.first))?;
-        let last = announced.checked_add(ring.count)?.checked_sub(1)?.checked_rem(ring.count)?;
-        let order = self.look.order();
-        let object = u32::from(ring.first.checked_add(last)?);
-        let place = self.look.place_of_object(order.object()?, object);
-        Some(self.given(step, atom, signal) == Some(place))
-    }
-
     /// The start of the allocation in tensor memory, where a step of the frame loads it.
     pub(super) fn allocated(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
         if self.look.plan.tensor_columns == 0 || step.purpose != Purpose::Sync {
@@ -308,7 +216,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Says which instance a step is; it is the same one wherever the step is met.
-    fn bind(&mut self, at: u16, instance: u32) -> bool {
+    pub(super) fn bind(&mut self, at: u16, instance: u32) -> bool {
         let Some(known) = self.instances.get_mut(usize::from(at)) else { return false };
         let instance = u16::try_from(instance).unwrap_or(NONE);
         if *known == NONE {

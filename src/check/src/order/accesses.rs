@@ -199,19 +199,7 @@ impl OrderContext<'_> {
             (OpRole::ElementStore | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto, true) => 1,
             _ => return None,
         };
-        Some(self.storage_of(self.program.operand(op, number)?))
-    }
-
-    /// The buffer whose storage a view looks at.
-    fn storage_of(&self, value: Value) -> Value {
-        let mut at = value;
-        while let Some(def) = self.program.def_op(at)
-            && self.program.role(def) == OpRole::View
-            && let Some(of) = self.program.operand(def, 0)
-        {
-            at = of;
-        }
-        at
+        Some(self.program.storage_of(self.program.operand(op, number)?))
     }
 
     /// Those of a load for a product in place: any of its shared factors.
@@ -223,7 +211,7 @@ impl OrderContext<'_> {
         }
         let mut out = [None; 4];
         for (number, place) in out.iter_mut().take(2).enumerate() {
-            let value = self.storage_of(self.program.operand(op, number)?);
+            let value = self.program.storage_of(self.program.operand(op, number)?);
             let tile = self.plan.allocs.iter().find(|a| a.value == value);
             *place = tile.map(|tile| whole(tile, side.access, false, None));
         }

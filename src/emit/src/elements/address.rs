@@ -278,7 +278,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Where a shared tile begins.
     fn shared_offset(&self, op: Op, value: Value) -> Result<u32, EmitError> {
-        let tile = self.plan.alloc_of(self.storage_of(value));
+        let tile = self.plan.alloc_of(self.program.storage_of(value));
         tile.map(|(_, alloc)| alloc.offset).ok_or(EmitError::Unplanned(op))
     }
 

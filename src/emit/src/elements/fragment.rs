@@ -388,7 +388,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::For | OpRole::If => return true,
                 _ => return false,
             };
-            program.operand(other, number).is_some_and(|of| self.storage_of(of) == storage)
+            program.operand(other, number).is_some_and(|of| self.program.storage_of(of) == storage)
         };
         let mut at = program.next(op);
         while let Some(other) = at.filter(|other| *other != store) {

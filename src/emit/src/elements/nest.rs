@@ -324,7 +324,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let program = self.program;
         let mut out = heapless::Vec::new();
         let mut add = |value: Option<Value>, writes: bool| {
-            let Some(value) = value.map(|value| self.storage_of(value)) else { return true };
+            let Some(value) = value.map(|value| self.program.storage_of(value)) else {
+                return true;
+            };
             let space = program.type_of(value).space;
             let memory = matches!(space, Some(Space::Global | Space::Shared));
             !memory || out.contains(&(value, writes)) || out.push((value, writes)).is_ok()
@@ -345,19 +347,6 @@ impl LowerContext<'_, '_, '_, '_> {
             _ => true,
         };
         fits.then_some(out)
-    }
-
-    /// The buffer whose storage a view looks at.
-    pub(crate) fn storage_of(&self, value: Value) -> Value {
-        let mut at = value;
-        // Each view stands behind what it looks at.
-        while let Some(def) =
-            self.program.def_op(at).filter(|def| self.program.role(*def) == OpRole::View)
-            && let Some(of) = self.program.operand(def, 0)
-        {
-            at = of;
-        }
-        at
     }
 
     /// Whether the function is one of parallel loops.
