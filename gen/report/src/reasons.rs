@@ -18,6 +18,9 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Tensor { rule: MapRule::Base | MapRule::StrideMultiple, .. } => {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true"
         }
+        Reject::Tensor { rule: MapRule::Corner, .. } => {
+            "promise more: {div = N} on the index that says in which column the tile begins, if it is true"
+        }
         Reject::Tensor { .. } => {
             "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)"
         }

@@ -26,7 +26,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// What is asked of any box, row or address.
-fn told(map: &TensorMap) -> [(&'static str, String); 9] {
+fn told(map: &TensorMap) -> [(&'static str, String); 10] {
     [
         ("block", format!("{:?}", map.block)),
         ("rank", format!("{:?}", map.rank)),
@@ -37,6 +37,7 @@ fn told(map: &TensorMap) -> [(&'static str, String); 9] {
         ("stride_bytes", map.stride_bytes.to_string()),
         ("stride_limit", map.stride_limit.to_string()),
         ("base_bytes and shared_bytes", format!("{} and {}", map.base_bytes, map.shared_bytes)),
+        ("corner_bytes", map.corner_bytes.to_string()),
     ]
 }
 
@@ -118,6 +119,17 @@ fn dense(units: &Units, diags: &mut Diagnostics) {
 
 fn interleaves(units: &Units, diags: &mut Diagnostics) {
     for map in &units.tensor_maps {
+        // Boxes stand side by side, and the first of them at the tensor's base.
+        for (name, bytes) in
+            [("box_bytes", map.entry.box_bytes), ("base_bytes", map.entry.base_bytes)]
+        {
+            if !bytes.is_multiple_of(map.entry.corner_bytes.max(1)) {
+                let message = format!("`{name}` is no multiple of `corner_bytes`");
+                diags.push(Diagnostic::at(map.entry.name.span, message).help(
+                    "the box beside another, and the first of a tensor, begin where a box may begin",
+                ));
+            }
+        }
         let base = u32::from(map.entry.base_bytes);
         for one in &map.entry.interleaves {
             let said = bytes_in(&one.name.value).first().copied().unwrap_or(base);
@@ -230,6 +242,7 @@ fn figures(compiled: &Compiled, diags: &mut Diagnostics) {
             ("box_bytes", map.entry.box_bytes),
             ("stride_bytes", map.entry.stride_bytes),
             ("base_bytes", map.entry.base_bytes),
+            ("corner_bytes", map.entry.corner_bytes),
             ("shared_bytes", map.entry.shared_bytes),
             ("box_max", map.entry.box_max),
             ("step_max", map.entry.step_max),

@@ -392,6 +392,7 @@ fn tensor_map(fact: &Fact<s::TensorMap>) -> t::TensorMap<'static> {
         stride_bytes: e.stride_bytes,
         stride_limit: e.stride_limit,
         base_bytes: e.base_bytes,
+        corner_bytes: e.corner_bytes,
         shared_bytes: e.shared_bytes,
         elements: list(e.elements.iter().map(|m| t::MapElement {
             name: text(&m.name),

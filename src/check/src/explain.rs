@@ -17,6 +17,7 @@ impl MapFault {
             Self::Order => "the order of its dimensions",
             Self::Stride => "a stride",
             Self::Base => "the tensor's alignment",
+            Self::Corner => "where its boxes begin in a row",
             Self::Box => "an extent of its box",
             Self::Mode => "its swizzle mode",
             Self::Start => "where a box starts in shared memory",

@@ -21,6 +21,8 @@ pub enum MapFault {
     Stride,
     /// The tensor's certain alignment in bytes.
     Base,
+    /// Where its boxes begin within a row of the tensor, in bytes.
+    Corner,
     /// The box's extent, or the bytes of its rows.
     Box,
     /// Its swizzle mode.

@@ -463,6 +463,9 @@ pub struct TensorMap<'a> {
     pub stride_limit: u64,
     /// Alignment of the tensor in bytes.
     pub base_bytes: u16,
+    /// A box begins so many bytes, or a multiple, behind where a row of the tensor begins: its
+    /// innermost coordinate times the element's size.
+    pub corner_bytes: u16,
     /// Alignment of the tile in shared memory in bytes, whatever the swizzle.
     pub shared_bytes: u16,
     /// Element types.

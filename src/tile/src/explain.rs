@@ -96,6 +96,10 @@ impl MapRule {
             Self::StrideLimit => {
                 ("needs strides below ~ B, this one is ~ B (rule StrideLimit)", true)
             }
+            Self::Corner => (
+                "needs a box that begins at a multiple of ~ B in its row, ~ B are certain (rule Corner)",
+                true,
+            ),
             Self::Base => ("needs a tensor aligned to ~ B, ~ B are certain (rule Base)", true),
             Self::Shared => (
                 "needs boxes that start at a multiple of ~ B in shared memory, one would at ~ B (rule Shared)",

@@ -24,6 +24,8 @@ struct Block([u64; 16]);
 /// The first GPU of a machine.
 pub struct Cuda {
     driver: Library,
+    device: c_int,
+    is_spoiled: bool,
     name: String,
     capability: (i32, i32),
 }
@@ -57,11 +59,13 @@ impl Cuda {
         // SAFETY: the driver's library runs its own initialisers, as in every CUDA program.
         let driver = unsafe { Library::new("libcuda.so.1") }
             .map_err(|e| format!("no CUDA driver on this machine: {e}"))?;
-        let mut out = Self { driver, name: String::new(), capability: (0, 0) };
+        let mut out =
+            Self { driver, device: 0, is_spoiled: false, name: String::new(), capability: (0, 0) };
         call!(out, "cuInit", (c_uint), 0)?;
-        let (mut device, mut context, mut version): (c_int, *mut c_void, c_int) =
-            (0, null_mut(), 0);
+        let (mut device, mut version): (c_int, c_int) = (0, 0);
         call!(out, "cuDeviceGet", (*mut c_int, c_int), &mut device, 0)?;
+        out.device = device;
+        let mut context: *mut c_void = null_mut();
         call!(out, "cuDevicePrimaryCtxRetain", (*mut *mut c_void, c_int), &mut context, device)?;
         call!(out, "cuCtxSetCurrent", (*mut c_void), context)?;
         call!(out, "cuDriverGetVersion", (*mut c_int), &mut version)?;
@@ -286,6 +290,18 @@ impl Device for Cuda {
         self.name.clone()
     }
 
+    fn word(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn is_spoiled(&self) -> bool {
+        self.is_spoiled
+    }
+
     fn run(&mut self, job: &Job, operands: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
         let mut addresses = Vec::new();
         let mut all = Ok(());
@@ -298,10 +314,18 @@ impl Device for Cuda {
             }
             addresses.push(address);
         }
-        let out = all.and_then(|()| self.run_at(job, operands, &addresses));
-        for address in addresses {
-            call!(self, "cuMemFree_v2", (u64), address)?;
+        match all.and_then(|()| self.run_at(job, operands, &addresses)) {
+            Ok(after) => {
+                for address in addresses {
+                    call!(self, "cuMemFree_v2", (u64), address)?;
+                }
+                Ok(after)
+            }
+            Err(said) => {
+                // A fault on the device stays in its context; a text that is not taken does not.
+                self.is_spoiled = call!(self, "cuCtxSynchronize", (),).is_err();
+                Err(said)
+            }
         }
-        out
     }
 }

@@ -8,7 +8,9 @@
 
 pub mod cases;
 pub mod cuda;
+pub mod facts;
 mod grids;
+pub mod hunted;
 pub mod replay;
 
 use cases::Case;
@@ -180,6 +182,17 @@ fn boxes(map: &LaunchMap<'_>, extents: &[u32]) -> Result<Map, String> {
 pub trait Device {
     /// What the device is called, and what drives it.
     fn name(&self) -> String;
+
+    /// What the command calls it.
+    fn word(&self) -> &'static str;
+
+    /// Whether its clock says how long accesses take.
+    fn is_timed(&self) -> bool;
+
+    /// Whether a fault ended all that this process can ask of it.
+    fn is_spoiled(&self) -> bool {
+        false
+    }
 
     /// Runs the launches in order over operands of these bytes; gives back what the operands hold
     /// then.

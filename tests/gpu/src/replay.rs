@@ -12,6 +12,14 @@ impl Device for Replay {
         "replay".into()
     }
 
+    fn word(&self) -> &'static str {
+        "replay"
+    }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
+
     fn run(&mut self, job: &Job, operands: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
         let kernel = Kernel::parse_ptx(&job.text).map_err(|e| e.to_string())?;
         let mut now = operands.to_vec();

@@ -165,6 +165,9 @@ impl TiledCheck<'_, '_> {
         let element = u64::from(self.bytes);
         let base = promised(attr_names::ALIGN).map_or(element, power_in);
         self.multiple(MapFault::Base, base, u64::from(self.rules.base_bytes))?;
+        let column = i64::from(program.index_facts(g.start.1).divisor());
+        let column = power_in(column).saturating_mul(element);
+        self.multiple(MapFault::Corner, column, u64::from(self.rules.corner_bytes))?;
         // A dimension's stride is all of what the dimensions inside it hold.
         let mut inside = Some(self.bytes);
         let mut dims = map.dims().iter();

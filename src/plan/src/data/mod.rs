@@ -104,6 +104,8 @@ pub struct GlobalPlan {
     pub align: u32,
     /// Certain alignment in bytes of the tensor's first element, and of its outer stride.
     pub tensor_align: (u32, u32),
+    /// Certain alignment in bytes of the tile's start within its row.
+    pub column_align: u32,
     /// Dimensions of the memref, a bit each, along which the tile may reach beyond the tensor's
     /// bounds ([`Program::bounds`](lanebook_ir::Program::bounds)).
     pub guards: u8,

@@ -308,6 +308,7 @@ impl Planner<'_, '_, '_, '_> {
             outer_bytes,
             align: base.min(outer).min(inner),
             tensor_align: (base, outer),
+            column_align: inner,
             map: MemoryMap::global(shape, true),
         };
         self.global_end(op, global)

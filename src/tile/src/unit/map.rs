@@ -68,6 +68,8 @@ pub enum MapRule {
     StrideLimit,
     /// Alignment of the tensor.
     Base,
+    /// Where the box begins within a row of the tensor is a multiple.
+    Corner,
     /// Alignment of the tile in shared memory.
     Shared,
     /// Dimensions that an interleaving needs.

@@ -1,6 +1,6 @@
 //! One program on one architecture: compiled, checked, run, compared.
 
-use crate::interpret::{Given, Global, Interpreted, UNWRITTEN};
+use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
 use crate::judge::block_counts;
 use crate::loops::{inferred, memory};
 use crate::maps::KernelMap;
@@ -16,14 +16,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Reference {
     /// The run's turns.
     pub turns: u32,
-    said: Interpreted,
-    after: Vec<Global>,
+    /// What the kernel is given.
+    pub said: Interpreted,
+    /// What memory holds afterwards.
+    pub after: Vec<Global>,
 }
 
 /// Turns and salts of the runs of a program.
 const RUNS: [(u32, u32); 7] = [(2, 0), (0, 1), (1, 0), (2, 1), (2, 2), (3, 1), (5, 0)];
 
-/// What a program computes in each run; runs in which it reads what nothing wrote are left out.
+/// What a program computes in each run; runs in which it reads what nothing wrote, or
+/// whose tensors are too large, are left out.
 ///
 /// # Errors
 /// A program that the interpreter does not understand.
@@ -31,7 +34,7 @@ pub fn references(text: &str) -> Result<Vec<Reference>, String> {
     let mut out = Vec::new();
     for (turns, salt) in RUNS {
         let said = match Interpreted::with(text, Given { turns, salt, fill: None }) {
-            Err(why) if why.contains(UNWRITTEN) => continue,
+            Err(why) if why.contains(UNWRITTEN) || why.contains(TOO_LARGE) => continue,
             other => other?,
         };
         let is_bounded = said.is_bounded;
@@ -64,8 +67,14 @@ impl Symptom {
 /// A compiled kernel.
 #[derive(Clone, Debug)]
 pub struct Emitted {
+    /// Its name in the text.
+    pub kernel: String,
     /// Its text.
     pub text: String,
+    /// Bytes of shared memory that the launch must ask for.
+    pub dynamic_shared: u32,
+    /// The driver's numbers of each map's element type and interleaving.
+    pub numbers: Vec<[u32; 2]>,
     /// The tensor maps that it takes.
     pub maps: Vec<KernelMap>,
     /// What the checkers of the library say.
@@ -138,7 +147,16 @@ impl Workshop {
             .iter()
             .map(|m| KernelMap::of(&program, compiled.function, m))
             .collect();
-        Ok(Emitted { text, maps, checked: checked(&program, &compiled) })
+        let launch = compiled.launch(&TABLES, &program).ok_or("the plan is of other tables")?;
+        let numbers = launch.maps().map(|map| Some([map?.element.1, map?.interleave.1]));
+        Ok(Emitted {
+            kernel: launch.kernel.to_string(),
+            dynamic_shared: launch.dynamic_shared_bytes,
+            numbers: numbers.collect::<Option<_>>().ok_or("a tensor map without a number")?,
+            text,
+            maps,
+            checked: checked(&program, &compiled),
+        })
     }
 }
 
@@ -212,9 +230,8 @@ fn once(
     );
     params.extend(block_counts(&emitted.text, said.grid));
     let [x, y, z] = said.grid;
-    let dynamic_shared = if emitted.text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch {
-        dynamic_shared,
+        dynamic_shared: emitted.dynamic_shared,
         record_matrix: false,
         record_accesses: false,
         ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())

@@ -2,7 +2,7 @@
 
 use super::Said;
 use super::element::Element;
-use super::product::{multiply, scaled, sum};
+use super::product::{UnitArithmetic, multiply, scaled, sum};
 use super::text::attribute;
 use super::tile::{Item, Sure, Tile};
 use lanebook::TABLES;
@@ -16,7 +16,7 @@ pub(super) fn compute(
     attributes: &str,
     tiles: &[Tile],
     (shape, element): (Vec<usize>, Element),
-    flushed: &[Element],
+    unit: &UnitArithmetic,
 ) -> Said<Tile> {
     let a = tiles.first().ok_or("no operand")?;
     let items = match op {
@@ -25,8 +25,8 @@ pub(super) fn compute(
         "cast" if a.element.is_whole() || element.is_whole() => whole_cast(a, element)?,
         "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
-        "mma" => multiply(tiles, &shape, element, flushed)?,
-        "mma_scaled" => scaled(tiles, &shape, element)?,
+        "mma" => multiply(tiles, &shape, element, unit)?,
+        "mma_scaled" => scaled(tiles, &shape, element, unit)?,
         "reduce" => reduce(a, attributes)?,
         "broadcast" => broadcast(a, attributes, &shape)?,
         _ => each(op, tiles, element)?,

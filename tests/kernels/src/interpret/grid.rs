@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::text::list;
-use super::{Given, Interpreted, Said};
+use super::{Given, Global, Interpreted, Said};
 
 /// Multiples of what an argument is a multiple of, that are tried until loops turn and blocks are.
 const MULTIPLES: [i64; 18] =
@@ -14,11 +14,31 @@ impl Interpreted {
     /// Runs all blocks.
     pub(super) fn run_blocks(&mut self, measuring: bool) -> Said<()> {
         let [x, y, z] = self.grid;
-        for at in 0..x * y * z {
-            let block = [at % x, at / x % y, at / x / y];
-            Machine::new(self, measuring, block).run()?;
+        (0..x * y * z).try_for_each(|at| self.run_block(measuring, at))
+    }
+
+    fn run_block(&mut self, measuring: bool, at: u32) -> Said<()> {
+        let [x, y, _] = self.grid;
+        let block = [at % x, at / x % y, at / x / y];
+        Machine::new(self, measuring, block).run()
+    }
+
+    /// Whether what memory holds afterwards depends on the order of the blocks.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn is_ordered(&self) -> Said<bool> {
+        let blocks: u32 = self.grid.iter().product();
+        if blocks == 1 {
+            return Ok(false);
         }
-        Ok(())
+        let mut backwards = self.clone();
+        (0..blocks).rev().try_for_each(|at| backwards.run_block(false, at))?;
+        let forwards = self.expect()?;
+        let same = |a: &Global, b: &Global| {
+            a.items.iter().zip(&b.items).all(|(a, b)| a.bits == b.bits && a.sure == b.sure)
+        };
+        Ok(!forwards.iter().zip(&backwards.globals).all(|(a, b)| same(a, b)))
     }
 
     /// The grid that the program says, or a small one along the axes that it asks for; arguments of

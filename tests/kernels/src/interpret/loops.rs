@@ -120,7 +120,7 @@ impl Machine<'_> {
         let tile = if self.measuring {
             Tile::filled(vec![], element, Item { bits: 0, sure: Sure::Free })
         } else {
-            compute(op, operands, &tiles, (vec![], element), &self.program.flushed)?
+            compute(op, operands, &tiles, (vec![], element), &self.program.unit)?
         };
         Ok(Some(Value::Tile(tile)))
     }
@@ -395,7 +395,7 @@ impl Machine<'_> {
         let out = if self.measuring {
             Tile::filled(shape.clone(), element, Item { bits: 0, sure: Sure::Free })
         } else {
-            compute("reduce", &rest, &[tile], (shape.clone(), element), &self.program.flushed)?
+            compute("reduce", &rest, &[tile], (shape.clone(), element), &self.program.unit)?
         };
         let (own, _) = self.whole(to)?;
         for (point, item) in points(&own).iter().zip(&out.items) {
@@ -414,7 +414,7 @@ impl Machine<'_> {
             }
             let shape = vec![tile.shape[1], tile.shape[0]];
             let element = tile.element;
-            compute("trans", "", &[tile], (shape, element), &this.program.flushed)
+            compute("trans", "", &[tile], (shape, element), &this.program.unit)
         };
         let (a, b) = (turned(self, a, "transpose_a")?, turned(self, b, "transpose_b")?);
         let into = self.gathered(c)?;
@@ -422,7 +422,7 @@ impl Machine<'_> {
         let out = if self.measuring {
             into
         } else {
-            compute("mma", "", &[a, b, into], (shape.clone(), element), &self.program.flushed)?
+            compute("mma", "", &[a, b, into], (shape.clone(), element), &self.program.unit)?
         };
         for (point, item) in points(&shape).iter().zip(&out.items) {
             self.set_at(c, point, Tile::filled(vec![], element, *item))?;

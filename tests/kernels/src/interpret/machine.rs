@@ -518,7 +518,7 @@ impl<'p> Machine<'p> {
                 let tile = if self.measuring && !is_known {
                     Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
                 } else {
-                    compute(op, operands, &tiles, (shape, element), &self.program.flushed)?
+                    compute(op, operands, &tiles, (shape, element), &self.program.unit)?
                 };
                 Value::Tile(tile)
             }

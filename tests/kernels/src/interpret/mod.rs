@@ -8,7 +8,7 @@
 //! Each element knows what of it the language fixes ([`tile::Sure`]). Moves and casts are exact to
 //! the bit; so are sums, differences, products and `fma` of two or three elements, rounded once.
 //! Sums of many elements have no order: they are exact where every order is (a common lowest bit
-//! and a bounded sum of magnitudes), else within `n` roundings of that sum. Functions are within
+//! and a bounded sum of magnitudes), else within `n` roundings of that sum; a matrix unit cuts off where it does not round. Functions are within
 //! 2^-20 of their value. Errors are carried along. Which of two zeros `max` and `min` answer, what
 //! they make of what is no number, and what a cast makes of a value beyond the greatest float of
 //! eight bits, is not fixed.
@@ -30,6 +30,7 @@ use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
 use lanebook_replay::{BufferId, Memory, Param};
+pub use product::UnitArithmetic;
 use std::collections::BTreeMap;
 use text::{attribute, list, shape_of};
 use tile::Item;
@@ -42,6 +43,9 @@ const MOST_ELEMENTS: usize = 1 << 26;
 
 /// How the refusal of a program begins that reads what nothing wrote.
 pub const UNWRITTEN: &str = "reads what nothing wrote";
+
+/// What the refusal of a tensor says that is too large for the host.
+pub const TOO_LARGE: &str = "has too many elements";
 
 /// A tensor in global memory.
 #[derive(Clone, Debug)]
@@ -94,8 +98,8 @@ pub struct Interpreted {
     pub grid: [u32; 3],
     /// Whether a loop's turns depend on an argument.
     pub is_bounded: bool,
-    /// Element types of factors whose subnormal numbers the machine takes as zero.
-    pub flushed: Vec<Element>,
+    /// How the machine's matrix units compute.
+    pub unit: UnitArithmetic,
     body: Vec<String>,
 }
 
@@ -199,7 +203,7 @@ impl Interpreted {
             threads,
             grid: [1; 3],
             is_bounded: false,
-            flushed: Vec::new(),
+            unit: UnitArithmetic::default(),
             body,
         };
         out.bound_loops(given.turns);
@@ -207,7 +211,7 @@ impl Interpreted {
         out.run_blocks(true)?;
         let is_large = |g: &Global| g.extents.iter().product::<usize>() > MOST_ELEMENTS;
         if let Some(global) = out.globals.iter().find(|g| is_large(g)) {
-            return Err(format!("{} has too many elements: {:?}", global.name, global.extents));
+            return Err(format!("{} {TOO_LARGE}: {:?}", global.name, global.extents));
         }
         out.fill(given);
         Ok(out)
@@ -339,7 +343,7 @@ impl Interpreted {
         };
         let flushed =
             TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
-        Self { flushed, ..self.clone() }
+        Self { unit: UnitArithmetic { flushed, kept: Vec::new() }, ..self.clone() }
     }
 
     /// What the matrices hold afterwards.

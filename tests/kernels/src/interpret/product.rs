@@ -4,16 +4,45 @@ use super::Said;
 use super::element::Element;
 use super::tile::{Item, Sure, Tile, lowest_bit};
 
-/// Bits of the type that sums of an element type are held in.
-fn holds(element: Element) -> i32 {
-    element.precision()
+/// How an architecture's matrix units compute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnitArithmetic {
+    /// Element types of factors whose subnormal numbers are taken as zero.
+    pub flushed: Vec<Element>,
+    /// Element types of factors, and how many significant bits of each sum are kept where that is
+    /// fewer than the sum's type has.
+    pub kept: Vec<(Element, i32)>,
+}
+
+/// How a sum of many elements is held on the way.
+#[derive(Clone, Copy)]
+struct Held {
+    /// Significant bits.
+    bits: i32,
+    /// How many halves of the last of them an addition may be off by: 1 to the nearest, 2 where it is
+    /// cut off.
+    halves: f64,
+}
+
+impl Held {
+    /// Sums of lanes: in their element's type, each addition rounded.
+    fn by_lanes(element: Element) -> Self {
+        Self { bits: element.precision(), halves: 1.0 }
+    }
+
+    /// Sums of a matrix unit, which cuts off what is below the last bit (measured on an H100).
+    fn by_unit(element: Element, factor: Element, unit: &UnitArithmetic) -> Self {
+        let kept = unit.kept.iter().find(|(of, _)| *of == factor).map(|(_, bits)| *bits);
+        let bits = kept.unwrap_or(i32::MAX).min(element.precision());
+        Self { bits, halves: 2.0 }
+    }
 }
 
 /// A sum in no particular order: exact if every order is.
 fn unordered(
     element: Element,
-    value: f64,
-    magnitude: f64,
+    held: Held,
+    (value, magnitude): (f64, f64),
     lowest: Option<i32>,
     terms: usize,
     error: f64,
@@ -30,14 +59,14 @@ fn unordered(
     let is_below = lowest.is_none_or(|bit| bit != i32::MAX && 2f64.powi(bit) < least);
     let exact = !is_below
         && lowest.is_some_and(|bit| {
-            bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit))
+            bit == i32::MAX || magnitude <= 2f64.powi(held.bits.saturating_add(bit))
         });
     if error == 0.0 && exact {
         let bits = element.encode(value);
         return Item { bits, sure: if value == 0.0 { Sure::Near(0.0) } else { Sure::Bits } };
     }
     let lost = if is_below { least } else { 0.0 };
-    let rounding = terms as f64 * (2f64.powi(-holds(element)) * magnitude + lost);
+    let rounding = terms as f64 * held.halves * (2f64.powi(-held.bits) * magnitude + lost);
     Item::rounded(element, value, error + rounding)
 }
 
@@ -48,7 +77,9 @@ pub(super) fn sum(element: Element, items: &[Item]) -> Item {
         return Item { bits: 0, sure: Sure::Free };
     };
     let magnitude = values.iter().map(|v| v.abs()).sum();
-    unordered(element, values.iter().sum(), magnitude, lowest_bit(&values), items.len(), errors)
+    let held = Held::by_lanes(element);
+    let sum = values.iter().sum();
+    unordered(element, held, (sum, magnitude), lowest_bit(&values), items.len(), errors)
 }
 
 /// Values, errors (`None` if all are exact; infinite where nothing is known), lowest bit.
@@ -67,7 +98,7 @@ fn products(
     b: &Factor,
     c: Option<&Tile>,
     (m, n, k): (usize, usize, usize),
-    element: Element,
+    (element, held): (Element, Held),
 ) -> Vec<Item> {
     let (cv, ce): (Vec<f64>, Vec<f64>) = match c {
         Some(c) => {
@@ -98,7 +129,7 @@ fn products(
             }
             // Zero times what is not known is not known either.
             let error = if error.is_nan() { f64::INFINITY } else { error };
-            let item = unordered(element, value, magnitude, lowest, k + 1, error);
+            let item = unordered(element, held, (value, magnitude), lowest, k + 1, error);
             out.push(if error.is_infinite() { Item { sure: Sure::Free, ..item } } else { item });
         }
     }
@@ -112,20 +143,21 @@ fn extents(a: &Tile, shape: &[usize]) -> Said<(usize, usize, usize)> {
     if m == rows { Ok((*m, *n, *k)) } else { Err("another number of rows".to_string()) }
 }
 
-/// A product of matrices; subnormal factors of the types that are `flushed` are zero.
+/// A product of matrices; subnormal factors of the types that the unit flushes are zero.
 pub(super) fn multiply(
     tiles: &[Tile],
     shape: &[usize],
     element: Element,
-    flushed: &[Element],
+    unit: &UnitArithmetic,
 ) -> Said<Vec<Item>> {
     let (a, b) = tiles.first().zip(tiles.get(1)).ok_or("two factors")?;
     let at @ (_, n, k) = extents(a, shape)?;
     if b.shape != [k, n] || tiles.get(2).is_some_and(|c| c.shape != shape || c.element != element) {
         return Err("extents that do not fit".to_string());
     }
-    if !flushed.contains(&a.element) {
-        return Ok(products(&factor(a), &factor(b), tiles.get(2), at, element));
+    let summed = (element, Held::by_unit(element, a.element, unit));
+    if !unit.flushed.contains(&a.element) {
+        return Ok(products(&factor(a), &factor(b), tiles.get(2), at, summed));
     }
     let without = |tile: &Tile| {
         let item =
@@ -135,7 +167,7 @@ pub(super) fn multiply(
     // What the sum lost on the way, and what was there before, is less than the least normal number
     // each time.
     let lost = k as f64 * 2.0 * f64::from(f32::MIN_POSITIVE);
-    let mut out = products(&without(a), &without(b), tiles.get(2), at, element);
+    let mut out = products(&without(a), &without(b), tiles.get(2), at, summed);
     for item in &mut out {
         if let (true, Some(by)) = (element.decode(item.bits).abs() < 1e-30, item.error()) {
             item.sure = Sure::Near(by + lost);
@@ -145,7 +177,12 @@ pub(super) fn multiply(
 }
 
 /// A product of matrices whose factors are scaled, runs along the depth at a time.
-pub(super) fn scaled(tiles: &[Tile], shape: &[usize], element: Element) -> Said<Vec<Item>> {
+pub(super) fn scaled(
+    tiles: &[Tile],
+    shape: &[usize],
+    element: Element,
+    unit: &UnitArithmetic,
+) -> Said<Vec<Item>> {
     let [a, b, c, sa, sb] = tiles else { return Err("five operands".to_string()) };
     let at @ (_, n, k) = extents(a, shape)?;
     let runs = *sa.shape.last().ok_or("scales of no extent")?;
@@ -158,7 +195,8 @@ pub(super) fn scaled(tiles: &[Tile], shape: &[usize], element: Element) -> Said<
     };
     let left = side(a, &|i| pa[i / k * runs + i % k * runs / k]);
     let right = side(b, &|i| pb[i % n * runs + i / n * runs / k]);
-    Ok(products(&left, &right, Some(c), at, element))
+    let summed = (element, Held::by_unit(element, a.element, unit));
+    Ok(products(&left, &right, Some(c), at, summed))
 }
 
 #[cfg(test)]
@@ -172,7 +210,7 @@ mod tests {
         let element = Element::of("f32").expect("a type");
         let of = |power: i32| {
             let value = -2f64.powi(power);
-            unordered(element, value, -value, Some(power), 2, 0.0)
+            unordered(element, Held::by_lanes(element), (value, -value), Some(power), 2, 0.0)
         };
         for got in [0, 1 << 31, (1 << 31) | 1] {
             assert!(of(-200).admits(element, got), "{got:x}");

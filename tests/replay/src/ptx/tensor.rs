@@ -12,6 +12,8 @@ use crate::tensor::{TensorMap, map_at};
 
 /// Alignment of a box in shared memory.
 const BOX_ALIGN: u64 = 128;
+/// Bytes of which a box begins at a multiple within a row of the tensor, measured on an H100.
+const CORNER_ALIGN: i64 = 16;
 
 fn in_shared(w: &mut Words<'_>) -> Decoded<()> {
     let found = w.pick(|x| ["shared", "shared::cta"].contains(&x).then_some(()));
@@ -158,6 +160,17 @@ impl Warp {
         if at.len() != usize::from(map.rank) {
             let sentence = format!("{} coordinates, the map has {} dimensions", at.len(), map.rank);
             return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(thread));
+        }
+        let begins = i64::from(at[0]) * i64::from(map.element_bytes);
+        if begins % CORNER_ALIGN != 0 {
+            return Err(Clash::new(
+                FaultKind::Misaligned,
+                format!(
+                    "a box begins at a multiple of {CORNER_ALIGN} bytes in its row, not at {begins}"
+                ),
+            )
+            .at(tile)
+            .by(thread));
         }
         if !tile.is_multiple_of(BOX_ALIGN) {
             return Err(Clash::new(

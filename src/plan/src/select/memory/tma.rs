@@ -175,6 +175,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         let wanted = [
             (MapRule::Base, base, u32::from(rules.base_bytes)),
             (MapRule::StrideMultiple, stride, u32::from(rules.stride_bytes)),
+            (MapRule::Corner, global.column_align, u32::from(rules.corner_bytes)),
         ];
         for (rule, found, needed) in wanted {
             if found < needed.max(align) {

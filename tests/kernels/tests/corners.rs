@@ -1,0 +1,86 @@
+//! Where a box of a tiled copy begins in its row: a corner of which too little is certain is no
+//! reason to go wrong. An H100 answers a box that begins elsewhere with an illegal instruction; so
+//! does the replay, and the checker knows it before.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::check::{self, MapFault, Violation};
+use lanebook::ir::{LargeStorage, Options, parse};
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::{kernel_text, try_kernel_text, try_with_plan};
+
+/// A tile from a corner to a corner by way of shared memory; elements of so many bytes.
+fn program((dtype, div, mover): (&str, u32, &str), at: &str) -> String {
+    format!(
+        "func @f(%A: memref<?x?x{dtype}, #gmem> {{align = 16, stride_div = 16}}, %B: memref<?x?x{dtype}, #gmem> {{align = 16, stride_div = 16}}, %n: index {{div = {div}}}) {{threads = 64}} {{
+  %s = alloc_tensor : tensor<32x64x{dtype}, #smem>
+  copy %A[0, {at}], %s{mover} : memref<?x?x{dtype}, #gmem> -> tensor<32x64x{dtype}, #smem>
+  %a = tiled_load %s : tensor<32x64x{dtype}, #smem> -> tensor<32x64x{dtype}>
+  tiled_store %a, %B[0, 0] : tensor<32x64x{dtype}> -> memref<?x?x{dtype}, #gmem>
+}}
+"
+    )
+}
+
+const TYPES: [(&str, u32); 3] = [("f32", 4), ("f16", 2), ("i8", 1)];
+
+#[test]
+fn a_box_begins_at_sixteen_bytes() {
+    let mut boxes = 0;
+    for (dtype, bytes) in TYPES {
+        for div in [1, 2, 4, 8, 16, 32] {
+            for arch in ["sm_90a", "sm_100a", "sm_120a"] {
+                let program = program((dtype, div, ""), "%n");
+                let text = kernel_text(&program, arch);
+                let is_boxed = text.contains("cp.async.bulk.tensor");
+                boxes += usize::from(is_boxed);
+                let may = bytes * div % 16 == 0;
+                assert!(may || !is_boxed, "{dtype} {div} {arch}\n{text}");
+                for salt in 0..3 {
+                    let given = Given { turns: 2, salt, fill: Some(Fill::Small) };
+                    let said = Interpreted::with(&program, given).expect("a program");
+                    run_text(&said, &text, &kernel_maps(&program, arch), arch)
+                        .unwrap_or_else(|e| panic!("{dtype} {div} {arch}: {e}\n{text}"));
+                }
+            }
+        }
+    }
+    assert!(boxes > 20, "{boxes} kernels copy boxes");
+}
+
+/// The mover that is written is refused where it cannot, and says why.
+#[test]
+fn a_written_mover_says_what_is_missing() {
+    let mover = " {mover = \"tma.2d.load.one\"}";
+    let why = try_kernel_text(&program(("f16", 4, mover), "%n"), "sm_90a").expect_err("a corner");
+    assert!(
+        why.contains("Corner") && why.contains("found: 8") && why.contains("needed: 16"),
+        "{why}"
+    );
+    let text = kernel_text(&program(("f16", 8, mover), "%n"), "sm_90a");
+    assert!(text.contains("cp.async.bulk.tensor"), "{text}");
+}
+
+/// The checker has its own account of it: a plan for a corner that is certain, held against a
+/// program whose corner is not.
+#[test]
+fn the_checker_knows_the_corner() {
+    let certain = program(("f16", 8, ""), "%n");
+    // The same, but for what is promised.
+    let uncertain = program(("f16", 4, ""), "%n");
+    let caught = try_with_plan(&certain, "sm_90a", |program, compiled, _| {
+        assert!(compiled.plan.maps.len() == 1, "no map");
+        check::plan(&TABLES, program, &compiled.plan).expect("a plan");
+        let mut pools = Box::new(LargeStorage::new());
+        let other = parse(pools.pools(), &TABLES, &uncertain, Options::default()).expect("text");
+        check::plan(&TABLES, &other, &compiled.plan)
+    })
+    .expect("a kernel");
+    assert!(
+        matches!(caught, Err(Violation::Map { what: MapFault::Corner, want: 16, .. })),
+        "{caught:?}"
+    );
+}
