@@ -157,8 +157,8 @@ pub struct LbConversion {
     pub wave_lanes: u32,
     /// Instructions.
     pub instructions: u32,
-    /// 0.
-    pub reserved: u32,
+    /// In: most bytes of shared memory that it may go through; 0: as many as the tile has.
+    pub scratch_most: u32,
 }
 
 /// What is wanted, read.
@@ -281,8 +281,8 @@ unsafe fn wanted<'a>(
     };
     let threads = if own.threads == 0 { None } else { Some(own.threads) };
     let arch = TABLES.arch_named(arch).ok_or(LbError::of(CallStatus::Arch))?;
-    let conversion =
-        Conversion { from, to, extents, dtype, threads, split, ..Conversion::of(&[], "") };
+    let scratch = if own.scratch_most == 0 { None } else { Some(own.scratch_most) };
+    let conversion = Conversion { from, to, extents, dtype, threads, split, scratch };
     Ok(CallConversion { conversion, arch })
 }
 
@@ -357,7 +357,6 @@ fn hand_out(
     out.thread_register = u32::from(number);
     (out.group_threads, out.wave_lanes) = (snippet.threads(), snippet.wave_lanes());
     out.instructions = u32::try_from(snippet.instructions()).unwrap_or(u32::MAX);
-    out.reserved = 0;
     let count = writes(&snippet, out);
     out.write_count = count;
     if count > out.write_room {

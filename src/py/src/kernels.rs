@@ -70,10 +70,12 @@ pub fn convert(
     arch: &str,
     threads: Option<u32>,
     split: &str,
+    scratch: Option<u32>,
 ) -> PyResult<String> {
     working(py, || {
         let split = conversions::split(split)?;
-        let wanted = Conversion { from, to, threads, split, ..Conversion::of(&shape, dtype) };
+        let wanted =
+            Conversion { from, to, threads, split, scratch, ..Conversion::of(&shape, dtype) };
         let source = conversions::conversion(&TABLES, arch, &wanted)?;
         conversions::json(&TABLES, arch, &source)
     })

@@ -110,6 +110,14 @@ def test_converting():
     atom = lb.atom("mma.m16n8k16.f32.f16")
     same = lb.convert(atom.D, atom.D, (16, 8), "f32", "sm_80")
     assert same.inputs[0]["registers"] == same.outputs[0]["registers"]
+    # Half the shared memory: two rounds through the same bytes.
+    rows, columns = "S[(4,16,4,16):(1@warpid,4@laneid,1@laneid,16@bit)]", "S[(64,4,16):(1@laneid,1@warpid,16@bit)]"
+    square = ((64, 64), "f16", "gfx942")
+    assert lb.convert(rows, columns, *square).scratch_bytes == 64 * 64 * 2
+    half = lb.convert(rows, columns, *square, scratch=4096)
+    assert half.scratch_bytes == 4096 and str(half).count("s_barrier") > str(lb.convert(rows, columns, *square)).count("s_barrier")
+    with pytest.raises(lb.LanebookError, match="takes 1024 B of shared memory at the least"):
+        lb.convert(rows, columns, *square, scratch=256)
     with pytest.raises(lb.LanebookError, match="says nothing of some lanes"):
         lb.convert("mma.m16n8k16.f32.f16.D", target, (16, 8), "f32", "gfx942")
     with pytest.raises(lb.LanebookError, match="no way to lay warps into waves"):

@@ -325,6 +325,19 @@ static void conversions(void) {
     c.to = (const uint8_t *)"S[(16,4,2):(4@laneid,1@laneid,32@bit)]"; c.to_bytes = 38;
     CHECK(CONVERT("gfx942", scratch, need) == LB_OK && kept_bytes > 0 && c.given.lane_count == 6 && c.given.lane[5] == 0 && c.made.count == 2);
     CHECK(c.thread_prefix_bytes == 1 && c.thread_register == 0);
+    // Half the shared memory, half the tile each time; no more rounds than registers of a lane differ in.
+    static const uint32_t square[] = {64, 64};
+    static const char rows[] = "S[(4,16,4,16):(1@warpid,4@laneid,1@laneid,16@bit)]", columns[] = "S[(64,4,16):(1@laneid,1@warpid,16@bit)]";
+    lb_conversion s = c;
+    s.from = (const uint8_t *)rows; s.from_bytes = sizeof rows - 1; s.to = (const uint8_t *)columns; s.to_bytes = sizeof columns - 1;
+    s.extents = square; s.dtype = (const uint8_t *)"f16";
+    CHECK(lb_convert(&s, TEXT("gfx942"), scratch, need, sink, 0, &e) == LB_OK && s.scratch_bytes == 64 * 64 * 2);
+    size_t one_round = s.instructions;
+    s.scratch_most = 4096;
+    CHECK(lb_convert(&s, TEXT("gfx942"), scratch, need, sink, 0, &e) == LB_OK && s.scratch_bytes == 4096 && s.instructions > one_round);
+    s.scratch_most = 256;
+    CHECK(lb_convert(&s, TEXT("gfx942"), scratch, need, sink, 0, &e) == LB_PLAN && e.detail == 25 && e.numbers[0] == 1024 && e.numbers[1] == 256);
+    kept_bytes = 0;
     c.write_room = 0;
     CHECK(CONVERT("gfx942", scratch, need) == LB_ROOM && (size_t)e.numbers[0] == c.write_count && e.numbers[1] == 0);
     c.write_room = 16;

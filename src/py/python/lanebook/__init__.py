@@ -379,18 +379,20 @@ def convert(
     arch: str,
     threads: int | None = None,
     split: str = "halves",
+    scratch: int | None = None,
 ) -> Snippet:
     """A conversion of a register tile between two layouts, in any notation, by itself.
 
     `on ARCH` behind a layout says of which architecture's warps it is; `split` says how two warps of 32 lie in a wave of 64:
-    "halves" (the first is the lower half) or "interleaved" (the first is the even lanes).
+    "halves" (the first is the lower half) or "interleaved" (the first is the even lanes). `scratch` are the most bytes of shared
+    memory that it may go through, in rounds where the tile has more; without it as many as the tile has.
 
     >>> made = convert("mma.m16n8k16.f32.f16.D", "S[(16,2,4):(2@laneid,1@laneid,32@bit)]", (16, 8), "f32", "sm_80")
     >>> made.scratch_bytes, made.element(made.outputs[0], 3, 5)
     (0, (2, 7))
     """
     texts = [_written(side) + _warps_of(side) for side in (source, target)]
-    return Snippet(_json.loads(_lanebook.convert(*texts, list(shape), dtype, arch, threads, split)))
+    return Snippet(_json.loads(_lanebook.convert(*texts, list(shape), dtype, arch, threads, split, scratch)))
 
 
 class Inferred(dict):
