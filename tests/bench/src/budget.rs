@@ -56,10 +56,13 @@ fn image(row: &Row, kind: &str) -> bool {
 }
 
 /// The budgets.
-pub const BUDGETS: [Budget; 20] = [
+pub const BUDGETS: [Budget; 21] = [
     most("whole compile of the GEMM", 400.0, "us", |row| whole(row, "gemm ")),
     most("whole compile of the transpose", 300.0, "us", |row| whole(row, "transpose ")),
     most("whole compile of attention", 1200.0, "us", |row| whole(row, "attention ")),
+    most("one conversion, layouts in to text out", 30.0, "us", |row| {
+        row.section == crate::conversion_time::SECTION
+    }),
     most("remove-conversions, GEMM", 100.0, "us", |row| removal(row, "gemm_epilogue")),
     most("remove-conversions, attention", 100.0, "us", |row| removal(row, "attention")),
     most("remove-conversions, fp8", 100.0, "us", |row| removal(row, "gemm_fp8")),

@@ -8,6 +8,7 @@ pub mod address;
 pub mod algebra;
 pub mod budget;
 mod clock;
+pub mod conversion_time;
 pub mod conversions;
 pub mod growth;
 pub mod inference;
@@ -34,10 +35,11 @@ pub const EXAMPLES: [(&str, &str); 2] = [
 pub type Part = (&'static str, fn(&mut Report));
 
 /// The parts of the report, by name, in order.
-pub const PARTS: [Part; 10] = [
+pub const PARTS: [Part; 11] = [
     ("lookup", lookup::measure),
     ("algebra", algebra::measure),
     ("whole", whole::measure),
+    ("conversion", conversion_time::measure),
     ("passes", passes::measure),
     ("growth", growth::measure),
     ("regions", regions::measure),

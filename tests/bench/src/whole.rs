@@ -20,7 +20,15 @@ const TRITON: [(&str, f64, &str); 2] = [
 pub type Room = lanebook::compile::CompileStorage<2048, 768, 1536, 0>;
 
 /// A sink that forgets: the text is made, not kept.
-struct Gone(usize);
+#[derive(Default)]
+pub(crate) struct Gone(usize);
+
+impl Gone {
+    /// How many bytes there were.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0
+    }
+}
 
 impl Write for Gone {
     fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -83,9 +91,9 @@ pub fn measure(report: &mut Report) {
                 let mut program = read(&mut storage, text);
                 let compiled =
                     compile(&TABLES, id, &mut program, scratch.scratch()).expect("compiled before");
-                let mut out = Gone(0);
+                let mut out = Gone::default();
                 compiled.write(&TABLES, &program, &mut out).expect("the sink takes everything");
-                out.0
+                out.bytes()
             });
             report.alone(SECTION, format!("{name} {}: plan", arch.name), planning / 1e3, "us");
             let (_, triton, whose) =

@@ -4,8 +4,8 @@ use lanebook::compile::compile;
 use lanebook::ir::SmallStorage;
 use lanebook::{LEAN, TABLES};
 use lanebook_bench::{
-    Effort, Report, address, algebra, budget, conversions, growth, lookup, passes, regions, room,
-    size, whole,
+    Effort, Report, address, algebra, budget, conversion_time, conversions, growth, lookup, passes,
+    regions, room, size, whole,
 };
 use std::sync::OnceLock;
 
@@ -138,6 +138,7 @@ fn the_report_has_every_row() {
         (lookup::SECTION, 9),
         (algebra::SECTION, 30),
         (whole::SECTION, 2 * (1 + 2 * 2)),
+        (conversion_time::SECTION, 2 * 3),
         (passes::SECTION, 4 * (5 + 2 + 1) + 3 * 2),
         (passes::APPLICATIONS, 10),
         (passes::TRITON, 5 + 3 * 3),
