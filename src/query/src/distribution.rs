@@ -16,6 +16,10 @@ use lanebook_tables::{ArchId, Tables};
 /// Bits of a register.
 const REGISTER_BITS: u32 = 32;
 
+/// Axes that number blocks.
+const BLOCKS: [AxisId; 7] =
+    [AxisId::BLOCK, AxisId::CBX, AxisId::CBY, AxisId::CBZ, AxisId::BX, AxisId::BY, AxisId::BZ];
+
 /// How the lanes of two warps of 32 make the lanes of one wave of 64, and the other way round.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum WarpSplit {
@@ -67,6 +71,9 @@ pub enum NoDistribution {
     CopyInside,
     /// More warps than the threads make, or fewer threads than a wave.
     Threads,
+    /// Its elements are in several blocks of a cluster or a grid: registers of other blocks cannot be
+    /// reached, whatever both layouts say of them.
+    Blocks,
 }
 
 impl NoDistribution {
@@ -86,6 +93,7 @@ impl NoDistribution {
             Self::Packing => 10,
             Self::CopyInside => 11,
             Self::Threads => 12,
+            Self::Blocks => 13,
         }
     }
 
@@ -116,6 +124,9 @@ impl NoDistribution {
             Self::CopyInside => "a register holds the same element twice",
             Self::Threads => {
                 "the threads are not the warps that it has, or no power of two of waves"
+            }
+            Self::Blocks => {
+                "its elements are in several blocks, and a conversion between the blocks of a cluster is not supported; write the layout of one block's part of the tile"
             }
         }
     }
@@ -257,6 +268,9 @@ fn placed_on(
         return Err(NoDistribution::Post);
     }
     let axes = placed.layout.view().axes().map_err(Why::from)?;
+    if BLOCKS.iter().any(|axis| axes.contains(axis)) {
+        return Err(NoDistribution::Blocks);
+    }
     let by_lane = [AxisId::LANE, AxisId::TX, AxisId::TID_IN_WG].iter().any(|a| axes.contains(a));
     if by_lane {
         out.of_places(placed, tile, total)?;

@@ -675,6 +675,20 @@ fn refusals() {
         ("S[(16,16):(1@laneid,32@bit)] + R[4:8@laneid]", [16, 16], "f32", None, "the same place"),
         ("S[(16,4,4):(1@laneid,16@laneid,64@bit)]", [16, 16], "f16", None, "lie side by side"),
         ("S[(16,4,4):(1@laneid,16@laneid,32@bit)] + 5@laneid", [16, 16], "f32", None, "offset"),
+        (
+            "S[(2,8,4,4):(1@cbx,1@laneid,16@laneid,32@bit)]",
+            [16, 16],
+            "f32",
+            None,
+            "blocks of a cluster",
+        ),
+        (
+            "S[(2,8,4,4):(1@block,1@laneid,16@laneid,32@bit)]",
+            [16, 16],
+            "f32",
+            None,
+            "several blocks",
+        ),
         ("nothing.at.all", [16, 16], "f32", None, "nothing is called"),
         ("equal(1:1, 1:1)", [16, 16], "f32", None, "cannot be read"),
         (
