@@ -170,14 +170,40 @@ impl Share {
     fn span(&self, group: u64, out: &mut Subspace) {
         let present =
             1u64.checked_shl(bit_of(self.slots.len())).map_or(u64::MAX, |n| n.wrapping_sub(1));
-        let mut rest = group & present;
-        let first = rest.trailing_zeros();
-        while rest != 0 {
+        let first = (group & present).trailing_zeros();
+        // Differences of lanes, and of those the sums of what has been taken.
+        let mut rest = translated(group & present, first);
+        let mut sums = 1u64;
+        loop {
+            rest &= !sums;
+            if rest == 0 {
+                return;
+            }
             let lane = rest.trailing_zeros();
-            rest &= rest.wrapping_sub(1);
-            let _ = out.insert(self.slots.at(lane ^ first), 0);
+            let _ = out.insert(self.slots.at(lane), 0);
+            sums |= translated(sums, lane);
         }
     }
+}
+
+/// A set of numbers below 64, each changed by exclusive or.
+fn translated(set: u64, by: u32) -> u64 {
+    const LOW: [u64; 6] = [
+        0x5555_5555_5555_5555,
+        0x3333_3333_3333_3333,
+        0x0f0f_0f0f_0f0f_0f0f,
+        0x00ff_00ff_00ff_00ff,
+        0x0000_ffff_0000_ffff,
+        0x0000_0000_ffff_ffff,
+    ];
+    let mut out = set;
+    for (k, low) in (0u32..).zip(LOW) {
+        if by.wrapping_shr(k) & 1 == 1 {
+            let far = 1u32.wrapping_shl(k);
+            out = (out & low).wrapping_shl(far) | (out.wrapping_shr(far) & low);
+        }
+    }
+    out
 }
 
 /// What lies together: each bit of the longer share, wanted by both as far as both reach. A free

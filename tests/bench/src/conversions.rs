@@ -344,10 +344,14 @@ fn cost(
     let moves: Vec<usize> = (0..compiled.steps.len())
         .filter(|at| own(&compiled.steps[*at]) && is_memory(&compiled.steps[*at]))
         .collect();
+    // What is behind the barrier before a store, such as a movement between lanes, needs none.
+    let through =
+        |at: &usize| TABLES.atom(compiled.steps[*at].atom).is_some_and(|a| a.movement.is_some());
+    let halves: Vec<usize> = moves.iter().copied().filter(through).collect();
     let slice = slice(compiled, &moves, &[], arch);
     let mut names: Vec<(&str, u32)> = Vec::new();
     for (at, step) in compiled.steps.iter().enumerate() {
-        let inside = moves.first() <= Some(&at) && Some(&at) <= moves.last();
+        let inside = halves.first() <= Some(&at) && Some(&at) <= halves.last();
         let atom = TABLES.atom(step.atom).filter(|_| step.purpose != Purpose::Label);
         let Some(atom) = atom else { continue };
         if moves.contains(&at) {

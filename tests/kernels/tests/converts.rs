@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use lanebook::compile::compile;
-use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::ir::{Op, Options, SmallStorage, parse, verify};
 use lanebook::plan::ShufflePlan;
 use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
@@ -89,6 +89,8 @@ struct Built {
     text: String,
     lanes: Vec<ShufflePlan>,
     exchanges: usize,
+    /// The operations that go through shared memory.
+    through: Vec<Op>,
 }
 
 fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
@@ -106,7 +108,8 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     check::order(tables, &program, &compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
     let mut text = String::new();
     compiled.write(tables, &program, &mut text).expect("text");
-    Built { text, lanes: compiled.plan.lanes.to_vec(), exchanges: compiled.plan.exchanges.len() }
+    let through: Vec<Op> = compiled.plan.exchanges.iter().map(|e| e.op).collect();
+    Built { text, lanes: compiled.plan.lanes.to_vec(), exchanges: through.len(), through }
 }
 
 fn assemble(arch: &str, text: &str) {
@@ -258,6 +261,49 @@ fn the_cost_decides() {
     }
 }
 
+/// Distributions over several warps whose bits are anywhere, narrow elements: what leaves its warp
+/// goes through shared memory, and where that is cheaper lanes bring together before or behind what
+/// is stored or loaded in one register.
+fn mixed(arch: &str, wave: u32, seed: u32, (bits, dtype): (u32, &str)) -> (String, Built) {
+    let (mut noise, warps) = (Noise(seed), 1);
+    let mut anywhere = || {
+        let mut homes = random(&mut noise, 10, wave, warps, &[]);
+        noise.shuffle(&mut homes);
+        layout(&homes, bits, &[])
+    };
+    let layouts = [anywhere(), anywhere()];
+    let source = program(&layouts, (16, 64, dtype), 1 << (wave + warps));
+    let built = build(&TABLES, &source, arch);
+    assert_eq!(
+        wrong(arch, &built.text, 1 << (wave + warps), 1024, bits),
+        Ok(0),
+        "{arch}\n{source}\n{}",
+        built.text
+    );
+    (source, built)
+}
+
+/// Movements between lanes before or behind an exchange.
+fn crossing(built: &Built) -> usize {
+    built.lanes.iter().filter(|l| built.through.contains(&l.op) && !l.keeps_lanes()).count()
+}
+
+#[test]
+fn lanes_and_shared_memory_together() {
+    for (arch, wave) in [("sm_80", 5), ("gfx942", 6), ("gfx1200", 5)] {
+        let (mut before, mut behind) = (0, 0);
+        for seed in 0..6 {
+            for elements in [(8, "i8"), (16, "f16")] {
+                let (_, built) = mixed(arch, wave, seed, elements);
+                let crosses = |l: &&ShufflePlan| !l.keeps_lanes() && built.through.contains(&l.op);
+                before += built.lanes.iter().filter(crosses).filter(|l| l.ahead).count();
+                behind += built.lanes.iter().filter(crosses).filter(|l| !l.ahead).count();
+            }
+        }
+        assert!(before > 0 && behind > 0, "{arch}: {before} before, {behind} behind");
+    }
+}
+
 /// Each single wrong lane, register or byte is caught: by the replay in the text, by the checker in
 /// the plan.
 #[test]
@@ -267,6 +313,19 @@ fn planted_faults_in_the_text() {
     let source = program(&layouts, (16, 16, "f16"), 32);
     let built = build(&eager(), &source, "sm_80");
     assert_eq!(wrong("sm_80", &built.text, 32, 256, 16), Ok(0), "{}", built.text);
+    every_fault_is_caught(&built, 32, 256, 16);
+}
+
+/// The same beside an exchange.
+#[test]
+fn planted_faults_beside_an_exchange() {
+    let all = (0..6).map(|seed| mixed("sm_80", 5, seed, (8, "i8")).1);
+    let built = all.max_by_key(crossing).expect("some");
+    assert!(crossing(&built) > 0, "{}", built.text);
+    every_fault_is_caught(&built, 64, 1024, 8);
+}
+
+fn every_fault_is_caught(built: &Built, threads: u32, elements: u32, bits: u32) {
     assemble("sm_80", &built.text);
     let lines: Vec<&str> = built.text.lines().collect();
     let mut seen = [0; 3];
@@ -301,7 +360,7 @@ fn planted_faults_in_the_text() {
             .collect();
         assert_ne!(text.trim(), built.text.trim());
         assert!(
-            !matches!(wrong("sm_80", &text, 32, 256, 16), Ok(0)),
+            !matches!(wrong("sm_80", &text, threads, elements, bits), Ok(0)),
             "line {at}: {line} as {damaged}\n{}",
             built.text
         );

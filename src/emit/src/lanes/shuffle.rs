@@ -472,12 +472,13 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         }
         let before = words;
         let mut words = Words::Received(received, &before, plan);
-        for swap in plan
-            .behind
-            .as_slice()
-            .iter()
-            .take(plan.behind.len().saturating_sub(usize::from(joined.is_some())))
-        {
+        // The last one goes into the result where nothing is left to do.
+        let whole = results <= plan.received() && are_whole(&kept, results);
+        let (last, swaps) = match plan.behind.as_slice().split_last() {
+            Some((last, swaps)) if joined.is_some() || whole => (Some(*last), swaps),
+            _ => (None, plan.behind.as_slice()),
+        };
+        for swap in swaps {
             let fresh = self.swapped_words(op, &words, swap, given.class, plan.received())?;
             words = Words::Tuple(fresh);
         }
@@ -493,9 +494,13 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
                 )?;
                 continue;
             }
-            match kept.whole(word) {
-                Some(old) => self.copy_word(words.at(old).ok_or(refuse)?, target)?,
-                None => self.gather(op, &kept, word, &words, target)?,
+            match (kept.whole(word), last) {
+                (Some(old), Some(swap)) => {
+                    let other = words.at(old ^ u32::from(swap.word));
+                    self.swapped(op, words.at(old), other, Some(target), swap.lanes)?
+                }
+                (Some(old), None) => self.copy_word(words.at(old).ok_or(refuse)?, target)?,
+                (None, _) => self.gather(op, &kept, word, &words, target)?,
             }
         }
         Ok(())

@@ -338,6 +338,46 @@ impl ShufflePlan {
             && bits(to.lane.len()).all(|lane| arrives(0, lane))
     }
 
+    /// Selectors of bytes that depend on the lane's number, and the different sets of lanes in which
+    /// they differ.
+    #[must_use]
+    pub fn selectors(&self, from: &Fragment, to: &Fragment) -> (u32, u32) {
+        let (mut made, mut lanes): (Columns<u32, 12>, Columns<u32, 12>) =
+            (Columns::new(), Columns::new());
+        let mut note = |plain: [u8; 4], swapped: [u8; 4], swap: Swap| {
+            let number =
+                |bytes: [u8; 4]| bytes.iter().fold(0, |sum, byte| (sum << 3) | u32::from(*byte));
+            let key = (u32::from(swap.lanes) << 24) ^ (number(plain) << 12) ^ number(swapped);
+            if plain != swapped && !made.as_slice().contains(&key) {
+                let _ = made.push(key);
+            }
+            if plain != swapped && !lanes.as_slice().contains(&u32::from(swap.lanes)) {
+                let _ = lanes.push(u32::from(swap.lanes));
+            }
+        };
+        let (first, last) = (self.joined_before(from), self.joined_behind(to));
+        if let Some(swap) = first {
+            let gather = self.gather_sent(from);
+            for either in (0..self.sends()).filter_map(|word| Either::sent(&gather, swap, word)) {
+                note(either.bytes, either.swapped, swap);
+            }
+        }
+        if let Some(swap) = last {
+            let gather = self.gather_kept(to);
+            for either in (0..self.results(to)).filter_map(|word| Either::kept(&gather, swap, word))
+            {
+                note(either.bytes, either.swapped, swap);
+            }
+        }
+        let before = self.before.as_slice().iter().skip(usize::from(first.is_some()));
+        let behind = self.behind.len().saturating_sub(usize::from(last.is_some()));
+        for swap in before.chain(self.behind.as_slice().iter().take(behind)) {
+            note([0, 1, 2, 3], [4, 5, 6, 7], *swap);
+        }
+        let count = |columns: &Columns<u32, 12>| u32::try_from(columns.len()).unwrap_or(u32::MAX);
+        (count(&made), count(&lanes))
+    }
+
     /// Choices of bytes in a panel.
     #[must_use]
     pub fn choices(&self, from: &Fragment, to: &Fragment) -> u32 {

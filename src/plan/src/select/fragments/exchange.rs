@@ -55,6 +55,9 @@ enum FormKind {
     CommonFirst,
     /// Each element in a register of its own.
     PlaceEach,
+    /// What the other side has side by side in a register brought there from other lanes, so that
+    /// whole registers go through shared memory.
+    LanesPacked,
 }
 
 /// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
@@ -67,7 +70,7 @@ enum PlaceOrder {
 }
 
 /// The forms of both sides that are tried, in order.
-const FORMS: [(FormKind, FormKind); 9] = [
+const FORMS: [(FormKind, FormKind); 11] = [
     (FormKind::Same, FormKind::Same),
     (FormKind::AsOther, FormKind::Same),
     (FormKind::Same, FormKind::AsOther),
@@ -77,6 +80,8 @@ const FORMS: [(FormKind, FormKind); 9] = [
     (FormKind::PlaceEach, FormKind::CommonFirst),
     (FormKind::CommonFirst, FormKind::PlaceEach),
     (FormKind::PlaceEach, FormKind::PlaceEach),
+    (FormKind::LanesPacked, FormKind::Same),
+    (FormKind::Same, FormKind::LanesPacked),
 ];
 
 /// A way as an exchange in one round.
@@ -107,6 +112,28 @@ fn ordered(columns: &[u32], first: &[u32]) -> Columns<u32, 12> {
         let _ = out.push(e);
     }
     out
+}
+
+/// Brings what `other` has side by side in a register into the registers of `own`: a bit of those
+/// changes places with each bit of the lanes that is meant, if possible one that `other` has not in
+/// registers. Whether there is any.
+fn pack_lanes(own: &mut Fragment, other: &Fragment) -> bool {
+    let packed = other.register.as_slice().get(..usize::from(other.packing())).unwrap_or_default();
+    let mut any = false;
+    for &e in packed {
+        let Some(lane) = own.lane.as_mut_slice().iter_mut().find(|column| **column == e) else {
+            continue;
+        };
+        let registers = own.register.as_mut_slice();
+        let is_free = |column: &u32| !packed.contains(column);
+        let apart = |column: &u32| is_free(column) && !other.register.as_slice().contains(column);
+        let at = registers.iter().rposition(apart).or(registers.iter().rposition(is_free));
+        let Some(register) = at.and_then(|at| registers.get_mut(at)) else { return false };
+        core::mem::swap(lane, register);
+        any = true;
+    }
+    own.register = ordered(own.register.as_slice(), other.register.as_slice());
+    any
 }
 
 impl Planner<'_, '_, '_, '_> {
@@ -158,7 +185,10 @@ impl Planner<'_, '_, '_, '_> {
         between: &ExchangeSides,
         inside: Option<u32>,
     ) -> Result<(), PlanError> {
-        let found = self.best_forms(op, between)?;
+        // What costs so much or more is not picked beside that.
+        let ceiling = inside
+            .map_or(u32::MAX, |cost| cost.saturating_sub(self.target.tables.weights.exchange()));
+        let found = self.best_forms(op, between, ceiling)?;
         self.take_exchange(op, between, &found, inside)
     }
 
@@ -241,12 +271,14 @@ impl Planner<'_, '_, '_, '_> {
         self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity, op))
     }
 
-    /// The cheapest exchange over all forms of the two sides.
+    /// The cheapest exchange over all forms of the two sides: as they are at any cost, in others only
+    /// below `ceiling`.
     #[inline(never)]
     fn best_forms(
         &mut self,
         op: Op,
         between: &ExchangeSides,
+        ceiling: u32,
     ) -> Result<(ExchangeWay, (FormKind, FormKind)), PlanError> {
         let mut best: Option<(ExchangeWay, (FormKind, FormKind))> = None;
         let mut why = None;
@@ -259,7 +291,12 @@ impl Planner<'_, '_, '_, '_> {
             let to = self.form(op, between, false, forms);
             let (Some(from), Some(to)) = (&from, &to) else { continue };
             let extra = from.cost.saturating_add(to.cost);
-            let limit = best.as_ref().map_or(u32::MAX, |(way, _)| way.cost);
+            let same = forms == (FormKind::Same, FormKind::Same);
+            let most = if same { u32::MAX } else { ceiling };
+            let limit = best.as_ref().map_or(most, |(way, _)| way.cost.min(most));
+            if extra >= limit {
+                continue;
+            }
             match self.best_exchange(op, (&from.fragment, &to.fragment), extra, limit) {
                 Ok(Some(way)) => best = Some((way, forms)),
                 Ok(None) => {}
@@ -304,6 +341,11 @@ impl Planner<'_, '_, '_, '_> {
                 fragment.register = ordered(columns, other.register.as_slice());
                 fragment.unpacked = false;
             }
+            FormKind::LanesPacked => {
+                if own.unpacked || !pack_lanes(&mut fragment, other) {
+                    return None;
+                }
+            }
             FormKind::CommonFirst => {
                 let mut common: Columns<u32, 12> = Columns::new();
                 for &e in columns.iter().filter(|e| other.register.as_slice().contains(e)) {
@@ -323,7 +365,10 @@ impl Planner<'_, '_, '_, '_> {
             out
         };
         let is_same = fragment == *own
-            || self.any() && own.unpacked == fragment.unpacked && packed(&fragment) == packed(own);
+            || kind != FormKind::LanesPacked
+                && self.any()
+                && own.unpacked == fragment.unpacked
+                && packed(&fragment) == packed(own);
         if is_same {
             return None;
         }
@@ -335,7 +380,9 @@ impl Planner<'_, '_, '_, '_> {
             return None;
         }
         let (given, made) = if stores { (own, &fragment) } else { (&fragment, own) };
-        let mut lanes = self.lanes(op, given, made).ok().filter(ShufflePlan::keeps_lanes)?;
+        let crosses = kind == FormKind::LanesPacked;
+        let found = self.lanes(op, given, made).ok();
+        let mut lanes = found.filter(|found| crosses || found.keeps_lanes())?;
         lanes.ahead = stores;
         Some(SideForm { fragment, lanes: Some(lanes), cost: lanes.cost })
     }

@@ -445,11 +445,12 @@ impl Planner<'_, '_, '_, '_> {
         if choices > 0 {
             copies = 0;
         }
-        let swaps =
-            u32::try_from(plan.before.len().saturating_add(plan.behind.len())).unwrap_or(u32::MAX);
+        // A lane's number says by a shift and a mask whether it swaps, a product and an exclusive or
+        // which bytes it takes then.
+        let (selectors, sets) = plan.selectors(from, to);
         let set_up = addresses
             .saturating_add(lanes)
-            .saturating_add(swaps.saturating_mul(3))
+            .saturating_add(selectors.saturating_add(sets).saturating_mul(2))
             .saturating_add(if choices > 0 { 2 } else { 0 });
         let panel =
             moves.saturating_add(choices.saturating_add(copies).saturating_mul(w.instruction));
