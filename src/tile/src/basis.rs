@@ -320,6 +320,9 @@ pub fn construct(
     let (mut order, mut span): (Columns<u32, MAX_BITS>, _) = (Columns::new(), Subspace::new());
     let mut add = |columns: &[u32]| {
         for &e in columns {
+            if order.len() == total {
+                return;
+            }
             if span.insert(e, 0) {
                 let _ = order.push(e);
             }

@@ -4,7 +4,8 @@ use super::words::{operation, shape, slots};
 use crate::table::{Align, Table};
 use lanebook::emit::step::Purpose;
 use lanebook::ir::Op;
-use lanebook::plan::{End, Figures};
+use lanebook::map::Fragment;
+use lanebook::plan::{End, Figures, ShufflePlan};
 use lanebook_tables::{AtomId, Status};
 use std::fmt::Write;
 
@@ -193,6 +194,14 @@ impl Report<'_> {
             } else if let Some(e) = plan.exchange_of(op) {
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
                 out.push_str(self.put(op));
+                let of = |v| plan.fragment_of(v).map(|(_, f)| f);
+                let given = self.program.operand(op, 0).and_then(of);
+                let made = self.program.result(op, 0).and_then(of);
+                let crossing = |l: &&ShufflePlan| !l.keeps_lanes();
+                if let Some((l, given)) = plan.lanes_ahead(op).filter(crossing).zip(given) {
+                    let _ =
+                        writeln!(out, "    {}, before it is stored", in_warp(l, given, &e.from));
+                }
                 let _ = writeln!(
                     out,
                     "    from registers, {} a lane: {}",
@@ -217,6 +226,9 @@ impl Report<'_> {
                     e.to.registers(),
                     super::words::fragment(&e.to)
                 );
+                if let Some((l, made)) = plan.lanes_of(op).filter(crossing).zip(made) {
+                    let _ = writeln!(out, "    {}, once it is loaded", in_warp(l, &e.to, made));
+                }
             } else if let Some(l) = plan.lanes_of(op) {
                 let of = |v| plan.fragment_of(v).map(|(_, f)| f);
                 let (Some(from), Some(to)) = (
@@ -225,7 +237,6 @@ impl Report<'_> {
                 ) else {
                     continue;
                 };
-                let moved = (0..l.received()).filter(|word| !l.stays(*word)).count();
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
                 out.push_str(self.put(op));
                 let _ = writeln!(
@@ -234,12 +245,7 @@ impl Report<'_> {
                     from.registers(),
                     super::words::fragment(from)
                 );
-                let _ = writeln!(
-                    out,
-                    "    in its warp: {moved} of {} registers of a panel come from other lanes, bytes are chosen {} times",
-                    l.received(),
-                    l.choices(from, to)
-                );
+                let _ = writeln!(out, "    {}", in_warp(l, from, to));
                 let _ = writeln!(
                     out,
                     "    to   registers, {} a lane: {}",
@@ -307,4 +313,14 @@ impl Report<'_> {
         let _ = writeln!(out, "  {all:>5}  in all");
         out
     }
+}
+
+/// What a movement between lanes does.
+fn in_warp(lanes: &ShufflePlan, from: &Fragment, to: &Fragment) -> String {
+    let moved = (0..lanes.received()).filter(|word| !lanes.stays(*word)).count();
+    format!(
+        "in its warp: {moved} of {} registers of a panel come from other lanes, bytes are chosen {} times",
+        lanes.received(),
+        lanes.choices(from, to)
+    )
 }

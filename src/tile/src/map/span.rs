@@ -10,7 +10,8 @@ pub struct Subspace {
     /// Vectors whose top bits differ, each cleared of the others' top bits, with the names of the
     /// given ones that add up to it.
     rows: [(u32, u32); MOST],
-    len: u8,
+    /// The top bits of all vectors.
+    tops: u32,
 }
 
 impl Default for Subspace {
@@ -23,17 +24,23 @@ impl Subspace {
     /// Zero alone.
     #[must_use]
     pub fn new() -> Self {
-        Self { rows: [(0, 0); MOST], len: 0 }
+        Self { rows: [(0, 0); MOST], tops: 0 }
     }
 
     /// What of a vector lies outside, and the names that add up to the rest.
     #[must_use]
     pub fn reduce(&self, vector: u32) -> (u32, u32) {
         let (mut rest, mut names) = (vector, 0);
-        for &(row, name) in self.rows.iter().take(usize::from(self.len)) {
-            if rest & top(row) != 0 {
+        // No vector has another's top bit.
+        let mut left = (vector & self.tops).count_ones();
+        for &(row, name) in self.rows() {
+            if left == 0 {
+                break;
+            }
+            if vector & top(row) != 0 {
                 rest ^= row;
                 names ^= name;
+                left = left.wrapping_sub(1);
             }
         }
         (rest, names)
@@ -43,21 +50,26 @@ impl Subspace {
     #[must_use]
     pub fn insert(&mut self, vector: u32, name: u32) -> bool {
         let (rest, names) = self.reduce(vector);
-        if rest == 0 || usize::from(self.len) >= MOST {
+        let (len, highest) = (usize::from(self.rank()), top(rest));
+        if rest == 0 || len >= MOST {
             return false;
         }
         let name = name ^ names;
-        for (row, other) in self.rows.iter_mut().take(usize::from(self.len)) {
-            if *row & top(rest) != 0 {
+        for (row, other) in self.rows.iter_mut().take(len) {
+            if *row & highest != 0 {
                 *row ^= rest;
                 *other ^= name;
             }
         }
-        if let Some(slot) = self.rows.get_mut(usize::from(self.len)) {
+        if let Some(slot) = self.rows.get_mut(len) {
             *slot = (rest, name);
-            self.len = self.len.saturating_add(1);
+            self.tops |= highest;
         }
         true
+    }
+
+    fn rows(&self) -> &[(u32, u32)] {
+        self.rows.get(..usize::from(self.rank())).unwrap_or_default()
     }
 
     /// The names that add up to a vector; `None` if it lies outside.
@@ -76,7 +88,7 @@ impl Subspace {
     /// Dimensions.
     #[must_use]
     pub fn rank(&self) -> u8 {
-        self.len
+        u8::try_from(self.tops.count_ones()).unwrap_or(u8::MAX)
     }
 }
 

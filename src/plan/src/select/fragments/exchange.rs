@@ -5,8 +5,9 @@ use crate::data::{
     AllocPlan, Candidate, HalfPlan, PlanError, PlanPool, RejectedCandidate, SharedExchange,
     ShufflePlan,
 };
+use crate::select::fragments::exchange_forms::{FORMS, FormKind};
 use crate::select::fragments::reduce::ExchangeSides;
-use crate::select::planner::{MAX_REGISTERS, Planner, full};
+use crate::select::planner::{Planner, full};
 use lanebook_ir::Op;
 use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
@@ -36,30 +37,6 @@ struct ExchangeWay {
 const PLAIN: SharedLayout =
     SharedLayout { row_major: true, strip: None, turn: None, post: lanebook_layout::PostMap::None };
 
-/// A side of an exchange as its instruction finds or leaves it, and what is done inside each lane
-/// between that and the distribution that there is.
-struct SideForm {
-    fragment: Fragment,
-    lanes: Option<ShufflePlan>,
-    cost: u32,
-}
-
-/// Which form a side has.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum FormKind {
-    /// As it is.
-    Same,
-    /// Its registers' elements in the order in which the other side has them.
-    AsOther,
-    /// Those first that the other side has in registers, too.
-    CommonFirst,
-    /// Each element in a register of its own.
-    PlaceEach,
-    /// What the other side has side by side in a register brought there from other lanes, so that
-    /// whole registers go through shared memory.
-    LanesPacked,
-}
-
 /// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
 /// or the load's.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -69,20 +46,7 @@ enum PlaceOrder {
     Load,
 }
 
-/// The forms of both sides that are tried, in order.
-const FORMS: [(FormKind, FormKind); 11] = [
-    (FormKind::Same, FormKind::Same),
-    (FormKind::AsOther, FormKind::Same),
-    (FormKind::Same, FormKind::AsOther),
-    (FormKind::AsOther, FormKind::CommonFirst),
-    (FormKind::PlaceEach, FormKind::Same),
-    (FormKind::Same, FormKind::PlaceEach),
-    (FormKind::PlaceEach, FormKind::CommonFirst),
-    (FormKind::CommonFirst, FormKind::PlaceEach),
-    (FormKind::PlaceEach, FormKind::PlaceEach),
-    (FormKind::LanesPacked, FormKind::Same),
-    (FormKind::Same, FormKind::LanesPacked),
-];
+const ORDERS: [PlaceOrder; 3] = [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrder::Load];
 
 /// A way as an exchange in one round.
 fn exchange_of(
@@ -102,38 +66,6 @@ fn smaller_need(first: PlanError, second: PlanError) -> PlanError {
         _ => u32::MAX,
     };
     if need(second) < need(first) { second } else { first }
-}
-
-/// Columns with those of `first` in front, in its order.
-fn ordered(columns: &[u32], first: &[u32]) -> Columns<u32, 12> {
-    let mut out = Columns::new();
-    let front = first.iter().filter(|e| columns.contains(e));
-    for &e in front.chain(columns.iter().filter(|e| !first.contains(e))) {
-        let _ = out.push(e);
-    }
-    out
-}
-
-/// Brings what `other` has side by side in a register into the registers of `own`: a bit of those
-/// changes places with each bit of the lanes that is meant, if possible one that `other` has not in
-/// registers. Whether there is any.
-fn pack_lanes(own: &mut Fragment, other: &Fragment) -> bool {
-    let packed = other.register.as_slice().get(..usize::from(other.packing())).unwrap_or_default();
-    let mut any = false;
-    for &e in packed {
-        let Some(lane) = own.lane.as_mut_slice().iter_mut().find(|column| **column == e) else {
-            continue;
-        };
-        let registers = own.register.as_mut_slice();
-        let is_free = |column: &u32| !packed.contains(column);
-        let apart = |column: &u32| is_free(column) && !other.register.as_slice().contains(column);
-        let at = registers.iter().rposition(apart).or(registers.iter().rposition(is_free));
-        let Some(register) = at.and_then(|at| registers.get_mut(at)) else { return false };
-        core::mem::swap(lane, register);
-        any = true;
-    }
-    own.register = ordered(own.register.as_slice(), other.register.as_slice());
-    any
 }
 
 impl Planner<'_, '_, '_, '_> {
@@ -306,87 +238,6 @@ impl Planner<'_, '_, '_, '_> {
         best.ok_or(why.unwrap_or(PlanError::Undecided(op)))
     }
 
-    /// A side's form; `None` if there is none, or it is no other than the side as it is.
-    #[inline(never)]
-    fn form(
-        &self,
-        op: Op,
-        between: &ExchangeSides,
-        stores: bool,
-        forms: (FormKind, FormKind),
-    ) -> Option<SideForm> {
-        let (own, other, kind) = if stores {
-            (&between.from, &between.to, forms.0)
-        } else {
-            (&between.to, &between.from, forms.1)
-        };
-        let columns = own.register.as_slice();
-        let mut fragment = *own;
-        match kind {
-            FormKind::Same => return Some(SideForm { fragment, lanes: None, cost: 0 }),
-            FormKind::PlaceEach => {
-                fragment = own.with_place_each();
-                if fragment == *own {
-                    return None;
-                }
-                if stores {
-                    // All but the first of a register are moved down.
-                    let moved = fragment.registers().saturating_sub(own.registers());
-                    let each = self.target.tables.weights.instruction;
-                    let cost = u32::from(moved).saturating_mul(each);
-                    return Some(SideForm { fragment, lanes: None, cost });
-                }
-            }
-            FormKind::AsOther => {
-                fragment.register = ordered(columns, other.register.as_slice());
-                fragment.unpacked = false;
-            }
-            FormKind::LanesPacked => {
-                if own.unpacked || !pack_lanes(&mut fragment, other) {
-                    return None;
-                }
-            }
-            FormKind::CommonFirst => {
-                let mut common: Columns<u32, 12> = Columns::new();
-                for &e in columns.iter().filter(|e| other.register.as_slice().contains(e)) {
-                    let _ = common.push(e);
-                }
-                fragment.register = ordered(columns, common.as_slice());
-                fragment.unpacked = false;
-            }
-        }
-        // Registers that need not follow each other are no matter of order.
-        let packing = usize::from(fragment.packing());
-        let packed = |f: &Fragment| {
-            let mut out: Columns<u32, 12> = Columns::new();
-            for &e in f.register.as_slice().iter().take(packing) {
-                let _ = out.push(e);
-            }
-            out
-        };
-        let is_same = fragment == *own
-            || kind != FormKind::LanesPacked
-                && self.any()
-                && own.unpacked == fragment.unpacked
-                && packed(&fragment) == packed(own);
-        if is_same {
-            return None;
-        }
-        // Both stand beside each other for a while: the rest is left to others.
-        let most =
-            u32::from(MAX_REGISTERS).saturating_mul(self.target.tables.weights.packed_percent);
-        let both = own.registers().saturating_add(fragment.registers());
-        if u32::from(both) > most.div_ceil(100) {
-            return None;
-        }
-        let (given, made) = if stores { (own, &fragment) } else { (&fragment, own) };
-        let crosses = kind == FormKind::LanesPacked;
-        let found = self.lanes(op, given, made).ok();
-        let mut lanes = found.filter(|found| crosses || found.keeps_lanes())?;
-        lanes.ahead = stores;
-        Some(SideForm { fragment, lanes: Some(lanes), cost: lanes.cost })
-    }
-
     /// The cheapest pair of instructions, with the places that both together want; `None` if with
     /// `extra` every one costs `limit` or more.
     #[inline(never)]
@@ -402,9 +253,13 @@ impl Planner<'_, '_, '_, '_> {
         self.able(op, to, false, &mut loads)?;
         let mut best: Option<ExchangeWay> = None;
         let (mut why, mut too_large) = (None, None);
+        let first = self.first_cost(op, (from, to), (&stores, &loads), limit.saturating_sub(extra));
+        // As dear as that may still come before it.
+        let limit =
+            first.map_or(limit, |cost| limit.min(cost.saturating_add(extra).saturating_add(1)));
         for &(store, least_store) in &stores {
             for &(load, least_load) in &loads {
-                for order in [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrder::Load] {
+                for order in ORDERS {
                     let limit = best.as_ref().map_or(limit, |way| way.cost).saturating_sub(extra);
                     if least_store.saturating_add(least_load) >= limit {
                         why = why.or(Some(Reject::Dearer));
@@ -432,6 +287,30 @@ impl Planner<'_, '_, '_, '_> {
             (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoMover { op, why }),
             (found, _) => Ok(found),
         }
+    }
+
+    /// What the exchange costs by the two instructions that are cheapest alone, if less than `limit`
+    /// and possible: dearer ones need not be looked at.
+    #[inline(never)]
+    fn first_cost(
+        &self,
+        op: Op,
+        (from, to): (&Fragment, &Fragment),
+        (stores, loads): (&Able, &Able),
+        limit: u32,
+    ) -> Option<u32> {
+        let &(store, _) = stores.iter().min_by_key(|(_, cost)| *cost)?;
+        let &(load, _) = loads.iter().min_by_key(|(_, cost)| *cost)?;
+        let mut best = None;
+        for order in ORDERS {
+            let limit = best.unwrap_or(limit);
+            if let Ok(way) = self.exchange_by((store, load), (from, to), order, limit)
+                && self.goes_in_rounds(op, (from, to), &way).is_ok()
+            {
+                best = Some(way.cost);
+            }
+        }
+        best
     }
 
     fn lose_exchange(&mut self, op: Op, way: &ExchangeWay) {
@@ -494,7 +373,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     /// Whether registers that an instruction takes at once need not follow each other.
-    fn any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.target.isa.tuples == TupleStyle::Braces
     }
 

@@ -2,6 +2,7 @@
 //! another.
 
 pub(crate) mod exchange;
+pub(crate) mod exchange_forms;
 pub(crate) mod exchange_half;
 pub(crate) mod exchange_rounds;
 pub(crate) mod explicit_layouts;
