@@ -310,7 +310,9 @@ pub fn construct(
     let mut groups = heapless::Vec::new();
     let [stored, loaded] = &shares;
     served(store, stored, vector.as_slice(), shift, &mut groups);
-    served(load, loaded, vector.as_slice(), shift, &mut groups);
+    if !core::ptr::eq(store, load) {
+        served(load, loaded, vector.as_slice(), shift, &mut groups);
+    }
     let (first, second) = if loads_first {
         ((load, loaded), (store, stored))
     } else {
