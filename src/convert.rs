@@ -40,7 +40,7 @@
 use core::fmt::Write;
 use lanebook_emit::write_number;
 use lanebook_query::{Distribution, NoDistribution, QueryStorage, Tile, WarpSplit, distributions};
-use lanebook_tables::{ArchId, Tables};
+use lanebook_tables::{ArchId, Dtype, DtypeKind, Tables};
 
 /// A conversion between two layouts of register tiles.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub struct Conversion<'a> {
     pub to: &'a str,
     /// Extents of the tile, the last the fastest.
     pub extents: &'a [u32],
-    /// The elements' type.
+    /// The elements' type. Two elements of 4 bits are a byte, which both layouts have to keep together:
+    /// the program's tile is one of bytes, and the extent along which they lie is half.
     pub dtype: &'a str,
     /// Threads of the group; without it as many as both layouts speak of.
     pub threads: Option<u32>,
@@ -168,7 +169,8 @@ pub struct TileMovement<'a> {
 pub enum ConvertError {
     /// The architecture is not one of the tables'.
     Arch,
-    /// There is no such element type, or it has not a whole number of bytes.
+    /// There is no such element type, or it has not a whole number of bytes (in a conversion 4 bits,
+    /// either).
     Dtype,
     /// The extents are none, or one of them is 0.
     Extents,
@@ -187,6 +189,8 @@ pub enum ConvertError {
     Memories,
     /// The sink is full.
     Sink,
+    /// Elements of 4 bits of which the two layouts have others in a byte, or a byte of one has not two.
+    Halves,
 }
 
 impl From<core::fmt::Error> for ConvertError {
@@ -209,6 +213,7 @@ impl ConvertError {
             Self::Threads { threads, least } => (6, (*threads, *least)),
             Self::Memories => (7, (0, 0)),
             Self::Sink => (8, (0, 0)),
+            Self::Halves => (9, (0, 0)),
         }
     }
 
@@ -235,7 +240,7 @@ impl ConvertError {
         match self {
             Self::Arch => sink.write_str("the tables have no such architecture"),
             Self::Dtype => {
-                sink.write_str("no element type of a whole number of bytes has this name")
+                sink.write_str("no element type of a whole number of bytes, or in a conversion of 4 bits, has this name")
             }
             Self::Extents => sink.write_str("the tile has no extents, or one of them is 0"),
             Self::From(why) => side(why, "from", from, sink),
@@ -248,6 +253,9 @@ impl ConvertError {
             }
             Self::Memories => sink.write_str("a copy goes from global to shared memory"),
             Self::Sink => sink.write_str("there is no room for the program's text"),
+            Self::Halves => sink.write_str(
+                "elements of 4 bits go as bytes of two, and not every byte holds the same two in both layouts",
+            ),
         }
     }
 }
@@ -286,13 +294,41 @@ pub fn write_conversion(
     storage: &mut QueryStorage,
     out: &mut impl Write,
 ) -> Result<ConversionSides, ConvertError> {
-    let tile = tile(tables, wanted.extents, wanted.dtype)?;
+    let tile = tile(tables, wanted.extents, wanted.dtype, 4)?;
     let texts = [wanted.from, wanted.to];
     distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
     let [from, to] = storage.distributions();
     let (threads, _) = threads(wanted.threads, from.wave, from.warps.max(to.warps))?;
+    if tile.element_bits < 8 {
+        return write_bytes(tables, wanted, (from, to), threads, out);
+    }
     write_sides(wanted, (from, to), threads, out)?;
     Ok(ConversionSides { from: *from, to: *to, threads })
+}
+
+/// The same of elements of 4 bits, as bytes of two.
+#[inline(never)]
+fn write_bytes(
+    tables: &Tables<'_>,
+    wanted: &Conversion<'_>,
+    (from, to): (&Distribution, &Distribution),
+    threads: u32,
+    out: &mut impl Write,
+) -> Result<ConversionSides, ConvertError> {
+    let both = from.of_bytes().zip(to.of_bytes());
+    let ((half, from), (other, to)) = both.ok_or(ConvertError::Halves)?;
+    if half != other {
+        return Err(ConvertError::Halves);
+    }
+    let is_byte = |d: &&Dtype<'_>| d.bits == 8 && d.kind == DtypeKind::Signed;
+    let dtype = tables.dtypes.iter().find(is_byte).ok_or(ConvertError::Dtype)?.name;
+    let (rows, columns) = flat(wanted.extents);
+    let rows = u32::try_from(rows).map_err(|_| ConvertError::Extents)?;
+    let along = u32::from(half) < columns.checked_ilog2().unwrap_or(0);
+    let extents = if along { [rows, columns / 2] } else { [rows / 2, columns] };
+    let wanted = Conversion { extents: &extents, dtype, ..*wanted };
+    write_sides(&wanted, (&from, &to), threads, out)?;
+    Ok(ConversionSides { from, to, threads })
 }
 
 /// Which layout is none, and why.
@@ -372,7 +408,7 @@ pub fn write_movement(
     out: &mut impl Write,
 ) -> Result<u32, ConvertError> {
     let (extents, dtype) = (wanted.extents, wanted.dtype);
-    let tile = tile(tables, extents, dtype)?;
+    let tile = tile(tables, extents, dtype, 8)?;
     let in_registers = wanted.kind != MovementKind::Copy;
     let (mut wave, mut warps, mut registers) = (0, 0, None);
     if in_registers {
@@ -464,14 +500,16 @@ pub fn write_movement(
     Ok(threads)
 }
 
+/// The tile; of elements of `least` bits, or of whole bytes.
 fn tile<'a>(
     tables: &Tables<'_>,
     extents: &'a [u32],
     dtype: &str,
+    least: u16,
 ) -> Result<Tile<'a>, ConvertError> {
     let found = tables.dtype_named(dtype).and_then(|id| tables.dtype(id));
     let element_bits = found.map_or(0, |dtype| dtype.bits);
-    if element_bits == 0 || !element_bits.is_multiple_of(8) {
+    if element_bits == 0 || element_bits != least && !element_bits.is_multiple_of(8) {
         return Err(ConvertError::Dtype);
     }
     if extents.is_empty() || extents.contains(&0) {

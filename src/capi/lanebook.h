@@ -295,7 +295,7 @@ typedef struct lb_conversion {
     const uint8_t *from; size_t from_bytes;   /* in: the layout that there is */
     const uint8_t *to; size_t to_bytes;       /* in: the layout that is wanted */
     const uint32_t *extents; size_t rank;     /* in: extents of the tile, the last the fastest */
-    const uint8_t *dtype; size_t dtype_bytes; /* in: the elements' type */
+    const uint8_t *dtype; size_t dtype_bytes; /* in: the elements' type; of 4 bits: `given` and `made` are of bytes of two, the extent along which these lie is half */
     uint32_t threads;                         /* in: threads of the group; 0 = as many as the layouts speak of */
     uint32_t split;                           /* in: an lb_warp_split, how two warps of 32 lie in a wave of 64 */
     lb_register_run *writes; size_t write_room; /* in: where the registers that are written go */
@@ -317,7 +317,7 @@ typedef struct lb_conversion {
  * type or not of whole bytes, 3 extents, 4 `from` and 5 `to` are no distribution (numbers[0] = 1 the text cannot be read, at line and column; 2 memory; 3 extents
  * no powers of two; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
  * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads; 13 several blocks),
- * 6 threads (numbers = said, fewest). LB_PLAN with detail 25: scratch_most is too little. */
+ * 6 threads (numbers = said, fewest), 9 elements of 4 bits of which the two layouts have others in a byte. LB_PLAN with detail 25: scratch_most is too little. */
 size_t lb_convert_scratch_bytes(void);
 uint32_t lb_convert(lb_conversion *conversion, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
                     lb_sink write, void *user, lb_error *err);

@@ -72,6 +72,22 @@ impl Distribution {
         self.homes.get(..usize::from(self.bits))?.get(usize::from(bit)).copied()
     }
 
+    /// Of elements of half a byte, the bit of their number that tells the two halves of a byte apart,
+    /// and the distribution of the bytes, whose numbers lack it; `None` where no byte has two.
+    #[must_use]
+    pub fn of_bytes(&self) -> Option<(u8, Self)> {
+        if self.element_bits != 4 {
+            return None;
+        }
+        let half = self.homes().iter().position(|home| *home == ElementBit::Bit(2))?;
+        let mut out = Self { bits: self.bits.checked_sub(1)?, element_bits: 8, ..*self };
+        let above = self.homes().iter().skip(half.saturating_add(1));
+        for (place, home) in out.homes.iter_mut().skip(half).zip(above) {
+            *place = *home;
+        }
+        Some((u8::try_from(half).ok()?, out))
+    }
+
     pub(crate) fn homes(&self) -> &[ElementBit] {
         self.homes.get(..usize::from(self.bits)).unwrap_or(&[])
     }

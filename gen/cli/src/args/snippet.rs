@@ -13,7 +13,7 @@ Examples:
 FROM and TO are layouts in any notation that `lanebook ask` reads: Triton's encodings, TIRx over lanes, operands of \
 instructions, CuTe's layouts of (thread, value) to elements counted column by column. `on ARCH` behind one says of which \
 architecture's warps it is: warps of 32 lie in waves of 64 (and back) as --split says. A layout that says nothing of \
-warps is the same in each.
+warps is the same in each. Two elements of 4 bits go as a byte, where both layouts have the same two in each.
 
 What --emit takes:
   asm      what is in which register, in comments, and the instructions (default)

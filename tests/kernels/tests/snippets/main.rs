@@ -7,8 +7,8 @@ mod operands;
 
 use lanebook::TABLES;
 use lanebook::convert::{
-    Conversion, ConversionSides, MovedMemory, MovementKind, TileMovement, write_conversion,
-    write_movement,
+    Conversion, ConversionSides, ConvertError, MovedMemory, MovementKind, TileMovement,
+    write_conversion, write_movement,
 };
 use lanebook::query::{QueryStorage, WarpSplit};
 use lanebook::tables::Tables;
@@ -656,6 +656,63 @@ fn notations() {
     }
 }
 
+/// Elements of 4 bits: every half of a byte arrives, on warps of 32 and waves of 64; what would take
+/// bytes apart is refused.
+#[test]
+fn halves_of_bytes() {
+    // Element (row, column) of lane and half of a byte, by the layouts' own definition.
+    let rows = |lane: u32, half: u32| (lane, half);
+    let spread = |lane: u32, half: u32| (lane % 8 + 8 * (half / 2), lane / 8 * 2 + half % 2);
+    for (arch, lanes, from, to) in [
+        (
+            "sm_90a",
+            32,
+            "S[(32,8):(1@laneid,4@bit)]",
+            "S[(4,8,4,2):(8@bit,1@laneid,8@laneid,4@bit)]",
+        ),
+        (
+            "gfx950",
+            64,
+            "S[(64,16):(1@laneid,4@bit)]",
+            "S[(8,8,8,2):(8@bit,1@laneid,8@laneid,4@bit)]",
+        ),
+    ] {
+        let extents = [lanes, lanes / 4];
+        for dtype in ["i4", "e2m1"] {
+            let wanted = Conversion { from, to, ..Conversion::of(&extents, dtype) };
+            let (source, sides) = written(arch, &wanted);
+            assert_eq!((sides.threads, sides.from.element_bits), (lanes, 8));
+            let framed = framed(&TABLES, &source, arch).expect("a snippet");
+            for digit in 0..(lanes * lanes / 4).ilog2().div_ceil(4) {
+                let filled = |of: &dyn Fn(u32, u32) -> (u32, u32), lane: u32, register: u32| {
+                    (0..8).fold(0, |word, k| {
+                        let (row, column) = of(lane, 8 * register + k);
+                        word | ((row * (lanes / 4) + column) >> (4 * digit) & 15) << (4 * k)
+                    })
+                };
+                let given = |lane: u32, register: u32| filled(&rows, lane, register);
+                let left = replayed(&framed, arch, given, &[]).expect("a run");
+                for lane in 0..lanes {
+                    for register in 0..framed.registers.1 {
+                        let want = filled(&spread, lane, register);
+                        assert_eq!(left.word(lane, register), want, "{arch}: {source}");
+                    }
+                }
+            }
+        }
+        let apart = "S[(8,4,8):(4@bit,1@laneid,4@laneid)]";
+        let wanted = Conversion {
+            from: "S[(32,8):(1@laneid,4@bit)]",
+            to: apart,
+            ..Conversion::of(&[32, 8], "i4")
+        };
+        let id = TABLES.arch_named("sm_90a").expect("an architecture");
+        let mut storage = Box::new(QueryStorage::new());
+        let error = write_conversion(&TABLES, id, &wanted, &mut storage, &mut String::new());
+        assert_eq!(error, Err(ConvertError::Halves));
+    }
+}
+
 /// What is no distribution is refused, and says why.
 #[test]
 fn refusals() {
@@ -669,7 +726,8 @@ fn refusals() {
         (good, [16, 32], "f32", None, "another number of elements"),
         (good, [16, 12], "f32", None, "no powers of two"),
         (good, [16, 16], "f33", None, "no element type"),
-        (good, [16, 16], "i4", None, "no element type"),
+        (good, [16, 16], "e3m2", None, "no element type"),
+        (good, [16, 16], "i4", None, "the same two in both layouts"),
         (good, [16, 16], "f32", Some(96), "96 threads; a power of two of at least 64"),
         (good, [16, 16], "f32", Some(32), "32 threads; a power of two of at least 64"),
         ("S[(16,16):(1@laneid,32@bit)] + R[4:8@laneid]", [16, 16], "f32", None, "the same place"),
