@@ -37,6 +37,12 @@ pub enum ElementBit {
 /// let refused = distributions(&TABLES, arch, ["no_such", texts[1]], tile, WarpSplit::named("halves").unwrap(), &mut storage);
 /// let (number, why) = refused.unwrap_err();
 /// assert!(number == 0 && matches!(why, NoDistribution::Query(_)));
+/// // Elements of 4 bits: bit 0 of their number tells the halves of a byte apart.
+/// let halves = Tile { extents: &[64, 8], element_bits: 4 };
+/// let texts = ["S[(64,8):(1@laneid,4@bit)]"; 2];
+/// distributions(&TABLES, arch, texts, halves, WarpSplit::Halves, &mut storage).unwrap();
+/// let (half, bytes) = storage.distributions()[0].of_bytes().unwrap();
+/// assert_eq!((half, bytes.bits, bytes.home(0)), (0, 8, Some(ElementBit::Bit(3))));
 /// assert!(why.number() > 0 && !why.describe().is_empty() && WarpSplit::NAMED.len() == 2);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 //! Each sequence is searched for with one instruction less than is selected. Where the search finds
 //! one, the number stands here with the reason why selection does not, and the search must find it
 //! again. Where it finds none, either there is none of these instructions, or the solver gave up:
-//! which of both is printed (`--nocapture`).
+//! then the number for which it did not stands here, too, and is refuted again; what lies between the
+//! two is printed (`--nocapture`).
 use lanebook::TABLES;
 use lanebook::expr::{BitColumn, Combine, Reg, Variable, from_bits};
 use lanebook_selection::search::{Form, Found, Goal, search};
@@ -46,6 +47,9 @@ const BITOP3: &[Form] = &[
     Form { atom: "v_bitop3_b32", args: &["a", "b", "k", "168"] },
 ];
 
+/// Steps that the solver may take for one question.
+const EFFORT: u64 = 12_000_000;
+
 struct Sequence {
     name: &'static str,
     arch: &'static str,
@@ -57,6 +61,9 @@ struct Sequence {
     /// The least number of instructions known, without those that read the thread's number and the
     /// base.
     least: usize,
+    /// Of so many instructions there is none: one less than the least, or fewer where the solver gives
+    /// up on more.
+    refuted: usize,
     /// Why more are selected; empty where that is not so.
     reason: &'static str,
 }
@@ -69,6 +76,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Xor,
         base: true,
         least: 7,
+        refuted: 3,
         reason: "",
     },
     Sequence {
@@ -78,6 +86,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Xor,
         base: true,
         least: 4,
+        refuted: 3,
         reason: "",
     },
     Sequence {
@@ -87,6 +96,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Xor,
         base: true,
         least: 3,
+        refuted: 2,
         reason: "",
     },
     Sequence {
@@ -96,6 +106,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: true,
         least: 6,
+        refuted: 3,
         reason: "",
     },
     Sequence {
@@ -105,6 +116,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: true,
         least: 4,
+        refuted: 3,
         reason: "",
     },
     Sequence {
@@ -114,6 +126,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: false,
         least: 6,
+        refuted: 2,
         reason: "",
     },
     Sequence {
@@ -123,6 +136,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Xor,
         base: false,
         least: 5,
+        refuted: 2,
         reason: "",
     },
     Sequence {
@@ -132,6 +146,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: false,
         least: 2,
+        refuted: 1,
         reason: "",
     },
     Sequence {
@@ -141,6 +156,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Xor,
         base: false,
         least: 6,
+        refuted: 2,
         reason: "",
     },
     Sequence {
@@ -150,6 +166,7 @@ const SEQUENCES: &[Sequence] = &[
         combine: Combine::Add,
         base: false,
         least: 5,
+        refuted: 2,
         reason: "",
     },
 ];
@@ -200,7 +217,7 @@ fn searched(sequence: &Sequence, forms: &[Form], instructions: usize) -> Found {
         inputs: sequence.columns.len() as u32,
         wanted: &wanted,
         base: sequence.base,
-        effort: 12_000_000,
+        effort: EFFORT,
     };
     search(&goal, instructions)
 }
@@ -209,12 +226,23 @@ fn check(sequence: &Sequence, forms: &[Form]) -> Result<(), String> {
     let name = format!("{} {}", sequence.arch, sequence.name);
     let count = selected(sequence);
     let below = searched(sequence, forms, sequence.least - 1);
-    println!("{name}: {count} selected, {} known; below: {below:?}", sequence.least);
+    let bound = match below {
+        Found::Nothing => Some(sequence.least - 1),
+        _ => (searched(sequence, forms, sequence.refuted) == Found::Nothing)
+            .then_some(sequence.refuted),
+    };
+    println!("{name}: {count} selected, {} known; there is none of {bound:?}", sequence.least);
     if let Found::Sequence(text) = below {
         return Err(format!("{name}: {} are enough:\n{text}", sequence.least - 1));
     }
     if count < sequence.least {
         return Err(format!("{name}: {count} are selected, {} recorded", sequence.least));
+    }
+    if bound.is_none_or(|bound| bound < sequence.refuted) {
+        return Err(format!("{name}: {} are not refuted again: {bound:?}", sequence.refuted));
+    }
+    if below == Found::Unknown {
+        println!("  of {} the solver gives up after {EFFORT} steps", sequence.least - 1);
     }
     match (count > sequence.least, sequence.reason.is_empty()) {
         (false, true) => Ok(()),

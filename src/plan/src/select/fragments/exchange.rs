@@ -253,33 +253,44 @@ impl Planner<'_, '_, '_, '_> {
         self.able(op, to, false, &mut loads)?;
         let mut best: Option<ExchangeWay> = None;
         let (mut why, mut too_large) = (None, None);
-        let first = self.first_cost(op, (from, to), (&stores, &loads), limit.saturating_sub(extra));
-        // As dear as that may still come before it.
-        let limit =
-            first.map_or(limit, |cost| limit.min(cost.saturating_add(extra).saturating_add(1)));
-        for &(store, least_store) in &stores {
-            for &(load, least_load) in &loads {
-                for order in ORDERS {
-                    let limit = best.as_ref().map_or(limit, |way| way.cost).saturating_sub(extra);
-                    if least_store.saturating_add(least_load) >= limit {
-                        why = why.or(Some(Reject::Dearer));
+        let cheapest = |list: &Able| list.iter().min_by_key(|(_, cost)| *cost).map(|(n, _)| *n);
+        let (first, mut limit) = ((cheapest(&stores), cheapest(&loads)), limit);
+        // What the two that are cheapest alone cost together is the most for all.
+        for bounds in [true, false] {
+            for &(store, least_store) in &stores {
+                for &(load, least_load) in &loads {
+                    if bounds && first != (Some(store), Some(load)) {
                         continue;
                     }
-                    match self.exchange_by((store, load), (from, to), order, limit) {
-                        Ok(way) => {
-                            let way = ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
-                            if let Err(error) = self.goes_in_rounds(op, (from, to), &way) {
-                                too_large =
-                                    Some(too_large.map_or(error, |e| smaller_need(e, error)));
-                                continue;
-                            }
-                            if let Some(beaten) = best.replace(way) {
-                                self.lose_exchange(op, &beaten);
-                            }
+                    for order in ORDERS {
+                        let limit =
+                            best.as_ref().map_or(limit, |way| way.cost).saturating_sub(extra);
+                        if least_store.saturating_add(least_load) >= limit {
+                            why = why.or((!bounds).then_some(Reject::Dearer));
+                            continue;
                         }
-                        Err(reason) => why = why.or(Some(reason)),
+                        match self.exchange_by((store, load), (from, to), order, limit) {
+                            Ok(way) => {
+                                let way =
+                                    ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
+                                if let Err(error) = self.goes_in_rounds(op, (from, to), &way) {
+                                    too_large =
+                                        Some(too_large.map_or(error, |e| smaller_need(e, error)));
+                                    continue;
+                                }
+                                if let Some(beaten) = best.replace(way).filter(|_| !bounds) {
+                                    self.lose_exchange(op, &beaten);
+                                }
+                            }
+                            Err(reason) => why = why.or((!bounds).then_some(reason)),
+                        }
                     }
                 }
+            }
+            // One as dear may still come before it.
+            if let Some(way) = best.as_ref().filter(|_| bounds) {
+                limit = limit.min(way.cost.saturating_add(1));
+                best = None;
             }
         }
         match (best, why) {
@@ -287,30 +298,6 @@ impl Planner<'_, '_, '_, '_> {
             (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoMover { op, why }),
             (found, _) => Ok(found),
         }
-    }
-
-    /// What the exchange costs by the two instructions that are cheapest alone, if less than `limit`
-    /// and possible: dearer ones need not be looked at.
-    #[inline(never)]
-    fn first_cost(
-        &self,
-        op: Op,
-        (from, to): (&Fragment, &Fragment),
-        (stores, loads): (&Able, &Able),
-        limit: u32,
-    ) -> Option<u32> {
-        let &(store, _) = stores.iter().min_by_key(|(_, cost)| *cost)?;
-        let &(load, _) = loads.iter().min_by_key(|(_, cost)| *cost)?;
-        let mut best = None;
-        for order in ORDERS {
-            let limit = best.unwrap_or(limit);
-            if let Ok(way) = self.exchange_by((store, load), (from, to), order, limit)
-                && self.goes_in_rounds(op, (from, to), &way).is_ok()
-            {
-                best = Some(way.cost);
-            }
-        }
-        best
     }
 
     fn lose_exchange(&mut self, op: Op, way: &ExchangeWay) {
