@@ -3,8 +3,9 @@
 //! The text is made from the checked model of the architecture that the new one is like, so that
 //! each commented field can be uncommented as it stands and then says what was inherited already (a
 //! test does that).
-use crate::model::{Arch, Bank, HwModel};
-use lanebook_tables::{HazardUse, SourceId, Status};
+use crate::model::status::Says;
+use crate::model::{Arch, Bank, Cited, HwModel};
+use lanebook_tables::{HazardUse, SourceId};
 use std::fmt::Write;
 
 /// The text of a file for architecture `name`, which is like `like` but for what its author will
@@ -24,7 +25,7 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     // Atoms of its own stand in a group that `has` names below:
     // groups: [
     //     (
-    //         name: "{name}.own", isa: "{isa}", status: documented, sources: ["KEY#PLACE"],
+    //         name: "{name}.own", isa: "{isa}", sources: ["KEY#PLACE"],
     //         atoms: [
     //             (name: "{name}.wait", class: sync, template: "..."),
     //         ],
@@ -158,7 +159,7 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
         if let Some(after) = hazard.after {
             let _ = write!(text, ", after: {:?}", tag(after));
         }
-        let _ = write!(text, ", sources: [{}]", keys(model, hazard.source.as_slice()));
+        let _ = write!(text, ", sources: [{}]", keys(model, &hazard.sources));
         line(text + "),");
     }
     line("],".into());
@@ -167,9 +168,11 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
 }
 
 /// Sources as they are cited.
-fn keys(model: &HwModel, sources: &[SourceId]) -> String {
-    let keys: Vec<String> =
-        sources.iter().map(|id| format!("{:?}", model.sources[id.index()].key.value)).collect();
+fn keys(model: &HwModel, cited: &Cited) -> String {
+    let key = |(id, says): (SourceId, Says)| {
+        format!("\"{}{}\"", says.mark(), model.sources[id.index()].key.value)
+    };
+    let keys: Vec<String> = cited.each().map(key).collect();
     keys.join(", ")
 }
 
@@ -191,26 +194,14 @@ fn bank_text(model: &HwModel, bank: &Bank) -> String {
     let lists: Vec<String> =
         bank.groups.iter().map(|group| format!("{:?}", ranges(group.value))).collect();
     format!(
-        "(name: {:?}, banks: {}, bank_bytes: {}, groups: [{}], slots: {}, status: {}, sources: [{}])",
+        "(name: {:?}, banks: {}, bank_bytes: {}, groups: [{}], slots: {}, sources: [{}])",
         bank.name.value,
         bank.banks,
         bank.bank_bytes,
         lists.join(", "),
         bank.slots,
-        status(bank.status),
         keys(model, &bank.sources)
     )
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Verified => "verified",
-        Status::Documented => "documented",
-        Status::Measured => "measured",
-        Status::OneSource => "one_source",
-        Status::Contested => "contested",
-        Status::Assumed => "assumed",
-    }
 }
 
 /// A set of lanes as the tables write it, `0-3,12-15`.

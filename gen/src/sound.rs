@@ -208,8 +208,10 @@ impl Part {
             &mut arch.lacks,
             &mut arch.assembles,
             &mut arch.expanded,
-            &mut arch.sources,
         ] {
+            self.cut(list, |name| name.span, |_, _| {});
+        }
+        if let Some(list) = &mut arch.sources {
             self.cut(list, |name| name.span, |_, _| {});
         }
         self.cut(&mut arch.banks, |bank| bank.span, |_, _| {});

@@ -224,7 +224,7 @@ fn the_base_compiles_and_answers() {
 #[test]
 fn inheritance_replaces_by_name_and_adds_the_rest() {
     let text = r#"(
-        groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap"), (name: "pause", class: sync, template: "pause {n}", operands: [(name: "n", role: immediate, range: (0, 0))])])],
+        groups: [(name: "more", isa: "t", sources: [], atoms: [(name: "nap", class: sync, template: "nap"), (name: "pause", class: sync, template: "pause {n}", operands: [(name: "n", role: immediate, range: (0, 0))])])],
         arch: (name: "m2", extends: "m1", has: ["more"], lacks: ["wait"], expanded: ["add"], max_threads: 128,
             banks: [(name: "b32", banks: 8, bank_bytes: 4, groups: consecutive(4)), (name: "a", banks: 1, bank_bytes: 4, groups: ["0,2", "1,3"])],
             sync: [(producer: "shared.read", consumer: "shared.write", steps: [(atom: "barrier", place: after_producer)]), (producer: "shared.write", consumer: "shared.read", steps: [])],

@@ -167,11 +167,11 @@ fn mistakes_of_a_folder_and_of_the_wish_are_said_together() {
     let files = [
         (
             "a.ron",
-            "(groups: [(name: \"far\" isa: \"t\", status: assumed, atoms: [(name: \"far.nap\", class: sync, template: \"nap\")])])",
+            "(groups: [(name: \"far\" isa: \"t\", sources: [], atoms: [(name: \"far.nap\", class: sync, template: \"nap\")])])",
         ),
         (
             "b.ron",
-            "(groups: [(name: \"near\", isa: \"t\", status: assumed, atoms: [(name: \"near.nap\", class: sync, template: \"nap {n}\")])])",
+            "(groups: [(name: \"near\", isa: \"t\", sources: [], atoms: [(name: \"near.nap\", class: sync, template: \"nap {n}\")])])",
         ),
         (
             "c.ron",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use support::{Ran, copy, folder, root, run_with};
 
 const ATOMS: &str = r#"(
-    groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [
+    groups: [(name: "more", isa: "t", sources: ["book"], atoms: [
         (name: "nap", class: sync, template: "nap {n}", operands: [(name: "n", role: immediate, range: (0, 7))]),
         (name: "halt", class: control, template: "halt {d}", operands: [(name: "d", role: def, class: "r")]),
         (name: "hush", class: control, template: "hush"),

@@ -17,7 +17,7 @@ fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {
 }
 
 const WRONG: &str = r#"(
-    groups: [(name: "more", isa: "t", status: assumed, atoms: [
+    groups: [(name: "more", isa: "t", sources: [], atoms: [
         (name: "nap", class: sync, template: "nap {n}", operands: [(name: "n", role: immediate, range: (3, 0))]),
         (name: "doze <&>", class: sync, template: "doze {m}"),
     ])],
@@ -66,7 +66,7 @@ fn warnings_can_be_denied() {
 
 #[test]
 fn notes_are_shown_when_asked_for() {
-    let text = r#"(groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap")])])"#;
+    let text = r#"(groups: [(name: "more", isa: "t", sources: [], atoms: [(name: "nap", class: sync, template: "nap")])])"#;
     let at = tables("check.notes", &[("hw-tables/more.ron", text)]);
     let (without, with) =
         (run_in(&at, &["check", "--draft"], ""), run_in(&at, &["check", "--draft", "--notes"], ""));
@@ -139,7 +139,7 @@ fn paths_choose_what_is_shown() {
 fn what_is_sound_is_audited_beside_errors() {
     let named = r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["{target}", "{input}"], function: "{body}",
         error: "{input}:{line}: error: ", unknown: ["no such machine"]),"#;
-    let doubtful = r#"(groups: [(name: "doubtful", isa: "t", status: contested, sources: ["book"], atoms: [(name: "doubt", class: sync, template: "doubt")])])"#;
+    let doubtful = r#"(groups: [(name: "doubtful", isa: "t", sources: ["!book"], atoms: [(name: "doubt", class: sync, template: "doubt")])])"#;
     let at = tables(
         "check.part",
         &[
@@ -193,7 +193,7 @@ fn the_tables_in_the_tree_pass() {
 /// A machine like `m1` that lacks an atom and one that the assembler does not know; an atom that it
 /// refuses.
 const JUDGED: &str = r#"(
-    groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [(name: "nap", class: sync, template: "nap {n}", operands: [
+    groups: [(name: "more", isa: "t", sources: ["book"], atoms: [(name: "nap", class: sync, template: "nap {n}", operands: [
         (name: "n", role: immediate, range: (0, 9)),
     ])])],
     arch: (name: "m2", extends: "m1", has: ["more"], lacks: ["add"], hazards: []),
@@ -254,7 +254,7 @@ fn assemblers_are_asked_or_named_as_skipped() {
 
 /// Atoms that no machine has, beside `add` and `jump` that m1 has.
 const SPELLED: &str = r#"(
-    groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [
+    groups: [(name: "more", isa: "t", sources: ["book"], atoms: [
         (name: "plus", class: control, template: "plus {d}, {a}, {b}", operands: [
             (name: "d", role: def, class: "r"), (name: "a", role: use, class: "r"), (name: "b", role: use, class: "r"),
         ]),

@@ -6,39 +6,14 @@
 use super::verdicts;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use crate::model::{Atom, HwModel};
-use lanebook_tables::{SourceId, Status};
+use crate::model::status::{self, Ground, Speaks};
+use crate::model::units::Fact;
+use crate::model::{Atom, Cited, HwModel, Units};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The kind that verdicts speak for.
 const TEXTS: &str = "texts of instructions";
-
-/// What a fact rests on.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ground {
-    /// Nothing that says it.
-    Nothing,
-    /// One source.
-    One,
-    /// Two or more.
-    Two,
-    /// Somebody measured it.
-    Hardware,
-}
-
-impl Ground {
-    /// The word of tables for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Nothing => "assumed",
-            Self::One => "one_source",
-            Self::Two => "verified",
-            Self::Hardware => "measured",
-        }
-    }
-}
 
 /// One kind of facts: how many rest on what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,18 +41,8 @@ impl Covered {
 
 /// What a fact about machines rests on, `more` sources beside those that it cites.
 #[must_use]
-pub fn ground(model: &HwModel, sources: &[SourceId], more: usize) -> Ground {
-    let known = || sources.iter().filter_map(|id| model.sources.get(id.index()));
-    if known().any(|source| source.hardware) {
-        return Ground::Hardware;
-    }
-    let distinct: BTreeSet<&str> =
-        known().filter(|source| !source.texts).map(|source| source.key.as_str()).collect();
-    match distinct.len() + more {
-        0 => Ground::Nothing,
-        1 => Ground::One,
-        _ => Ground::Two,
-    }
+pub fn ground(model: &HwModel, sources: &Cited, more: usize) -> Ground {
+    status::ground(&model.sources, sources, Speaks::OfMachine, more)
 }
 
 /// Of every kind of facts, how many rest on what.
@@ -112,41 +77,112 @@ pub(super) fn record(compiled: &Compiled) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "    \"{kind}: {hardware} {two} {one} {none}\",");
     }
+    for Citations { key, word, facts: [this, like, otherwise] } in citations(&compiled.model) {
+        let _ = writeln!(out, "    \"{SOURCE}{key} {word}: {this} {like} {otherwise}\",");
+    }
     out
 }
 
 /// Facts of a kind that rest on less than when that was recorded: a source that is cited no more,
-/// or that counts no more.
+/// or that counts no more; sources that are something else now, or that fewer facts cite.
 #[must_use]
 pub fn lost(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let now: Vec<Covered> = recorded(compiled).collect();
+    let sources = citations(&compiled.model);
     for line in &compiled.loaded.coverage {
-        let known = line.value.split_once(": ").and_then(|(kind, counts)| {
-            let counts: Vec<usize> = counts.split(' ').filter_map(|n| n.parse().ok()).collect();
-            Some((now.iter().find(|row| row.kind == kind)?, <[usize; 4]>::try_from(counts).ok()?))
-        });
-        let Some((row, [hardware, two, one, _])) = known else {
-            let message = format!("`{}` is no record of a kind of facts", line.value);
-            let said = Diagnostic::at(line.span, message).help(verdicts::REMEDY);
-            diags.push(said.as_level(Level::Warning));
-            continue;
+        let said = match line.value.strip_prefix(SOURCE) {
+            Some(source) => less_cited(source, &sources),
+            None => less_covered(&line.value, &now),
         };
-        let [_, one_now, two_now, hardware_now] = row.facts;
-        // On that much at the least: what rests on more than was known is no loss elsewhere.
-        let steps = [
-            ("hardware", hardware, hardware_now),
-            ("two sources", hardware + two, hardware_now + two_now),
-            ("a source", hardware + two + one, hardware_now + two_now + one_now),
-        ];
-        // The strongest ground that was lost says it.
-        if let Some((ground, before, after)) = steps.into_iter().find(|(_, b, a)| a < b) {
-            let message = format!("{}: {after} rest on {ground}, it was {before}", row.kind);
-            let help = "cite what they rested on; where less is meant, record it: `cargo run --release -p lanebook-gen --example tables -- --verdicts`";
-            diags.push(Diagnostic::at(line.span, message).help(help).as_level(Level::Warning));
-        }
+        let (message, help) = match said {
+            Some(None) => continue,
+            Some(Some(message)) => (
+                message,
+                "cite what they rested on; where less is meant, record it: `cargo run --release -p lanebook-gen --example tables -- --verdicts`",
+            ),
+            None => (format!("`{}` is no record of a kind of facts", line.value), verdicts::REMEDY),
+        };
+        diags.push(Diagnostic::at(line.span, message).help(help).as_level(Level::Warning));
     }
     diags
+}
+
+/// What a line about a kind of facts says was more; none for what is no such line.
+fn less_covered(line: &str, now: &[Covered]) -> Option<Option<String>> {
+    let (kind, counts) = line.split_once(": ")?;
+    let row = now.iter().find(|row| row.kind == kind)?;
+    let [hardware, two, one, _]: [usize; 4] = numbers(counts)?;
+    let [_, one_now, two_now, hardware_now] = row.facts;
+    // On that much at the least: what rests on more than was known is no loss elsewhere.
+    let steps = [
+        ("hardware", hardware, hardware_now),
+        ("two sources", hardware + two, hardware_now + two_now),
+        ("a source", hardware + two + one, hardware_now + two_now + one_now),
+    ];
+    // The strongest ground that was lost says it.
+    let lost = steps.into_iter().find(|(_, before, after)| after < before);
+    Some(lost.map(|(ground, before, after)| {
+        format!("{}: {after} rest on {ground}, it was {before}", row.kind)
+    }))
+}
+
+/// What a line about a source says was otherwise; none for what is no such line.
+fn less_cited(line: &str, now: &[Citations<'_>]) -> Option<Option<String>> {
+    let (told, counts) = line.split_once(": ")?;
+    let (key, word) = told.split_once(' ')?;
+    let before: [usize; 3] = numbers(counts)?;
+    let Some(row) = now.iter().find(|row| row.key == key) else {
+        return Some(Some(format!("there is no source `{key}` any more")));
+    };
+    if row.word != word {
+        return Some(Some(format!("`{key}` is `{}`, it was `{word}`", row.word)));
+    }
+    let what = ["says", "says something like", "says otherwise than"];
+    let lost = before.into_iter().zip(row.facts).zip(what).find(|((then, now), _)| now < then);
+    Some(lost.map(|((then, now), what)| format!("`{key}` {what} {now} facts, it was {then}")))
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[usize; N]> {
+    let counts: Vec<usize> = text.split(' ').map_while(|number| number.parse().ok()).collect();
+    counts.try_into().ok()
+}
+
+/// What begins a line about a source.
+const SOURCE: &str = "source ";
+
+/// How many facts cite a source, and what for.
+struct Citations<'m> {
+    key: &'m str,
+    /// What it is, and of which origin.
+    word: String,
+    /// Facts by [`Says`].
+    facts: [usize; 3],
+}
+
+/// Of every source, the facts that cite it.
+fn citations(model: &HwModel) -> Vec<Citations<'_>> {
+    let docs = model.sources.iter();
+    let mut out: Vec<Citations<'_>> = docs
+        .map(|source| Citations { key: &source.key.value, word: source.word(), facts: [0; 3] })
+        .collect();
+    let mut seen = BTreeSet::new();
+    let mut all: Vec<&Cited> = model.atoms.iter().map(|atom| &atom.sources).collect();
+    for arch in &model.archs {
+        all.push(&arch.sources);
+        let banks = arch.banks.iter().map(|bank| (bank.name.span, &bank.sources));
+        let sync = arch.sync.iter().map(|rule| (rule.span, &rule.sources));
+        let hazards = arch.hazards.iter().map(|row| (row.span, &row.sources));
+        let own = banks.chain(sync).chain(hazards).filter(|(span, _)| seen.insert(*span));
+        all.extend(own.map(|(_, cited)| cited));
+    }
+    all.extend(of_facts(&model.units).into_iter().flat_map(|(_, facts)| facts));
+    for (source, says) in all.into_iter().flat_map(Cited::each) {
+        if let Some(row) = out.get_mut(source.index()) {
+            row.facts[says as usize] += 1;
+        }
+    }
+    out
 }
 
 /// What assemblers take: a verdict, beside the sources that say that there is such a text.
@@ -178,7 +214,9 @@ fn of_archs(compiled: &Compiled) -> Vec<Covered> {
         for row in arch.hazards.iter().filter(|row| seen.insert(row.span)) {
             let more = usize::from(recorded.contains(&row.span));
             // The record is by one of the sources that the rows cite.
-            hazards.push(match (ground(model, row.source.as_slice(), 0), more) {
+            // Where it has no list of its own, the architecture's first source is the one of hazards.
+            let source = row.sources.first_alone();
+            hazards.push(match (ground(model, &source, 0), more) {
                 (found, 0) => found,
                 (found, _) => found.max(Ground::One),
             });
@@ -199,25 +237,27 @@ fn of_archs(compiled: &Compiled) -> Vec<Covered> {
 }
 
 fn of_units(model: &HwModel) -> Vec<Covered> {
-    let units = &model.units;
-    let of = |sources: &Vec<SourceId>| ground(model, sources, 0);
+    let all = of_facts(&model.units).into_iter();
+    let of = |cited: &Cited| ground(model, cited, 0);
+    all.map(|(kind, facts)| Covered::of(kind, facts.into_iter().map(of))).collect()
+}
+
+/// What the facts of units cite, by their kinds.
+fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
+    fn of<'m, T: 'm>(facts: impl Iterator<Item = &'m Fact<T>>) -> Vec<&'m Cited> {
+        facts.map(|fact| &fact.sources).collect()
+    }
     vec![
-        Covered::of("swizzle modes", units.swizzles.iter().map(|fact| of(&fact.sources))),
-        Covered::of("descriptors", units.descriptors.iter().map(|one| of(&one.fact.sources))),
-        Covered::of(
-            "operand tiles",
-            units.operand_tiles.iter().map(|(fact, ..)| of(&fact.sources)),
-        ),
-        Covered::of("tensor memories", units.tensor_memories.iter().map(|fact| of(&fact.sources))),
-        Covered::of("tensor tiles", units.tensor_tiles.iter().map(|(fact, _)| of(&fact.sources))),
-        Covered::of("tensor moves", units.tensor_moves.iter().map(|(fact, ..)| of(&fact.sources))),
-        Covered::of("unit shapes", units.shapes.iter().map(|fact| of(&fact.sources))),
-        Covered::of("limits of operands", units.order_limits.iter().map(|fact| of(&fact.sources))),
-        Covered::of(
-            "limits of tiled copies",
-            units.map_limits.iter().map(|fact| of(&fact.sources)),
-        ),
-        Covered::of("tiled copies", units.tensor_maps.iter().map(|fact| of(&fact.sources))),
+        ("swizzle modes", of(units.swizzles.iter())),
+        ("descriptors", of(units.descriptors.iter().map(|one| &one.fact))),
+        ("operand tiles", of(units.operand_tiles.iter().map(|one| &one.0))),
+        ("tensor memories", of(units.tensor_memories.iter())),
+        ("tensor tiles", of(units.tensor_tiles.iter().map(|one| &one.0))),
+        ("tensor moves", of(units.tensor_moves.iter().map(|one| &one.0))),
+        ("unit shapes", of(units.shapes.iter())),
+        ("limits of operands", of(units.order_limits.iter())),
+        ("limits of tiled copies", of(units.map_limits.iter())),
+        ("tiled copies", of(units.tensor_maps.iter())),
     ]
 }
 
@@ -240,15 +280,4 @@ pub fn text(rows: &[Covered]) -> String {
     }
     line("all", sum);
     out
-}
-
-/// Whether a table's word claims more than what it rests on.
-#[must_use]
-pub fn claims_more(status: Status, ground: Ground) -> bool {
-    match status {
-        Status::Measured => ground < Ground::Hardware,
-        Status::Verified => ground < Ground::Two,
-        Status::OneSource | Status::Documented => ground < Ground::One,
-        Status::Contested | Status::Assumed => false,
-    }
 }

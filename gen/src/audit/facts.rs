@@ -2,14 +2,14 @@
 use super::covered;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use crate::model::HwModel;
+use crate::model::Units;
+use crate::model::status::Says;
 use crate::model::units::Fact;
 use crate::source::Span;
-use lanebook_tables::{SourceId, Status};
-use std::collections::BTreeSet;
+use lanebook_tables::Status;
 
-/// An override names its evidence, a contested fact more than one source, and what is verified
-/// sources that say it.
+/// An override names its evidence, a contested fact has a source that says it, no status is typed,
+/// and nothing rests on less than when that was recorded.
 #[must_use]
 pub fn evidence(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
@@ -23,95 +23,72 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
             );
         }
     }
-    for atom in compiled
-        .model
-        .atoms
-        .iter()
-        .filter(|atom| atom.status == Status::Contested && atom.sources.len() < 2)
-    {
-        let message = format!("atom `{}` is contested, but cites one side only", atom.name.value);
-        diags.push(
-            Diagnostic::at(atom.name.span, message)
-                .help("cite the sources that contradict each other, or use another status")
-                .as_level(Level::Warning),
-        );
-    }
-    for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Verified) {
-        // What an assembler takes says nothing about where elements go.
-        let product = atom.operands.iter().any(|operand| operand.layout.is_some());
-        let needed = if product { 2 } else { usize::from(atom.movement.is_some()) };
-        let others = atom
-            .sources
-            .iter()
-            .filter(|id| compiled.model.sources.get(id.index()).is_some_and(|source| !source.texts))
-            .count();
-        if others < needed {
-            let message = format!(
-                "atom `{}` is verified, but {others} of its sources say where elements go, {needed} are needed",
-                atom.name.value
-            );
-            let help = "cite what else agrees (sources with `texts: true` judge texts alone), or say `one_source` or `documented`";
-            diags.push(Diagnostic::at(atom.name.span, message).help(help).as_level(Level::Warning));
-        }
-    }
-    claims(compiled, &mut diags);
+    one_sided(compiled, &mut diags);
+    typed(compiled, &mut diags);
     diags.extend(covered::lost(compiled));
-    for arch in &compiled.model.archs {
-        for bank in arch
-            .banks
-            .iter()
-            .filter(|bank| bank.status == Status::Contested && bank.sources.len() < 2)
-        {
-            let message = format!(
-                "bank model `{}` of `{}` is contested, but cites one side only",
-                bank.name.value, arch.name.value
-            );
-            let help = "cite the sources that contradict each other, or use another status";
-            diags.push(Diagnostic::at(bank.name.span, message).help(help).as_level(Level::Warning));
-        }
-    }
     diags
 }
 
-/// A fact: what it is, where it stands, and what is said of it.
-struct Stated<'m> {
-    what: String,
-    at: Span,
-    status: Status,
-    sources: &'m [SourceId],
+/// Where a source says otherwise, another one says it.
+fn one_sided(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let atoms = model.atoms.iter().map(|atom| ("atom", &atom.name, &atom.sources));
+    let banks = model.archs.iter().flat_map(|arch| &arch.banks);
+    let banks = banks.map(|bank| ("bank model", &bank.name, &bank.sources));
+    for (what, name, cited) in atoms.chain(banks) {
+        let says = cited.each().any(|(_, says)| says == Says::This);
+        if cited.is_contested() && !says {
+            let message = format!("{what} `{}` is contested, and nothing says it", name.value);
+            diags.push(
+                Diagnostic::at(name.span, message)
+                    .help("cite the source that says it, too, or take the one that is cited at its word")
+                    .as_level(Level::Warning),
+            );
+        }
+    }
 }
 
-/// What is said of bank models, atoms and the facts of units.
-fn stated(model: &HwModel) -> Vec<Stated<'_>> {
-    let banks = model.archs.iter().flat_map(|arch| &arch.banks).map(|bank| Stated {
-        what: format!("bank model `{}`", bank.name.value),
-        at: bank.name.span,
-        status: bank.status,
-        sources: &bank.sources,
-    });
-    let measured = model.atoms.iter().filter(|atom| atom.status == Status::Measured);
-    let atoms = measured.map(|atom| Stated {
-        what: format!("atom `{}`", atom.name.value),
-        at: atom.name.span,
-        status: atom.status,
-        sources: &atom.sources,
-    });
-    fn of<'m, T>(what: &str, facts: impl Iterator<Item = &'m Fact<T>>) -> Vec<Stated<'m>>
-    where
-        T: 'm,
-    {
-        facts
-            .map(|fact| Stated {
-                what: format!("this {what}"),
-                at: fact.entry.span.head(),
-                status: fact.status,
-                sources: &fact.sources,
-            })
-            .collect()
+/// A status that is typed.
+fn typed(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let mut say = |what: String, at: Span, is: Option<Status>| {
+        let is = is.map(|is| format!(": here they make it {}", is.words())).unwrap_or_default();
+        let message = format!("a status is typed at {what}; it follows from the sources{is}");
+        let help = "leave `status` out; a citation with `~` in front is of something like it, one with `!` says otherwise, `sources: []` is nothing";
+        diags.push(Diagnostic::at(at, message).help(help).as_level(Level::Warning));
+    };
+    for group in &compiled.loaded.groups {
+        if group.group.status.is_some() {
+            say(format!("group `{}`", group.group.name.value), group.group.name.span, None);
+        }
+        for atom in group.atoms.iter().filter(|atom| atom.status.is_some()) {
+            let is = model.atoms.iter().find(|one| one.name == atom.name).map(|one| one.status);
+            say(format!("atom `{}`", atom.name.value), atom.name.span, is);
+        }
     }
-    let units = &model.units;
-    let mut out: Vec<Stated<'_>> = banks.chain(atoms).collect();
-    out.extend(of("swizzle mode", units.swizzles.iter()));
+    for arch in &compiled.loaded.archs {
+        if arch.status.is_some() {
+            say(format!("architecture `{}`", arch.name.value), arch.name.span, None);
+        }
+        for bank in arch.banks.iter().filter(|bank| bank.status.is_some()) {
+            say(format!("bank model `{}`", bank.name.value), bank.name.span, None);
+        }
+    }
+    for (what, at, is) in units(&model.units) {
+        say(format!("this {what}"), at, Some(is));
+    }
+}
+
+/// Facts of units whose status is typed.
+fn units(units: &Units) -> Vec<(&'static str, Span, Status)> {
+    fn of<'m, T: 'm>(
+        what: &'static str,
+        facts: impl Iterator<Item = &'m Fact<T>>,
+    ) -> Vec<(&'static str, Span, Status)> {
+        let typed = facts.filter(|fact| fact.typed);
+        typed.map(|fact| (what, fact.entry.span.head(), fact.status)).collect()
+    }
+    let mut out = of("swizzle mode", units.swizzles.iter());
     out.extend(of("descriptor", units.descriptors.iter().map(|one| &one.fact)));
     out.extend(of("operand tile", units.operand_tiles.iter().map(|one| &one.0)));
     out.extend(of("tensor memory", units.tensor_memories.iter()));
@@ -121,29 +98,9 @@ fn stated(model: &HwModel) -> Vec<Stated<'_>> {
     out.extend(of("order limit", units.order_limits.iter()));
     out.extend(of("map limit", units.map_limits.iter()));
     out.extend(of("tensor map", units.tensor_maps.iter()));
+    out.extend(of("tiled move", units.tiled_moves.iter().map(|one| &one.0)));
+    out.extend(of("completion object", units.completions.iter().map(|one| &one.0)));
     out
-}
-
-/// What a fact is said to rest on, it rests on.
-fn claims(compiled: &Compiled, diags: &mut Diagnostics) {
-    let model = &compiled.model;
-    let mut said = BTreeSet::new();
-    for one in stated(model) {
-        let ground = covered::ground(model, one.sources, 0);
-        if covered::claims_more(one.status, ground) && said.insert(one.at) {
-            let word = format!("{:?}", one.status).to_lowercase();
-            let message = format!(
-                "{} is said to be {word}, and its sources make it `{}`",
-                one.what,
-                ground.word()
-            );
-            diags.push(
-                Diagnostic::at(one.at, message)
-                    .help("cite what it rests on (a measurement has `hardware: true`), or say what it is")
-                    .as_level(Level::Warning),
-            );
-        }
-    }
 }
 
 /// Facts that somebody doubts, or that nobody has shown.

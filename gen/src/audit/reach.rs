@@ -1,6 +1,7 @@
 //! What nothing leads to: atoms that no architecture has, declarations that nothing uses.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use crate::model::status::Says;
 use crate::schema::Name;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,19 +50,22 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     let model = &compiled.model;
     let mut diags = Diagnostics::new();
     let mut cited: BTreeSet<usize> =
-        model.atoms.iter().flat_map(|atom| &atom.sources).map(|id| id.index()).collect();
+        model.atoms.iter().flat_map(|atom| atom.sources.iter()).map(|id| id.index()).collect();
     for arch in &model.archs {
         cited.extend(arch.sources.iter().map(|id| id.index()));
-        cited.extend(arch.banks.iter().flat_map(|bank| &bank.sources).map(|id| id.index()));
-        cited.extend(arch.sync.iter().flat_map(|rule| &rule.sources).map(|id| id.index()));
-        cited.extend(arch.hazards.iter().filter_map(|hazard| hazard.source).map(|id| id.index()));
+        cited.extend(arch.banks.iter().flat_map(|bank| bank.sources.iter()).map(|id| id.index()));
+        cited.extend(arch.sync.iter().flat_map(|rule| rule.sources.iter()).map(|id| id.index()));
+        cited.extend(
+            arch.hazards.iter().flat_map(|hazard| hazard.sources.iter()).map(|id| id.index()),
+        );
     }
     // A group's or an architecture's own list may name more than reaches a table.
-    let written = compiled.loaded.groups.iter().flat_map(|group| &group.group.sources);
+    let written =
+        compiled.loaded.groups.iter().filter_map(|group| group.group.sources.as_ref()).flatten();
     let written: BTreeSet<&str> = written
-        .chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources))
+        .chain(compiled.loaded.archs.iter().filter_map(|arch| arch.sources.as_ref()).flatten())
         .chain(compiled.loaded.figures.iter().flat_map(|entry| &entry.sources))
-        .map(|name| name.split('#').next().unwrap_or_default())
+        .map(|name| Says::of(name).1)
         .collect();
     for (number, source) in model.sources.iter().enumerate() {
         if !cited.contains(&number) && !written.contains(source.key.as_str()) {

@@ -213,7 +213,7 @@ fn read(line: &str) -> Option<(&str, (&str, u64))> {
 /// The first assembler that cannot be asked, or the first difference.
 pub fn record(compiled: &Compiled) -> Result<String, String> {
     let mut out = String::from(
-        "// Written by `cargo run --release -p lanebook-gen --example tables -- --verdicts`, never by hand: assemblers take these texts on these architectures, and\n// refuse them (or read another instruction) on the others; and on how many sources facts of each kind rest, `KIND: HARDWARE TWO ONE NONE`.\n(verdicts: [\n",
+        "// Written by `cargo run --release -p lanebook-gen --example tables -- --verdicts`, never by hand: assemblers take these texts on these architectures, and\n// refuse them (or read another instruction) on the others; and on how many sources facts of each kind rest, `KIND: HARDWARE TWO ONE NONE`, and how many facts each\n// source says, says something like, contradicts: `source KEY WHAT [of ORIGIN]: THIS LIKE OTHERWISE`.\n(verdicts: [\n",
     );
     for language in languages(compiled).into_keys() {
         let asked = asked(compiled, language);

@@ -1,11 +1,10 @@
 //! Architectures as they are after resolving: nothing is inherited any more, every reference is an
 //! id.
+use super::Cited;
 use crate::schema::Name;
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{
-    AccessId, AtomId, DtypeId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId,
-};
+use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, IsaId, SharedLimits, Status, TagId};
 use std::collections::BTreeMap;
 
 /// An architecture with everything it inherits.
@@ -49,7 +48,7 @@ pub struct Arch {
     /// Scalar registers that one vector instruction reads.
     pub scalar_reads: u8,
     /// Where the figures come from.
-    pub sources: Vec<SourceId>,
+    pub sources: Cited,
 }
 
 /// An atom that an architecture has.
@@ -83,7 +82,7 @@ pub struct Bank {
     /// How sure it is.
     pub status: Status,
     /// Where it comes from.
-    pub sources: Vec<SourceId>,
+    pub sources: Cited,
 }
 
 /// What must stand between two kinds of accesses.
@@ -98,7 +97,7 @@ pub struct SyncRule {
     /// In order.
     pub steps: Vec<Step>,
     /// Where it comes from.
-    pub sources: Vec<SourceId>,
+    pub sources: Cited,
 }
 
 /// A synchronisation instruction with its immediates.
@@ -157,7 +156,7 @@ pub struct Hazard {
     /// Tag of the atoms one of which must read the register.
     pub after: Option<TagId>,
     /// Where it comes from.
-    pub source: Option<SourceId>,
+    pub sources: Cited,
     /// It has a note for people.
     pub noted: bool,
 }

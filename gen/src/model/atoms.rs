@@ -1,6 +1,8 @@
 //! Atoms with their operands, movements and shapes resolved.
+use super::Cited;
 use super::more::{self, More};
-use super::words::{Words, need_source, space, status};
+use super::status::{Speaks, status};
+use super::words::{Words, need_source, space};
 use super::{HwModel, Isa, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::{self, Layout};
@@ -12,8 +14,8 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::{params, template};
 use lanebook_tables::{
-    AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status,
-    TagId, TermNode,
+    AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, Space, Status, TagId,
+    TermNode,
 };
 
 /// Atoms that architectures have together.
@@ -73,7 +75,7 @@ pub struct Atom {
     /// How sure it is.
     pub status: Status,
     /// Where it comes from.
-    pub sources: Vec<SourceId>,
+    pub sources: Cited,
 }
 
 impl Atom {
@@ -493,23 +495,19 @@ impl Resolver<'_> {
                 }
             }
         }
-        let stated = entry.status.or(group.group.status).map(status);
-        let cited = entry.sources.as_ref().unwrap_or(&group.group.sources);
-        let sources = self.words.cited(cited, self.diags);
-        if stated.is_none() {
-            let message = format!("atom `{}` has no status", entry.name.value);
-            self.diags.push(
-                Diagnostic::at(entry.name.span, message)
-                    .help("state `status:` on the atom or its group"),
-            );
-        }
+        let cited = entry.sources.as_deref().or(group.group.sources.as_deref());
+        let sources = self.words.cited(cited.unwrap_or_default(), self.diags);
         need_source(
             cited,
-            stated.unwrap_or(Status::Assumed),
+            entry.status.or(group.group.status),
             entry.name.span,
             &format!("atom `{}`", entry.name.value),
             self.diags,
         );
+        // Of what has no place, the text is what there is to know.
+        let places = entry.movement.is_some() || entry.matrix.is_some();
+        let speaks = if places { Speaks::OfMachine } else { Speaks::OfText };
+        let status = status(&self.model.sources, &sources, speaks);
         let means =
             entry.means.as_ref().map(|term| means::compile(term, &operand_names, self.diags));
         Atom {
@@ -546,7 +544,7 @@ impl Resolver<'_> {
             counter: entry.counter.clone(),
             unordered: entry.unordered,
             tags: self.words.tagged(&entry.tags, self.diags),
-            status: stated.unwrap_or(Status::Assumed),
+            status,
             sources,
             operands,
         }

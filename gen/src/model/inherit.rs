@@ -3,7 +3,8 @@
 //! A chain of `extends` is walked from the oldest to the youngest; what each kind of field does to
 //! the parent's is in `hw-tables/SCHEMA.md`.
 use super::archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
-use super::words::{Words, need_source, status};
+use super::status::{Cited, Speaks, status};
+use super::words::{Words, need_source};
 use super::{HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load::Loaded;
@@ -11,9 +12,7 @@ use crate::lost::Lost;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{
-    AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status,
-};
+use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
@@ -167,12 +166,11 @@ impl Resolver<'_> {
         for (what, _) in stated.iter().filter(|(_, there)| !there && chain.len() == 1) {
             missing(what, self.diags);
         }
-        let cited =
-            last(chain, |a| (!a.sources.is_empty()).then(|| a.sources.clone())).unwrap_or_default();
-        let sources = self.words.cited(&cited, self.diags);
+        let cited = last(chain, |a| a.sources.clone());
+        let sources = self.words.cited(cited.as_deref().unwrap_or_default(), self.diags);
         need_source(
-            &cited,
-            Status::Documented,
+            cited.as_deref(),
+            own.status,
             own.name.span,
             &format!("architecture `{}`", own.name.value),
             self.diags,
@@ -228,11 +226,11 @@ impl Resolver<'_> {
         arch: &schema::Arch,
         span: Span,
         what: &str,
-        stated: Status,
-    ) -> Vec<SourceId> {
-        let cited = own.unwrap_or(&arch.sources);
-        need_source(cited, stated, span, what, self.diags);
-        self.words.cited(cited, self.diags)
+        typed: Option<schema::Status>,
+    ) -> Cited {
+        let cited = own.or(arch.sources.as_ref()).map(Vec::as_slice);
+        need_source(cited, typed.or(arch.status), span, what, self.diags);
+        self.words.cited(cited.unwrap_or_default(), self.diags)
     }
 
     fn atoms(&mut self, chain: &Chain<'_>) -> Vec<ArchAtom> {
@@ -343,10 +341,10 @@ impl Resolver<'_> {
                 if !names.declare(&bank.name, 0, "bank model", self.diags) {
                     continue;
                 }
-                let stated =
-                    status(bank.status.or(arch.status).unwrap_or(schema::Status::Documented));
                 let what = format!("bank model `{}`", bank.name.value);
                 let slots = bank.slots.as_ref().map_or(wave, |s| s.value);
+                let sources =
+                    self.sources(bank.sources.as_ref(), arch, bank.span, &what, bank.status);
                 let resolved = Bank {
                     name: bank.name.clone(),
                     banks: bank.banks,
@@ -354,8 +352,8 @@ impl Resolver<'_> {
                     slots,
                     groups: self.groups(&bank.groups, slots),
                     groups_span: bank.groups.span,
-                    status: stated,
-                    sources: self.sources(bank.sources.as_ref(), arch, bank.span, &what, stated),
+                    status: status(&self.model.sources, &sources, Speaks::OfMachine),
+                    sources,
                 };
                 out.insert(bank.name.value.clone(), resolved);
             }
@@ -416,7 +414,7 @@ impl Resolver<'_> {
                     arch,
                     rule.span,
                     "this synchronisation rule",
-                    Status::Documented,
+                    None,
                 );
                 let (Some(producer), Some(consumer)) = (producer, consumer) else { continue };
                 if let Some(first) = seen.insert((producer, consumer), rule.span) {
@@ -489,13 +487,8 @@ impl Resolver<'_> {
             let tags = [hazard.producer.clone(), hazard.consumer.clone()];
             let tags = self.words.tagged(&tags, self.diags);
             let counts = self.words.tagged(&hazard.counts, self.diags);
-            let sources = self.sources(
-                hazard.sources.as_ref(),
-                arch,
-                hazard.span,
-                "this hazard",
-                Status::Documented,
-            );
+            let sources =
+                self.sources(hazard.sources.as_ref(), arch, hazard.span, "this hazard", None);
             let [producer, consumer] = tags[..] else { continue };
             let (operand, states) = (hazard.operand.clone(), hazard.states);
             let on = match hazard.on {
@@ -516,7 +509,6 @@ impl Resolver<'_> {
             if hazard.wait.is_some() && wait.is_none() {
                 continue; // it has been said
             }
-            let source = sources.first().copied();
             out.push(Hazard {
                 span: hazard.span,
                 producer,
@@ -529,7 +521,7 @@ impl Resolver<'_> {
                 counts,
                 wait,
                 after,
-                source,
+                sources,
                 noted: hazard.note.is_some(),
             });
         }

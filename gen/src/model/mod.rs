@@ -12,6 +12,7 @@ mod isas;
 pub(crate) mod means;
 mod more;
 mod names;
+pub mod status;
 pub mod units;
 mod words;
 
@@ -22,6 +23,7 @@ pub use isas::{
 };
 pub use more::{Broadcast, How, More, Use};
 pub use names::Names;
+pub use status::Cited;
 pub use units::Units;
 pub use words::{Access, Axis, Dtype, SourceDoc, Tag};
 

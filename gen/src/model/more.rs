@@ -7,7 +7,7 @@ use crate::load::Loaded;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, Status};
+use lanebook_tables::AccessId;
 
 /// A modifier that exchanges what is read; operands by name.
 #[derive(Clone, Debug)]
@@ -110,8 +110,8 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             continue;
         }
         need_source(
-            &entry.sources,
-            Status::Documented,
+            Some(&entry.sources).filter(|cited| !cited.is_empty()).map(Vec::as_slice),
+            None,
             entry.name.span,
             &format!("modifier `{}`", entry.name.value),
             diags,

@@ -4,7 +4,9 @@
 //! takes over, and the values that are swizzle modes, stand in each), layouts are parsed,
 //! references between the facts are numbers.
 use super::archs::Step;
-use super::words::{Words, need_source, status};
+use super::status::{Speaks, status};
+use super::words::{Words, need_source};
+use super::{Cited, SourceDoc};
 use super::{HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts;
@@ -16,7 +18,7 @@ use crate::spanned::Spanned;
 use lanebook_layout::num::SymNames;
 use lanebook_layout::{AxisId, Iter};
 use lanebook_tables::{
-    AccessId, Amount, AtomId, FeatureId, FieldRole, FrameOperand, Role, SourceId, Space, TileIter,
+    AccessId, Amount, AtomId, FeatureId, FieldRole, FrameOperand, Role, Space, TileIter,
 };
 
 /// A fact as it is written, with what its group adds.
@@ -29,7 +31,9 @@ pub struct Fact<T> {
     /// How sure it is.
     pub status: lanebook_tables::Status,
     /// Where it comes from.
-    pub sources: Vec<SourceId>,
+    pub sources: Cited,
+    /// A status is typed, which none needs.
+    pub typed: bool,
 }
 
 /// A descriptor.
@@ -163,7 +167,8 @@ struct Resolver<'a> {
     diags: &'a mut Diagnostics,
     feature: FeatureId,
     status: Option<Status>,
-    sources: &'a [Name],
+    sources: Option<&'a [Name]>,
+    docs: &'a [SourceDoc],
 }
 
 impl Resolver<'_> {
@@ -173,21 +178,15 @@ impl Resolver<'_> {
         own: (Option<Status>, &Option<Vec<Name>>),
         what: &str,
     ) -> Fact<T> {
-        let stated = own.0.or(self.status).map(status);
-        let cited = own.1.as_deref().unwrap_or(self.sources);
-        if stated.is_none() {
-            self.diags.push(
-                Diagnostic::at(entry.span.head(), format!("{what} has no status"))
-                    .help("state `status:` on it or its group"),
-            );
-        }
-        let stated = stated.unwrap_or(lanebook_tables::Status::Assumed);
-        need_source(cited, stated, entry.span, what, self.diags);
+        let cited = own.1.as_deref().or(self.sources);
+        need_source(cited, own.0.or(self.status), entry.span, what, self.diags);
+        let sources = self.words.cited(cited.unwrap_or_default(), self.diags);
         Fact {
             entry: entry.clone(),
             feature: self.feature,
-            status: stated,
-            sources: self.words.cited(cited, self.diags),
+            status: status(self.docs, &sources, Speaks::OfMachine),
+            sources,
+            typed: own.0.is_some(),
         }
     }
 
@@ -258,12 +257,19 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     units.with_facts = groups().count();
     let others = loaded.groups.iter().filter(|g| g.units.is_empty());
     units.features = groups().chain(others).map(|g| g.group.name.clone()).collect();
+    let docs = &model.sources;
     // Modes first: fields of descriptors and tiles refer to them.
     for pass in 0..2 {
         for (group, number) in groups().zip(0u16..) {
-            let (status, sources) = (group.group.status, &group.group.sources[..]);
-            let mut r =
-                Resolver { words: &words, diags, feature: FeatureId(number), status, sources };
+            let (status, sources) = (group.group.status, group.group.sources.as_deref());
+            let mut r = Resolver {
+                words: &words,
+                diags,
+                feature: FeatureId(number),
+                status,
+                sources,
+                docs,
+            };
             let u = &group.units;
             if pass == 0 {
                 for e in &u.swizzles {

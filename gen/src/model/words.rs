@@ -1,5 +1,6 @@
 //! Sources, element types, axes, access kinds and tags.
-use super::{HwModel, Names};
+use super::status::Says;
+use super::{Cited, HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load::Loaded;
 use crate::schema::{self, Name};
@@ -18,6 +19,29 @@ pub struct SourceDoc {
     pub texts: bool,
     /// It was measured on a machine.
     pub hardware: bool,
+    /// It is a document of the vendor.
+    pub document: bool,
+    /// What it comes from, if others come from there too.
+    pub origin: Option<String>,
+}
+
+impl SourceDoc {
+    /// What it comes from: sources of one origin are no two sources.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        self.origin.as_deref().unwrap_or(&self.key.value)
+    }
+    /// What it is, in words: `texts of llvm`.
+    #[must_use]
+    pub fn word(&self) -> String {
+        let what = match (self.hardware, self.document, self.texts) {
+            (true, ..) => "hardware",
+            (_, true, _) => "document",
+            (_, _, true) => "texts",
+            _ => "program",
+        };
+        self.origin.as_ref().map_or(what.into(), |origin| format!("{what} of {origin}"))
+    }
 }
 
 /// An element type.
@@ -80,14 +104,16 @@ impl Words {
         }
         words
     }
-    /// Sources as cited: `key` or `key#place`.
-    pub fn cited(&self, names: &[Name], diags: &mut Diagnostics) -> Vec<SourceId> {
-        let mut out = Vec::new();
+    /// Sources as cited: `key` or `key#place`, with `~` or `!` before it.
+    pub fn cited(&self, names: &[Name], diags: &mut Diagnostics) -> Cited {
+        let mut out = Cited::default();
         for name in names {
-            let key = name.map(|text| text.split('#').next().unwrap_or_default().to_string());
-            out.extend(self.sources.find(&key, "source", diags).map(SourceId));
+            let says = Says::of(&name.value).0;
+            let key = name.map(|text| Says::of(text).1.to_string());
+            if let Some(id) = self.sources.find(&key, "source", diags) {
+                out.push(SourceId(id), says);
+            }
         }
-        out.dedup();
         out
     }
     /// Tags by name.
@@ -126,6 +152,8 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             title: s.title.clone(),
             texts: s.texts,
             hardware: s.hardware,
+            document: s.document,
+            origin: s.origin.clone(),
         })
         .collect();
     (model.sources, _) = declare(sources, |s| &s.key, "source", true, diags);
@@ -134,6 +162,22 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             diags.push(
                 Diagnostic::at(source.key.span, "`#` separates a key from a place in the document")
                     .help("use another character"),
+            );
+        }
+        if source.key.starts_with(['~', '!']) {
+            diags.push(
+                Diagnostic::at(
+                    source.key.span,
+                    "`~` and `!` before a key say what a source has to do with a fact",
+                )
+                .help("use another character"),
+            );
+        }
+        if [source.hardware, source.document, source.texts].iter().filter(|is| **is).count() > 1 {
+            let message = format!("`{}` is said to be two things", source.key.value);
+            diags.push(
+                Diagnostic::at(source.key.span, message)
+                    .help("`texts`, `hardware` or `document`: one of them, or none for a program"),
             );
         }
     }
@@ -228,30 +272,17 @@ pub(super) fn space(space: schema::Space) -> Space {
     }
 }
 
-/// The status of a fact as the tables have it.
-pub(super) fn status(status: schema::Status) -> lanebook_tables::Status {
-    use lanebook_tables::Status as S;
-    match status {
-        schema::Status::Verified => S::Verified,
-        schema::Status::Documented => S::Documented,
-        schema::Status::Measured => S::Measured,
-        schema::Status::OneSource => S::OneSource,
-        schema::Status::Contested => S::Contested,
-        schema::Status::Assumed => S::Assumed,
-    }
-}
-
-/// Facts need a source unless they say that they are assumed.
+/// Facts need a source; that there is none is said: `sources: []`.
 pub(super) fn need_source(
-    cited: &[Name],
-    stated: lanebook_tables::Status,
+    cited: Option<&[Name]>,
+    typed: Option<schema::Status>,
     span: Span,
     what: &str,
     diags: &mut Diagnostics,
 ) {
-    if cited.is_empty() && stated != lanebook_tables::Status::Assumed {
+    if cited.is_none() && typed != Some(schema::Status::Assumed) {
         diags.push(Diagnostic::at(span.head(), format!("{what} cites no source")).help(
-            "add `sources: [\"key\"]` with a key of hw-tables/sources.ron, or `status: assumed`",
+            "add `sources: [\"key\"]` with a key of hw-tables/sources.ron, or `sources: []` if nothing says it",
         ));
     }
 }

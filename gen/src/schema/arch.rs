@@ -59,11 +59,10 @@ pub struct Arch {
     pub flushed: Option<Vec<Name>>,
     /// Scalar registers that one vector instruction reads.
     pub scalar_reads: Option<Spanned<u8>>,
-    /// Default of bank models.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where the figures come from, and the default for everything in it.
-    #[serde(default)]
-    pub sources: Vec<Name>,
+    pub sources: Option<Vec<Name>>,
     /// For people.
     pub note: Option<String>,
 }
@@ -92,7 +91,7 @@ pub struct Bank {
     pub groups: Spanned<Groups>,
     /// How many lanes or slots there are; else the default wave.
     pub slots: Option<Spanned<u16>>,
-    /// How sure it is.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from.
     pub sources: Option<Vec<Name>>,

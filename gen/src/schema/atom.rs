@@ -35,7 +35,7 @@ pub struct Atom {
     /// Groups for hazards.
     #[serde(default)]
     pub tags: Vec<Name>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -97,7 +97,7 @@ pub enum Class {
     Control,
 }
 
-/// How sure a fact is.
+/// How sure a fact is, where that is typed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the words are those of `lanebook_tables::Status`

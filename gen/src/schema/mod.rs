@@ -56,6 +56,11 @@ pub struct SourceEntry {
     /// Somebody measured it on a machine.
     #[serde(default)]
     pub hardware: bool,
+    /// It is a document of the vendor.
+    #[serde(default)]
+    pub document: bool,
+    /// What it comes from, if others come from there too: together they are one source.
+    pub origin: Option<String>,
 }
 
 /// `dtypes.ron`.
@@ -212,11 +217,10 @@ pub struct Group {
     pub name: Name,
     /// Instruction set of all its atoms.
     pub isa: Name,
-    /// Status of atoms that do not state theirs.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Sources of atoms that do not state theirs.
-    #[serde(default)]
-    pub sources: Vec<Name>,
+    pub sources: Option<Vec<Name>>,
     /// [`Atom`] each.
     #[serde(default)]
     pub atoms: Vec<Entry>,

@@ -52,7 +52,7 @@ pub struct Descriptor {
     pub without: Vec<Name>,
     /// Its fields.
     pub fields: Vec<Spanned<Field>>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -128,7 +128,7 @@ pub struct SwizzleMode {
     pub atom_bytes: u16,
     /// Numbers of the mode, by encoding.
     pub codes: Spanned<Codes>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -167,7 +167,7 @@ pub struct OperandTile {
     pub fields: Vec<TileField>,
     /// Widths of elements that units take in this form, by descriptor.
     pub takes: BTreeMap<String, Vec<u8>>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -239,7 +239,7 @@ pub struct TensorTile {
     /// Lanes to a second place of the tile.
     #[serde(default)]
     pub second_lanes: u8,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -270,7 +270,7 @@ pub struct TensorMove {
     pub loads: (Name, String),
     /// The atoms that store.
     pub stores: (Name, String),
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -301,7 +301,7 @@ pub struct UnitShape {
     pub k: Vec<u16>,
     /// The instruction descriptor.
     pub descriptor: Name,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -338,7 +338,7 @@ pub struct OrderLimit {
     /// Columns of the products that take it: lowest, highest, step; none: no product does.
     #[serde(default)]
     pub n: Vec<Spanned<(u16, u16, u16)>>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -369,7 +369,7 @@ pub struct MapLimit {
     pub swizzles: Vec<Name>,
     /// The directions in which they do not go together.
     pub copies: Vec<TiledCopy>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -468,7 +468,7 @@ pub struct TiledMove {
     /// What stands between the copy and the end of the kernel.
     #[serde(default)]
     pub last: Vec<Spanned<super::Step>>,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,
@@ -498,7 +498,7 @@ pub struct CompletionObject {
     pub waits: Name,
     /// The kind of access that an announcement is.
     pub announces: Name,
-    /// How sure it is; else the group's.
+    /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.
     pub sources: Option<Vec<Name>>,

@@ -10,7 +10,8 @@ use serde::Deserialize;
 pub struct VerdictsFile {
     /// [`Verdicts`] each.
     pub verdicts: Vec<Entry>,
-    /// A line a kind of facts: on what they rest, `KIND: HARDWARE TWO ONE NONE`, so many each.
+    /// A line a kind of facts: on what they rest, `KIND: HARDWARE TWO ONE NONE`, so many each; and a line a source: what
+    /// it is, and how many facts cite it for what, `source KEY WHAT [of ORIGIN]: THIS LIKE OTHERWISE`.
     #[serde(default)]
     pub coverage: Vec<Name>,
 }

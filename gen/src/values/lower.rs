@@ -448,7 +448,7 @@ fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Haz
         counts: list(hazard.counts.iter().copied()),
         wait: hazard.wait,
         after: hazard.after,
-        source: hazard.source.unwrap_or(t::SourceId(0)),
+        source: hazard.sources.first().copied().unwrap_or(t::SourceId(0)),
     }
 }
 

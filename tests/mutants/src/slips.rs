@@ -33,6 +33,8 @@ const UNORDERED: [&str; 16] = [
 const NONE: [&str; 4] = ["agreements", "figures", "waits", "families"];
 /// The file of element types.
 const TYPES: &str = "hw-tables/dtypes.ron";
+/// The file of what facts cite.
+const DOCUMENTS: &str = "hw-tables/sources.ron";
 
 /// What can be done to a place.
 #[derive(Clone, Debug)]
@@ -50,6 +52,17 @@ pub fn plan(sources: &Sources, kinds: &[Kind], count: usize, seed: u64) -> Vec<M
     let mut all: Vec<Slip> = Vec::new();
     for (id, file) in sources.iter() {
         let types = file.name == TYPES;
+        if file.name == DOCUMENTS
+            && let Some(tree) = tree::read(sources, id)
+            && let Node::Record(fields) = &tree.node
+        {
+            let mut walk = Walk { sources, file: id, types, out: &mut all };
+            let lists = fields.iter().filter_map(|(_, list)| match &list.node {
+                Node::List(items) => Some(items),
+                _ => None,
+            });
+            lists.flatten().for_each(|item| walk.document(item));
+        }
         if (Loaded::is_hardware(file) || types)
             && let Some(tree) = tree::read(sources, id)
         {
@@ -116,7 +129,7 @@ impl Walk<'_> {
         match &tree.node {
             Node::Record(fields) => {
                 for (name, value) in fields {
-                    if matches!(name.as_str(), "status" | "sources") {
+                    if name == "sources" {
                         self.claims(name, value, path);
                     }
                     let silent =
@@ -238,33 +251,55 @@ impl Walk<'_> {
         }
     }
 
-    /// A status that claims more, a source less.
+    /// Claims: a source less, one that is said to say what it does not, a word beside them.
     fn claims(&mut self, name: &str, value: &Tree, path: &[String]) {
+        let Node::List(items) = &value.node else { return };
         let mut at = path.to_vec();
         at.push(name.to_string());
-        match &value.node {
-            Node::Leaf(_) if name == "status" => {
-                let own = self.text(value).to_string();
-                let more: &[&str] = match own.as_str() {
-                    "assumed" => &["one_source", "measured"],
-                    "one_source" | "documented" => &["verified", "measured"],
-                    "contested" => &["verified"],
-                    "verified" => &["measured"],
-                    _ => &[],
-                };
-                for word in more {
-                    self.add(Kind::Evidence, &at, value.span, (*word).to_string());
+        if items.len() > 1 {
+            for pair in items.windows(2) {
+                let [first, second] = pair else { continue };
+                let text = self.text(second).to_string();
+                let (span, _) = self.both(first, second, ["", ""]);
+                self.add(Kind::Evidence, &at, span, text);
+            }
+        }
+        for item in items {
+            let own = self.text(item).to_string();
+            let bare = own.trim_matches('"');
+            match bare.strip_prefix(['~', '!']) {
+                // What is like the fact, or contradicts it, is taken to say it.
+                Some(key) => self.add(Kind::Evidence, &at, item.span, format!("\"{key}\"")),
+                None => {
+                    self.add(Kind::Evidence, &at, item.span, format!("\"!{bare}\""));
+                    self.add(Kind::Evidence, &at, item.span, format!("\"~{bare}\""));
                 }
             }
-            Node::List(items) if name == "sources" && items.len() > 1 => {
-                for pair in items.windows(2) {
-                    let [first, second] = pair else { continue };
-                    let text = self.text(second).to_string();
-                    let (span, _) = self.both(first, second, ["", ""]);
-                    self.add(Kind::Evidence, &at, span, text);
+        }
+        // A word that claims more, typed beside what they make it.
+        let typed = format!("{}, status: measured", self.text(value));
+        self.add(Kind::Evidence, &at, value.span, typed);
+    }
+
+    /// What a source is: a measurement, where it is a document or a program; two origins, where they are one.
+    fn document(&mut self, tree: &Tree) {
+        let Node::Record(fields) = &tree.node else { return };
+        let has = |wanted: &str| fields.iter().any(|(name, _)| name == wanted);
+        let Some((_, key)) = fields.iter().find(|(name, _)| name == "key") else { return };
+        let path = ["sources".to_string(), "key".to_string()];
+        if !["texts", "hardware", "document"].into_iter().any(has) {
+            let new = format!("{}, hardware: true", self.text(key));
+            self.add(Kind::Evidence, &path, key.span, new);
+        }
+        for (name, value) in fields {
+            let path = ["sources".to_string(), name.clone()];
+            match name.as_str() {
+                "texts" | "hardware" | "document" => {
+                    self.add(Kind::Evidence, &path, value.span, "false".into());
                 }
+                "origin" => self.add(Kind::Evidence, &path, value.span, "\"elsewhere\"".into()),
+                _ => {}
             }
-            _ => {}
         }
     }
 }

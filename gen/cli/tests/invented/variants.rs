@@ -199,12 +199,12 @@ impl Variant {
         .collect();
         format!(
             r#"(
-groups: [(name: "{name}.own", isa: "amdgcn", status: assumed, atoms: [{atoms}])],
+groups: [(name: "{name}.own", isa: "amdgcn", sources: [], atoms: [{atoms}])],
 arch: (name: "{name}", vendor: "amd", isa: "amdgcn", wave_lanes: [{lanes}], max_threads: 256,
     shared: (static_bytes: 65536, max_bytes: 65536), has: ["{name}.own", {has}],
-    banks: [(name: "rows", banks: {banks}, bank_bytes: {bank_bytes}, groups: consecutive({group}), status: assumed)],
+    banks: [(name: "rows", banks: {banks}, bank_bytes: {bank_bytes}, groups: consecutive({group}), sources: [])],
     sync: [{sync}], counters: [{counters}], hazards: [],
-    inline_integers: (-16, 64), scalar_reads: 1, sources: ["llvm_mc"], status: assumed),
+    inline_integers: (-16, 64), scalar_reads: 1, sources: ["~llvm_mc"]),
 )
 "#,
             atoms = atoms.join(",\n"),
