@@ -140,7 +140,9 @@ fn less_cited(line: &str, now: &[Citations<'_>]) -> Option<Option<String>> {
     }
     let what = ["says", "says something like", "says otherwise than"];
     let lost = before.into_iter().zip(row.facts).zip(what).find(|((then, now), _)| now < then);
-    Some(lost.map(|((then, now), what)| format!("`{key}` {what} {now} facts, it was {then}")))
+    Some(
+        lost.map(|((then, now), what)| format!("`{key}` {what} a fact {now} times, it was {then}")),
+    )
 }
 
 fn numbers<const N: usize>(text: &str) -> Option<[usize; N]> {
@@ -258,6 +260,8 @@ fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
         ("limits of operands", of(units.order_limits.iter())),
         ("limits of tiled copies", of(units.map_limits.iter())),
         ("tiled copies", of(units.tensor_maps.iter())),
+        ("moves of tiles", of(units.tiled_moves.iter().map(|one| &one.0))),
+        ("completion objects", of(units.completions.iter().map(|one| &one.0))),
     ]
 }
 

@@ -19,7 +19,7 @@ const BASE: [(&str, &str); 5] = [
 ];
 
 /// Files with mistakes in them.
-const CASES: [&str; 48] = [
+const CASES: [&str; 49] = [
     include_str!("../../tests/audit/accumulator.ron"),
     include_str!("../../tests/audit/agreement.ron"),
     include_str!("../../tests/audit/brackets.ron"),
@@ -33,6 +33,7 @@ const CASES: [&str; 48] = [
     include_str!("../../tests/audit/hazards.ron"),
     include_str!("../../tests/audit/kin.ron"),
     include_str!("../../tests/audit/limits.ron"),
+    include_str!("../../tests/audit/listed.ron"),
     include_str!("../../tests/audit/maps.ron"),
     include_str!("../../tests/audit/meaning.ron"),
     include_str!("../../tests/audit/order.ron"),

@@ -32,6 +32,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             order(atom, &mut say);
             numbers(atom, &mut say);
             shifts(atom, &mut say);
+            left_out(atom, &mut say);
         }
         if let Some(one) = &atom.does {
             done(compiled, atom, one, &mut diags);
@@ -40,6 +41,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     spellings(compiled, &mut diags);
+    ordered(compiled, &mut diags);
     rounded(compiled, &mut diags);
     together(compiled, &mut diags);
     equal(compiled, &mut diags);
@@ -193,6 +195,28 @@ fn numbers(atom: &Atom, say: &mut impl FnMut(String, &str)) {
     }
 }
 
+/// What the one account of an atom takes, the other takes.
+fn left_out(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let uses = atom.does.iter().flat_map(|one| &one.uses);
+    let taken = |number: u8| {
+        let node = atom.means.iter().find(|node| match node {
+            TermNode::Operand(other) | TermNode::Lut3(other) => *other == number,
+            _ => false,
+        });
+        node.is_some()
+    };
+    for number in uses.filter(|number| !taken(**number)) {
+        let Some(operand) = atom.operands.get(usize::from(*number)) else { continue };
+        say(
+            format!(
+                "`does` of `{}` takes `{}`, `means` does not",
+                atom.name.value, operand.name.value
+            ),
+            "correct one of them: both say what the same instruction does",
+        );
+    }
+}
+
 /// What is bounded by the width of a word is a count of a shift.
 fn shifts(atom: &Atom, say: &mut impl FnMut(String, &str)) {
     let Some(counts) = counted(&atom.means) else { return };
@@ -251,7 +275,7 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
     let Some(OpWord::Op(id)) = word else { return };
     let ops = &compiled.rules.ops;
-    if one.op.value == "cast" || !one_line(atom) {
+    if one.op.value == "cast" {
         return;
     }
     let mut say = |message: String, help: &str| {
@@ -271,15 +295,21 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         .find(|other| letters.iter().any(|word| word == other));
     let own = letters.iter().any(|word| word == name);
     let template = template(atom);
-    let spelled = compiled
-        .model
-        .isa(atom.isa)
-        .spellings
-        .iter()
-        .filter(|spelling| ops.named(&spelling.op.value) == Some(id))
-        .flat_map(|spelling| &spelling.begins)
-        .any(|begin| template.starts_with(begin.as_str()));
-    if !spelled && (!letters.iter().any(begins) || other.is_some() && !own) {
+    // What the instruction set says that a text which begins like this one does: the longest counts.
+    let spellings = compiled.model.isa(atom.isa).spellings.iter();
+    let spelled = spellings
+        .flat_map(|spelling| spelling.begins.iter().map(move |begin| (begin, &spelling.op)))
+        .filter(|(begin, _)| template.starts_with(begin.as_str()))
+        .max_by_key(|(begin, _)| begin.value.len());
+    if let Some((_, op)) = spelled.filter(|(_, op)| ops.named(&op.value) != Some(id)) {
+        let message = format!(
+            "`{}` does `{}`, and a text that begins so does `{}`",
+            atom.name.value, one.op.value, op.value
+        );
+        say(message, "correct `op` or the text, or the spellings of the instruction set");
+    }
+    let one_line = one_line(atom);
+    if one_line && spelled.is_none() && (!letters.iter().any(begins) || other.is_some() && !own) {
         say(
             format!(
                 "`{}` does `{}`, its text says {}",
@@ -296,9 +326,17 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         .filter_map(|number| atom.operands.get(usize::from(*number)))
         .map(|operand| operand.name.value.as_str())
         .collect();
-    let mut wanted: Vec<&str> =
-        written(atom).into_iter().filter(|name| used.contains(name)).collect();
-    if reversed(atom) {
+    // Of several instructions, the one that begins as the operation is spelled is the one that does it.
+    if !one_line && spelled.is_none() {
+        return;
+    }
+    let mut wanted: Vec<&str> = Vec::new();
+    for name in written(atom).into_iter().filter(|name| used.contains(name)) {
+        if one_line || !wanted.contains(&name) {
+            wanted.push(name);
+        }
+    }
+    if one_line && reversed(atom) {
         wanted.reverse();
     }
     let takes = ops.get(id).map_or(1, |op| usize::from(op.entry.operands.0));
@@ -438,6 +476,23 @@ fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
                 "lane l takes what lane l ^ mask has: correct `set` or `masks`",
             );
         }
+        let moved = one.uses.first().and_then(|number| atom.operands.get(usize::from(*number)));
+        if let (Some((_, times)), Some(moved)) = (lanes.by.as_ref(), moved) {
+            let named = atom.operands.get(usize::from(lanes.by.as_ref().map_or(0, |by| by.0)));
+            if let Some(named) = named.filter(|named| named.name == moved.name) {
+                say(
+                    format!("`{}` is moved, and says which lane is read", named.name.value),
+                    "the number of a lane is an operand of its own",
+                );
+            }
+            let bytes = moved.register_bits / 8;
+            if u16::from(*times) != bytes && *times != 1 {
+                say(
+                    format!("a lane is named by {times} times its number in `{}`", atom.name.value),
+                    "lanes are counted by their number, or by the bytes of the register that is moved",
+                );
+            }
+        }
         let used = |number: u8| one.uses.contains(&number);
         let free = atom.immediates().find(|(number, _)| !used(*number));
         if let (Some((_, operand)), Some(start)) = (free, set.first())
@@ -459,11 +514,9 @@ fn together(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
     let mut said = BTreeSet::new();
     for arch in &model.archs {
-        let mut found: BTreeMap<(usize, usize), (BTreeSet<u8>, u32, &Atom)> = BTreeMap::new();
+        let mut found: BTreeMap<(usize, usize, &str), (BTreeSet<u8>, u32, &Atom)> = BTreeMap::new();
         for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
-            let Some(one) =
-                atom.does.as_ref().filter(|one| one.op.value == "cast" && one.uses.len() == 1)
-            else {
+            let Some(one) = atom.does.as_ref().filter(|one| one.uses.len() == 1) else {
                 continue;
             };
             let from = one.uses.first().and_then(|n| atom.operands.get(usize::from(*n))?.dtype);
@@ -471,12 +524,12 @@ fn together(compiled: &Compiled, diags: &mut Diagnostics) {
             let (Some(from), Some(to), Some(parts)) = (from, to, held(model, atom, one)) else {
                 continue;
             };
-            let entry =
-                found.entry((from.index(), to.index())).or_insert((BTreeSet::new(), parts, atom));
+            let key = (from.index(), to.index(), one.op.value.as_str());
+            let entry = found.entry(key).or_insert((BTreeSet::new(), parts, atom));
             entry.0.insert(one.part);
             entry.1 = entry.1.max(parts);
         }
-        for ((from, to), (have, parts, atom)) in found {
+        for ((from, to, _), (have, parts, atom)) in found {
             let wider = model.dtypes[to].bits > model.dtypes[from].bits;
             let missing = (0..parts.min(32) as u8).find(|part| !have.contains(part));
             if let Some(part) = missing.filter(|_| wider)
@@ -489,6 +542,55 @@ fn together(compiled: &Compiled, diags: &mut Diagnostics) {
                 diags.push(
                     Diagnostic::at(atom.name.span, message)
                         .help("correct the `part` of one of these conversions, or add the one that is missing"),
+                );
+            }
+        }
+    }
+}
+
+/// A text and the numbers in it, each as a place.
+fn apart(text: &str) -> (String, Vec<u64>) {
+    let (mut words, mut numbers) = (String::new(), Vec::new());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let tail = &rest[at..];
+        let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+        words.push_str(&rest[..at]);
+        words.push('#');
+        numbers.push(tail[..end].parse().unwrap_or(u64::MAX));
+        rest = &tail[end..];
+    }
+    words.push_str(rest);
+    (words, numbers)
+}
+
+/// Texts that differ in one number make the parts of a register in the order of that number.
+fn ordered(compiled: &Compiled, diags: &mut Diagnostics) {
+    let model = &compiled.model;
+    let mut alike: BTreeMap<(usize, String), Vec<(Vec<u64>, &Atom, &Does)>> = BTreeMap::new();
+    for atom in &model.atoms {
+        let Some(one) = &atom.does else { continue };
+        let types: Vec<_> = atom.operands.iter().map(|operand| operand.dtype).collect();
+        let (words, numbers) = apart(&template(atom));
+        let key = (atom.isa.index(), format!("{words}|{types:?}|{}", one.op.value));
+        alike.entry(key).or_default().push((numbers, atom, one));
+    }
+    for all in alike.values() {
+        for (at, (numbers, atom, one)) in all.iter().enumerate() {
+            for (others, other, theirs) in &all[at + 1..] {
+                let mut differ = numbers.iter().zip(others).filter(|(a, b)| a != b);
+                let (Some((a, b)), None) = (differ.next(), differ.next()) else { continue };
+                if a.cmp(b) == one.part.cmp(&theirs.part) {
+                    continue;
+                }
+                let message = format!(
+                    "`{}` makes part {} with {a} in its text, `{}` part {} with {b}",
+                    atom.name.value, one.part, other.name.value, theirs.part
+                );
+                diags.push(
+                    Diagnostic::at(one.op.span, message)
+                        .note(theirs.op.span, "the other")
+                        .help("parts come in the order of the number that chooses them: correct a `part`, or a text"),
                 );
             }
         }

@@ -23,6 +23,7 @@ mod forms;
 pub mod hazards;
 pub mod kin;
 pub mod limits;
+pub mod listed;
 pub mod maps;
 pub mod meaning;
 pub mod order;
@@ -74,7 +75,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 55] = [
+pub const CHECKS: [Check; 56] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -262,6 +263,7 @@ pub const CHECKS: [Check; 55] = [
         Level::Warning,
         "Assemblers have judged every text as it stands, and what each architecture claims.",
     ),
+    check("listed", Level::Warning, "Lists stand in the order of what they name."),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
     check(
@@ -306,7 +308,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 32] = [
+pub const ALL: [Run; 33] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -337,6 +339,7 @@ pub const ALL: [Run; 32] = [
     ("kin", kin::check),
     ("cannot", cannot::check),
     ("verdicts", verdicts::check),
+    ("listed", listed::check),
     ("evidence", facts::evidence),
     ("status", facts::status),
 ];

@@ -42,24 +42,25 @@ impl Says {
     }
 }
 
-/// The sources that a fact cites, in the order in which they are written; as a slice, all of them.
+/// The sources that a fact cites, in the order in which they are written; as a slice, each source
+/// once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cited {
     all: Vec<SourceId>,
-    says: Vec<Says>,
+    each: Vec<(SourceId, Says)>,
 }
 
 impl Cited {
-    /// One more; a source that is there already does not come again.
+    /// One more.
     pub fn push(&mut self, source: SourceId, says: Says) {
-        if !self.each().any(|one| one == (source, says)) {
+        if !self.all.contains(&source) {
             self.all.push(source);
-            self.says.push(says);
         }
+        self.each.push((source, says));
     }
-    /// Each, with what it has to do with the fact.
+    /// Each citation, with what it has to do with the fact; places of one source are several.
     pub fn each(&self) -> impl Iterator<Item = (SourceId, Says)> + '_ {
-        self.all.iter().copied().zip(self.says.iter().copied())
+        self.each.iter().copied()
     }
     /// The one that is cited first.
     #[must_use]
@@ -71,7 +72,7 @@ impl Cited {
     /// Whether one of them says otherwise.
     #[must_use]
     pub fn is_contested(&self) -> bool {
-        self.says.contains(&Says::Otherwise)
+        self.each().any(|(_, says)| says == Says::Otherwise)
     }
 }
 
