@@ -165,7 +165,7 @@ fn what_is_sound_is_audited_beside_errors() {
         for said in [
             "the template names no operand",
             "asm refuses",
-            "cites one side only",
+            "and nothing says it",
             "saw the sound part only (left out: atoms doze",
             "not even that",
         ] {
