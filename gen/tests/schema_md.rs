@@ -10,6 +10,9 @@ use lanebook_gen::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
+/// The field that is read so that the audit can say that it is not written: no example has it.
+const READ_TO_BE_REFUSED: &str = "status";
+
 fn parsed<T: DeserializeOwned>(sources: &Sources, span: Span) -> T {
     read(sources, span)
         .unwrap_or_else(|error| panic!("{}\n{}", error.plain(sources), error.excerpt(sources)))
@@ -166,7 +169,10 @@ fn units(sources: &Sources, span: Span) {
         schema.lines().map(str::trim).filter(|line| line.starts_with("pub ") && line.ends_with(','))
     {
         let word = line.trim_start_matches("pub ").split(':').next().unwrap();
-        assert!(text.contains(&format!("{word}:")), "SCHEMA.md shows no `{word}` of a matrix unit");
+        assert!(
+            word == READ_TO_BE_REFUSED || text.contains(&format!("{word}:")),
+            "SCHEMA.md shows no `{word}` of a matrix unit"
+        );
     }
 }
 
@@ -221,7 +227,12 @@ fn every_field_and_word_is_documented() {
     let text = std::fs::read_to_string(path).unwrap();
     let examples: String =
         text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let fields = names("struct").into_iter().filter(|(_, name)| !has_word(&examples, name, ":"));
+    assert!(
+        text.contains("a `status` that is typed is a finding")
+            && !has_word(&examples, READ_TO_BE_REFUSED, ":")
+    );
+    let fields = names("struct").into_iter().filter(|(_, name)| name != READ_TO_BE_REFUSED);
+    let fields = fields.filter(|(_, name)| !has_word(&examples, name, ":"));
     let snake = |name: &str| -> String {
         let letters = name.chars().enumerate();
         letters
@@ -230,7 +241,8 @@ fn every_field_and_word_is_documented() {
             })
             .collect()
     };
-    let words = names("enum").into_iter().filter(|(_, name)| !has_word(&text, &snake(name), ""));
+    let words = names("enum").into_iter().filter(|(owner, _)| snake(owner) != READ_TO_BE_REFUSED);
+    let words = words.filter(|(_, name)| !has_word(&text, &snake(name), ""));
     let missing: Vec<String> =
         fields.chain(words).map(|(owner, name)| format!("{owner}::{name}")).collect();
     assert!(missing.is_empty(), "hw-tables/SCHEMA.md has no example of {}", missing.join(", "));

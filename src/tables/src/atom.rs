@@ -555,20 +555,20 @@ pub struct CounterUse {
     pub unordered: bool,
 }
 
-/// How sure a fact is.
+/// How sure a fact is, by the sources that it cites.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Two independent sources agree, or a tool confirmed it.
+    /// Two sources of different origin say it.
     Verified,
-    /// Stated in the vendor's document.
+    /// One document of the vendor says it.
     Documented,
-    /// Measured on hardware.
+    /// It was measured on hardware.
     Measured,
-    /// One source.
+    /// One source says it, which is no document.
     OneSource,
-    /// Sources disagree.
+    /// A source says otherwise.
     Contested,
-    /// Believed, without a source that can be cited for exactly this.
+    /// No source says exactly this.
     Assumed,
 }
 
