@@ -513,12 +513,17 @@ fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     }
 }
 
+/// Parts that are made, of how many, and by an atom.
+type Made<'m> = (BTreeSet<u8>, u32, &'m Atom);
+/// The numbers of a text, its atom, and what that does.
+type Numbered<'m> = (Vec<u64>, &'m Atom, &'m Does);
+
 /// Whoever makes one part of a register makes them all.
 fn together(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
     let mut said = BTreeSet::new();
     for arch in &model.archs {
-        let mut found: BTreeMap<(usize, usize, &str), (BTreeSet<u8>, u32, &Atom)> = BTreeMap::new();
+        let mut found: BTreeMap<(usize, usize, &str), Made<'_>> = BTreeMap::new();
         for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
             let Some(one) = atom.does.as_ref().filter(|one| one.uses.len() == 1) else {
                 continue;
@@ -571,7 +576,7 @@ fn apart(text: &str) -> (String, Vec<u64>) {
 /// Texts that differ in one number make the parts of a register in the order of that number.
 fn ordered(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
-    let mut alike: BTreeMap<(usize, String), Vec<(Vec<u64>, &Atom, &Does)>> = BTreeMap::new();
+    let mut alike: BTreeMap<(usize, String), Vec<Numbered<'_>>> = BTreeMap::new();
     for atom in &model.atoms {
         let Some(one) = &atom.does else { continue };
         let types: Vec<_> = atom.operands.iter().map(|operand| operand.dtype).collect();

@@ -152,7 +152,8 @@ fn saying<'d>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{FileId, Span, Spanned};
+    use crate::source::{FileId, Span};
+    use crate::spanned::Spanned;
 
     fn doc(key: &str, origin: Option<&str>) -> SourceDoc {
         let key = Spanned { value: key.to_string(), span: Span::new(FileId(0), 0, 0) };
