@@ -110,6 +110,41 @@ fn tilers_in_trees() {
     assert_eq!(value("((8,8):(1,8))"), "(8,8):(1,8)");
 }
 
+/// Two rows and two columns of a tile are `(2,2):(1@0,1@1)`: as a tiler, as a block, in a box.
+#[test]
+fn tiles_on_numbered_axes() {
+    let by_mode = value("zipped_divide((8,8):(1,8), (2,2))");
+    assert_eq!(value("zipped_divide((8,8):(1,8), (2,2):(1@0,1@1))"), by_mode);
+    // Column 1 follows row 0: the tile goes along the second mode first.
+    assert_eq!(
+        value("logical_divide((8,8):(1,8), (2,4):(1@1,1@0))"),
+        "((2,4),(2,4)):((8,1),(4,16))"
+    );
+    assert_eq!(value("complement((2,2):(1@0,1@1), (4,6))"), "(2,3):(2@0,2@1)");
+    assert_eq!(
+        value("raked_product((2,2):(1@0,1@1), (3,3):(1@0,1@1))"),
+        "((3,2),(3,2)):((2@0,1@0),(2@1,1@1))"
+    );
+    // A box of 2 by 3, and coordinates back to indices.
+    assert_eq!(value("cosize((2,3):(1@0,1@1))"), "6");
+    assert_eq!(value("right_inverse((2,3):(1@1,1@0))"), "(3,2):(2,1)");
+    assert_eq!(value("left_inverse((2,2):(2@0,1@1))"), "((2,2),2):((0,1),2)");
+    assert!(answer("complement((2,2):(1@0,1@1), 16)").contains("on one axis"));
+    assert!(answer("complement(2:1@3, (4,4))").contains("no mode 3 among 2"));
+}
+
+/// The number of elements is said also where no product of few symbols is it.
+#[test]
+fn sizes_of_many_symbols() {
+    let tiled = answer("zipped_divide((M,K):(K,1), (128,64))");
+    assert_eq!(
+        tiled,
+        "((128,64),(ceil_div(M,128),ceil_div(K,64))):((K,1),(128*K,64))\n\
+         size 8192*ceil_div(M,128)*ceil_div(K,64)\n"
+    );
+    assert_eq!(answer("size(4:1)"), "4\n");
+}
+
 #[test]
 fn functions_of_layouts() {
     // A = (8,8):(8,1), B = (2,2):(1,4): the complement of B in 64 is (2,8):(2,8); A at 1, 4, 2 and 8 is 8, 32, 16, 1.

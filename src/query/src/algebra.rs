@@ -74,7 +74,8 @@ pub(crate) fn apply(
         F::Slice | F::Dice | F::MakeOrdered | F::Identity => by_tuple(function, args, elements),
         F::MakeLayout => made(args, elements),
         F::Padded => padded(args),
-        F::Complement | F::Recast | F::GroupModes | F::Select | F::PermuteDims => {
+        F::Complement => complement(args, elements),
+        F::Recast | F::GroupModes | F::Select | F::PermuteDims => {
             by_numbers(function, args, elements)
         }
         F::DirectSum => direct_sum(args, elements),
@@ -146,8 +147,8 @@ fn of_one(
     use QueryFunction as F;
     let first = at(args, 0)?.layout()?;
     let made = match function {
-        F::RightInverse => ops::right_inverse(&first),
-        F::LeftInverse => ops::left_inverse(&first),
+        F::RightInverse => cute::right_inverse(&first),
+        F::LeftInverse => cute::left_inverse(&first),
         F::Flatten => ops::flatten(&first),
         F::Canonical => cute::canonical(&first),
         F::Canonicalize => tirx::canonicalize(&first),
@@ -347,12 +348,28 @@ fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 16>, Why> {
     Ok(out)
 }
 
+/// The greatest position, and 1; of positions that are coordinates the size of the box that holds them.
+fn cosize(l: &LayoutRef<'_>) -> Result<i64, Why> {
+    let coordinates = l.shard.iter().any(|it| it.axis().is_basis());
+    Ok(if coordinates { cute::cosize(l)? } else { l.cosize(AxisId::M)? })
+}
+
+/// The complement up to a size, or in a box of coordinates.
+#[inline(never)]
+fn complement(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
+    let first = at(args, 0)?.layout()?;
+    let made = match args.get(1) {
+        Some(QueryValue::Tuple(shape)) => cute::complement_in(&first, shape.view()),
+        _ => ops::complement(&first, bound(args)?),
+    };
+    put(args, &made, elements)
+}
+
 /// The size up to which a complement goes.
 fn bound(args: &[QueryValue]) -> Result<Int, Why> {
     match args.get(1) {
-        Some(QueryValue::Tuple(shape)) => Ok(shape.view().product()?),
         Some(size) => size.number(),
-        None => Ok(Int::known(at(args, 0)?.layout()?.cosize(AxisId::M)?)),
+        None => Ok(Int::known(cosize(&at(args, 0)?.layout()?)?)),
     }
 }
 
@@ -369,7 +386,6 @@ fn by_numbers(
     };
     let first = at(args, 0)?.layout()?;
     let made = match function {
-        F::Complement => ops::complement(&first, bound(args)?),
         F::Recast => {
             let bits = |number| u16::try_from(small(number)?).map_err(|_| Why::NeedsBits);
             cute::recast(&first, bits(1)?, bits(2)?)
@@ -506,6 +522,7 @@ fn measured(function: QueryFunction, args: &[QueryValue], text: &str) -> Result<
         |value: u64| i64::try_from(value).map(Int::known).map_err(|_| Why::Layout(Error::Overflow));
     Ok(match function {
         F::Size => Measured::Number(first.size()?),
+        F::Cosize if args.len() < 2 => Measured::Number(Int::known(cosize(&first)?)),
         F::Cosize => Measured::Number(Int::known(first.cosize(axis(args, 1, text)?)?)),
         F::Rank => Measured::Number(known(first.rank() as u64)?),
         F::Depth => Measured::Number(known(first.profile.depth() as u64)?),

@@ -38,7 +38,7 @@ macro_rules! functions {
 
 functions! {
     Compose "compose" (2, 2) "A, B" "The layout x -> A(B(x)).";
-    Complement "complement" (1, 2) "A [, SIZE]" "What fills the gaps of A, up to a size.";
+    Complement "complement" (1, 2) "A [, SIZE or SHAPE]" "What fills the gaps of A, up to a size; of coordinates, in a box.";
     Inverse "inverse" (1, 1) "A" "The exact inverse.";
     RightInverse "right_inverse" (1, 1) "A" "The greatest layout R with A(R(x)) = x.";
     LeftInverse "left_inverse" (1, 1) "A" "A layout L with L(A(x)) = x.";
@@ -79,7 +79,7 @@ functions! {
     HalfBank "make_half_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 4 vectors, swizzled.";
     QuarterBank "make_quarter_bank_swizzled_layout" (2, 2) "SHAPE, BITS" "TileLang: rows of 2 vectors, swizzled.";
     Size "size" (1, 1) "A" "How many elements A has.";
-    Cosize "cosize" (1, 2) "A [, AXIS]" "The greatest position on an axis, and 1.";
+    Cosize "cosize" (1, 2) "A [, AXIS]" "The greatest position on an axis, and 1; of coordinates, the size of their box.";
     Rank "rank" (1, 1) "A" "How many modes A has.";
     Depth "depth" (1, 1) "A" "How deep A's tree is.";
     Injective "injective" (1, 1) "A" "Whether no two elements meet.";

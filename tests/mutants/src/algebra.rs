@@ -37,7 +37,8 @@ pub enum Noticed {
 }
 
 /// The folders of recorded answers that need no tables.
-const DATA: [&str; 6] = ["cute", "cute_more", "cute_tiles", "tirx", "tirx_more", "tirx_offsets"];
+const DATA: [&str; 7] =
+    ["cute", "cute_more", "cute_tiles", "cute_boxes", "tirx", "tirx_more", "tirx_offsets"];
 
 /// A workspace of the algebra and its runner.
 #[derive(Debug)]

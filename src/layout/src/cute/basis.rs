@@ -4,6 +4,7 @@
 //! layout may be composed with a basis layout (which picks modes by path), and has one-sided
 //! inverses that take a coordinate back.
 
+use super::basis_tile::push_nodes;
 use super::tuple::IntTuple;
 use crate::axis::AxisId;
 use crate::coord::{Coord, MAX_AXES};
@@ -14,7 +15,7 @@ use crate::ops::{self, compose};
 use crate::profile::{CLOSE, LEAF, OPEN};
 
 /// The path of a numbered axis, outermost mode first.
-fn outermost_first(axis: AxisId) -> heapless::Vec<u8, 3> {
+pub(super) fn outermost_first(axis: AxisId) -> heapless::Vec<u8, 3> {
     let mut path = heapless::Vec::new();
     for mode in axis.basis_path() {
         let _ = path.push(mode);
@@ -25,7 +26,7 @@ fn outermost_first(axis: AxisId) -> heapless::Vec<u8, 3> {
 
 /// What a walk over the tree of axes meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Branch {
+pub(super) enum Branch {
     Open,
     Close,
     /// An axis that is used.
@@ -39,7 +40,10 @@ enum Branch {
 ///
 /// # Errors
 /// [`Error::WrongAxis`] for a named axis, [`Error::NestedAxes`] if one is a prefix of another.
-fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Result<()> {
+pub(super) fn axis_tree(
+    axes: &[AxisId],
+    mut visit: impl FnMut(Branch) -> Result<()>,
+) -> Result<()> {
     if let Some(axis) = axes.iter().find(|a| !a.is_basis()) {
         return Err(Error::WrongAxis { iter: 0, axis: *axis });
     }
@@ -85,7 +89,7 @@ fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Re
 
 /// The axes that make up the coordinates of `l`: all it mentions, but for those that never move and
 /// stand in the way of another, as prefix or extension.
-fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
+pub(super) fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
     let all = l.axes()?;
     let moves = |axis: AxisId| {
         let own = |it: &&Iter| it.axis() == axis && !it.is_unit() && it.stride() != Int::ZERO;
@@ -99,7 +103,9 @@ fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
             let theirs = outermost_first(*other);
             theirs.starts_with(&path) || (path.starts_with(&theirs) && moves(*other))
         });
-        if moves(*axis) || !blocked || !axis.is_basis() {
+        // Extents of 1 and strides of 0 are written without an axis.
+        let idle = *axis == AxisId::M && all.len() > 1;
+        if moves(*axis) || !(blocked || idle) {
             let _ = out.push(*axis);
         }
     }
@@ -162,7 +168,7 @@ pub fn cosize(l: &LayoutRef<'_>) -> Result<i64> {
 }
 
 /// `l` as seen along one axis: that axis becomes `m`, the iters of others stand still.
-fn along(l: &LayoutRef<'_>, axis: AxisId) -> Result<heapless::Vec<Iter, MAX_ITERS>> {
+pub(super) fn along(l: &LayoutRef<'_>, axis: AxisId) -> Result<heapless::Vec<Iter, MAX_ITERS>> {
     let mut out = heapless::Vec::new();
     for it in l.shard {
         let stride = if it.axis() == axis { it.stride() } else { Int::ZERO };
@@ -242,30 +248,51 @@ fn on_memory(l: &LayoutRef<'_>) -> bool {
 /// [`Error::NoMode`] for a path that `a` does not have; [`Error::NestedAxes`]; those of
 /// [`compose`].
 pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
-    ops::refuse_rest(b)?;
-    let axes = b.axes()?;
-    axis_tree(&axes, |_| Ok(()))?;
     let mut out = Layout::new();
-    let mut leaves = b.shard.iter().enumerate();
+    push_composed_basis(&mut out, a, b)?;
+    out.copy_rest(a)?;
+    out.view().check()?;
+    Ok(out)
+}
+
+/// Appends [`compose_basis`] as one node, without what `a` has beside its shard.
+#[inline(never)]
+pub(super) fn push_composed_basis(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+) -> Result<()> {
+    ops::refuse_rest(b)?;
+    axis_tree(&b.axes()?, |_| Ok(()))?;
+    let mut number = 0usize;
     for t in &super::tuple::tokens_of(b)? {
         match *t {
             OPEN => out.open()?,
             CLOSE => out.close()?,
             LEAF => {
-                let (k, it) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
-                let mode = at_path(a, it.axis())?;
-                // All leaves on this axis, the others standing still: the carry check sees their
-                // sum.
-                let together = compose(&mode, &LayoutRef::new(&along(b, it.axis())?))?;
-                let own = together.view().mode(k).ok_or(Error::NotCongruent { node: 0 })?;
-                out.push_node(&own)?;
+                push_leaf_of(out, a, b, number)?;
+                number = number.saturating_add(1);
             }
             _ => {}
         }
     }
-    out.copy_rest(a)?;
-    out.view().check()?;
-    Ok(out)
+    Ok(())
+}
+
+/// Appends what one leaf of `b` takes of `a`. All leaves on its axis are composed, the others
+/// standing still: the carry check sees their sum.
+#[inline(never)]
+fn push_leaf_of(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    number: usize,
+) -> Result<()> {
+    let misfit = Error::NotCongruent { node: 0 };
+    let axis = b.shard.get(number).ok_or(misfit)?.axis();
+    let mut together = Layout::new();
+    ops::push_composed(&mut together, &at_path(a, axis)?, &LayoutRef::new(&along(b, axis)?))?;
+    push_nodes(out, &together.view().mode(number).ok_or(misfit)?, Iter::axis)
 }
 
 /// The node of `a` that a numbered axis names.

@@ -16,6 +16,7 @@
 //! wrongly; each says when.
 
 pub mod basis;
+mod basis_tile;
 pub mod candidate;
 pub mod canon;
 pub mod coords;
@@ -32,6 +33,7 @@ pub use basis::{
     coordinate, cosize, left_inverse, max_common_layout, max_common_vector, nullspace,
     right_inverse,
 };
+pub use basis_tile::complement_in;
 pub use canon::{canonical, equivalent};
 pub use coords::{congruent, crd2crd, crd2idx, evaluate, idx2crd, weakly_congruent};
 pub use intern::{Arena, LayoutId};

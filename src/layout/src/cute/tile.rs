@@ -11,6 +11,7 @@
 //! flat       (tile..., rest...)                   (t0, t1, r0, r1, kept ...)
 //! ```
 
+use super::basis_tile::{on_basis, push_divided_basis, push_repetition_basis};
 use super::tuple::{Tokens, TupleRef, push_token, tokens_of};
 use super::walk::{Shard, TreeStep, TreeWalk};
 use crate::axis::AxisId;
@@ -292,11 +293,7 @@ fn by_tree(
 /// [`Error::NoMode`] for a path that `a` does not have.
 pub fn composition(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     if let Tiler::Layout(b) = tiler {
-        return if b.shard.iter().any(|it| it.axis().is_basis()) {
-            super::basis::compose_basis(a, b)
-        } else {
-            compose(a, b)
-        };
+        return if on_basis(b) { super::basis::compose_basis(a, b) } else { compose(a, b) };
     }
     let mut out = Layout::new();
     by_mode(&mut out, a, tiler, false, |mode, t, out| push_composed(out, mode, t).map(|_| ()))?;
@@ -307,6 +304,11 @@ pub fn composition(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 
 /// Tile and rest of each divided mode, as a pair.
 fn divided(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<()> {
+    if let Tiler::Layout(t) = tiler
+        && on_basis(t)
+    {
+        return push_divided_basis(out, &bare(a), t);
+    }
     by_mode(out, a, tiler, true, |mode, t, out| push_divided(out, mode, t))
 }
 
@@ -474,7 +476,23 @@ fn regrouped(
 
 /// Block and repetition of each multiplied mode, as a pair.
 fn multiplied(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<()> {
+    if let Tiler::Layout(t) = tiler
+        && on_basis(t)
+    {
+        return pair(out, &bare(a), t);
+    }
     by_mode(out, a, tiler, true, |mode, t, out| push_multiplied(out, mode, t))
+}
+
+/// Block and repetition as one node.
+fn pair(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    if !on_basis(b) {
+        return push_multiplied(out, a, b);
+    }
+    out.open()?;
+    out.push_node(a)?;
+    push_repetition_basis(out, a, b)?;
+    out.close()
 }
 
 /// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for
@@ -600,6 +618,9 @@ fn paired_product(
     appended(block, &bare(a), rank)?;
     let mut tiles = Layout::new();
     appended(&mut tiles, b, rank)?;
+    if on_basis(b) {
+        return push_repetition_basis(repeat, &block.view(), &tiles.view());
+    }
     push_repetition(repeat, &block.view(), &tiles.view())
 }
 
@@ -628,7 +649,7 @@ pub(super) fn push_blocked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_
     if a.profile.is_scalar() && b.rank() <= 1 {
         // A leaf is no tuple of one mode, and so the repetition is one node, be it a tuple.
         out.open()?;
-        push_multiplied(out, &bare(a), b)?;
+        pair(out, &bare(a), b)?;
         return out.close();
     }
     let (mut block, mut repeat) = (Layout::new(), Layout::new());

@@ -38,7 +38,7 @@ pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
 
 /// Appends [`complement`] as one node.
 #[inline(never)]
-pub(super) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
+pub(crate) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
     refuse_rest(a)?;
     let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
     let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);

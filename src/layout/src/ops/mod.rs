@@ -44,6 +44,7 @@ use crate::profile::Profile;
 
 pub use between::between;
 pub use complement::complement;
+pub(crate) use complement::push_complement;
 pub use compose::compose;
 pub(crate) use compose::push_composed;
 pub use divide::{divide, divide_right, logical_divide, logical_divide_by_mode, logical_product};

@@ -5,6 +5,7 @@
 
 mod convert;
 mod counterparts;
+mod cute_boxes;
 mod cute_laws;
 mod cute_seed;
 mod cute_text;

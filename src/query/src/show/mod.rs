@@ -14,7 +14,9 @@ use crate::write::{JsonText, Nowhere, Out};
 use core::fmt::{self, Write};
 use lanebook_layout::notation::{basis, cute, tileas, tirx, ttg_print};
 use lanebook_layout::profile::Profile;
-use lanebook_layout::{AxisId, AxisNames, Coord, LayoutRef, PostMap, SymTable, Unit, WellKnown};
+use lanebook_layout::{
+    AxisId, AxisNames, Coord, Int, LayoutRef, PostMap, SymTable, Unit, WellKnown,
+};
 use lanebook_tile::unit::UnitError;
 
 /// Why an answer could not be written.
@@ -242,8 +244,7 @@ impl QueryAnswer<'_> {
 
     fn facts_text<W: Write>(&self, placed: &Placed, out: &mut Out<'_, W>) -> AnswerWritten {
         let view = placed.layout.view();
-        out.text("size ")?;
-        self.expression(&QueryValue::Number(view.size()?), out)?;
+        self.size_text(&view, out)?;
         if placed.elements.rank > 0 {
             out.text(" = ")?;
             for (k, extent) in placed.elements.extents().iter().enumerate() {
@@ -270,6 +271,24 @@ impl QueryAnswer<'_> {
             Ok(true) => out.text("; no two elements meet\n")?,
             Ok(false) => out.text("; elements meet\n")?,
             Err(_) => out.text("\n")?,
+        }
+        Ok(())
+    }
+
+    /// The number of elements; as a product where it is none of few symbols.
+    fn size_text<W: Write>(&self, view: &LayoutRef<'_>, out: &mut Out<'_, W>) -> AnswerWritten {
+        out.text("size ")?;
+        if let Ok(size) = view.size() {
+            return self.expression(&QueryValue::Number(size), out);
+        }
+        let mut known = Int::ONE;
+        for it in view.shard.iter().filter(|it| it.extent().as_known().is_some()) {
+            known = known.checked_mul(it.extent())?;
+        }
+        self.expression(&QueryValue::Number(known), out)?;
+        for it in view.shard.iter().filter(|it| it.extent().as_known().is_none()) {
+            out.text("*")?;
+            self.expression(&QueryValue::Number(it.extent()), out)?;
         }
         Ok(())
     }

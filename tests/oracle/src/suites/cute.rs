@@ -8,6 +8,7 @@
 //! very record. The rules that say how, each with its reason, are the constants of [`rules`].
 
 mod basis;
+mod boxes;
 mod coords;
 mod layouts;
 mod parse;

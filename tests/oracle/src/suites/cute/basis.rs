@@ -1,10 +1,11 @@
 //! Layouts on numbered axes.
 
 use super::super::Verdict;
+use super::boxes;
 use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, tuple};
 use super::reference::{self, Flat, Leaf};
 use super::rules;
-use super::tiling::{Expected, expected, with_tiler};
+use super::tiling::{Expected, answer, expected, with_tiler};
 use lanebook_layout::{Error, Layout, cute, ops};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,11 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         "make_layout" => plain(Ours::exact(Ok(layout(&outermost_last(&input(r, "text")))?))),
         "coalesce" => coalesce(r, &own()?),
         "cosize" => cosize(r, &own()?),
+        "complement" if input(r, "cotarget").starts_with('(') => {
+            let shape = tuple(&input(r, "cotarget"))?;
+            let ours = Ours::function(cute::complement_in(&own()?.view(), shape.view()));
+            boxes::complement(r, &ours)
+        }
         "complement" => complement(r, &own()?)?,
         "composition" => composition(r, &input(r, "layout"))?,
         "composition_int_basis" => composition(r, &input(r, "a"))?,
@@ -45,11 +51,15 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
             let open = cute::slice(coord.view(), &own()?.view()).and_then(|l| without_offset(&l));
             plain(Ours::exact(open))
         }
-        "zipped_divide" => {
+        _ if op.ends_with("_divide") || op.ends_with("_product") => {
             let l = own()?;
-            let ours =
-                with_tiler(&input(r, "b"), |t| Ours::function(cute::zipped_divide(&l.view(), t)))?;
-            divide(r, ours)
+            let ours = with_tiler(&input(r, "b"), |t| answer(op, &l.view(), t))?;
+            match input(r, "b").contains('@') {
+                true if op.ends_with("_divide") => boxes::divide(r, &ours),
+                true => boxes::product(op, r, &ours),
+                false if op.ends_with("_divide") => divide(op, r, ours),
+                false => Verdict::Unexplained("a product of coordinates with integers"),
+            }
         }
         _ => Verdict::Unexplained("an operation that the suite does not know"),
     })
@@ -130,13 +140,13 @@ fn coalesce(r: &Value, l: &Layout) -> Verdict {
 }
 
 /// The axes along which some leaf moves.
-fn axes(leaves: &[Leaf]) -> BTreeSet<String> {
+pub fn axes(leaves: &[Leaf]) -> BTreeSet<String> {
     let moving = leaves.iter().filter(|l| l.0 != 1 && l.1 != 0);
     moving.map(|l| l.2.clone()).collect()
 }
 
 /// The leaves as seen along one axis.
-fn along(leaves: &[Leaf], axis: &str) -> Vec<Leaf> {
+pub fn along(leaves: &[Leaf], axis: &str) -> Vec<Leaf> {
     leaves.iter().map(|(s, d, a)| (*s, if a == axis { *d } else { 0 }, String::new())).collect()
 }
 
@@ -234,7 +244,7 @@ fn composition(r: &Value, a_text: &str) -> Result<Verdict, String> {
 }
 
 /// A divide holds if it does along every axis.
-fn divide(r: &Value, ours: Ours) -> Verdict {
+fn divide(op: &str, r: &Value, ours: Ours) -> Verdict {
     let (whole, tiler) = (Flat::parse(&input(r, "layout")), input(r, "b"));
     let axes = whole.as_ref().map(|f| axes(&f.leaves())).unwrap_or_default();
     let seen =
@@ -244,7 +254,7 @@ fn divide(r: &Value, ours: Ours) -> Verdict {
         let (whole, found) = (whole.as_ref()?, Flat::parse(text)?);
         let mut all = true;
         for axis in &axes {
-            match expected("zipped_divide", &seen(whole, axis), &tiler) {
+            match expected(op, &seen(whole, axis), &tiler) {
                 Expected::Table(expected) => all &= seen(&found, axis).table()? == expected,
                 // The tile has no complement on any axis.
                 Expected::Nothing(_) => all &= found.leaves().iter().all(|l| l.0 > 0),

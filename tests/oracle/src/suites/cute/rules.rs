@@ -63,6 +63,12 @@ pub const IDLE_AXIS: &str = "axes nest only through an iter that never moves: la
 /// The peer adds axes that the layout does not mention.
 pub const BASIS_COMPLEMENT_AXES: &str =
     "complement on one axis: the peer adds axes that the layout does not mention";
+/// A block whose steps leave holes.
+pub const BASIS_PRODUCT: &str =
+    "product over axes: the peer repeats a padded block within itself, where positions meet";
+/// `1@0@0` is no `1@0`.
+pub const BASIS_PATH: &str =
+    "product over axes: the peer repeats along an axis that neither side names";
 /// A stride of `0@0` is a stride of zero.
 pub const ZERO_BASIS: &str = "a zero basis moves nothing and counts as stride 0, the peer keeps it";
 /// Grammar: the seed forbids a default for malformed text.

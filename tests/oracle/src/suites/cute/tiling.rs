@@ -76,7 +76,8 @@ fn most(table: &[i64]) -> usize {
     sorted.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap_or(0)
 }
 
-fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
+/// lanebook's answer.
+pub fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
     let one = |f: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout>| match tiler
     {
         Tiler::Layout(b) => f(a, b),
