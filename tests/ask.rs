@@ -133,6 +133,39 @@ fn tiles_on_numbered_axes() {
     assert!(answer("complement(2:1@3, (4,4))").contains("no mode 3 among 2"));
 }
 
+/// Which lane has the scale of which row: of `mma` m16n8 lanes 4r and 4r + 1 those of rows r and r + 8, of MFMA 16x16 lane l that of
+/// row l mod 16 and run l div 16.
+#[test]
+fn block_scales_of_operands() {
+    let mma = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+    let of = |parent: &str, index: u8, shape: &str, run: u8| {
+        format!(
+            "scales(#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = 16}}>, {shape}, {run})"
+        )
+    };
+    let a = of(mma, 0, "(32, 1)", 32);
+    for row in 0..32 {
+        let found = told("sm_120a", &format!("{a} at ({row}, 0)"), false);
+        let (lane, warp) = (4 * (row % 8) + (row / 8) % 2, row / 16 * 2);
+        assert!(found.contains(&format!("laneid {lane}")), "{row}: {found}");
+        assert!(found.contains(&format!("warpid {warp}")), "{row}: {found}");
+    }
+    let mfma = "#ttg.amd_mfma<{version = 4, warpsPerCTA = [1, 1], instrShape = [16, 16, 128], isTransposed = true}>";
+    let b = of(mfma, 1, "(16, 4)", 32);
+    for (column, run) in (0..16).flat_map(|c| (0..4).map(move |r| (c, r))) {
+        let found = told("gfx950", &format!("{b} at ({column}, {run})"), false);
+        assert!(
+            found.contains(&format!("laneid {}", run * 16 + column)),
+            "{column}, {run}: {found}"
+        );
+    }
+    assert!(answer(&a).contains("depends on the architecture"));
+    assert!(told("sm_80", &a, false).contains("no matrix instruction of 16x8"));
+    assert!(told("gfx950", "scales((8,8):(8,1), (16, 4), 32)", false).contains("an encoding"));
+    let cube = of(mma, 0, "(32, 1, 4)", 32);
+    assert!(told("sm_120a", &cube, false).contains("3 numbers, and 2 are needed"));
+}
+
 /// The number of elements is said also where no product of few symbols is it.
 #[test]
 fn sizes_of_many_symbols() {

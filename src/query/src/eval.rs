@@ -249,6 +249,9 @@ fn call(
         let args = storage.values.get_mut(base..used.saturating_add(1)).ok_or(Why::TooDeep)?;
         return algebra::apply(function, args, text);
     }
+    if function == QueryFunction::Scales {
+        return shaped::scales(asked, storage, base);
+    }
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
     if function == QueryFunction::OperandTile {
         return units::operand_tile(asked, args, text);

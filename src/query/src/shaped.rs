@@ -1,7 +1,7 @@
 //! Shapes given to layouts and encodings (`A @ 16x8`), and one layout after another (`A o B`).
 
 use crate::algebra;
-use crate::error::Why;
+use crate::error::{KindOfValue, Why};
 use crate::functions::QueryFunction;
 use crate::literal::on_elements;
 use crate::value::{
@@ -10,8 +10,8 @@ use crate::value::{
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::triton::{Encoding, NoTiles};
 use lanebook_layout::{
-    AxisId, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Offset, Pad, Padding, PostMap, Unit,
-    convert, ops, triton,
+    AxisId, Error, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Offset, Pad, Padding,
+    PostMap, Unit, convert, ops, triton,
 };
 use lanebook_tile::encoding::TableTiles;
 
@@ -52,6 +52,37 @@ pub(crate) fn give(
     finished(room, value)
 }
 
+/// `scales(OPERAND, SHAPE, RUN)`: the block scales of an operand that is an encoding.
+#[inline(never)]
+pub(crate) fn scales(asked: Asked<'_>, storage: &mut QueryStorage, at: usize) -> Result<(), Why> {
+    let QueryStorage { values, room, .. } = storage;
+    let Some([value, shape, run]) = values.get_mut(at..at.saturating_add(3)) else {
+        return Err(Why::TooDeep);
+    };
+    let mut extents: heapless::Vec<u32, { triton::MAX_RANK }> = heapless::Vec::new();
+    for extent in shape.tuple()?.view().leaves() {
+        let extent = u32::try_from(extent.value()?).map_err(|_| Error::Overflow)?;
+        extents.push(extent).map_err(|_| Why::TooDeep)?;
+    }
+    let run = u16::try_from(run.count()?).map_err(|_| Error::Overflow)?;
+    let QueryValue::Encoding(encoding) = &*value else {
+        return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
+    };
+    let found = match asked.arch {
+        Some(arch) => {
+            triton::scales_to_linear(encoding, &extents, run, &TableTiles::new(asked.tables, arch))
+        }
+        None => triton::scales_to_linear(encoding, &extents, run, &NoTiles),
+    };
+    room.linear = LentPlace::Full(found.map_err(|error| unknown(asked, error))?);
+    room.padding = LentPlace::Empty;
+    turned(room, extents.len())?;
+    let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(&extents);
+    strided(room, value)?;
+    flat(value, elements)?;
+    finished(room, value)
+}
+
 /// The linear form of a register encoding; matrix tiles are the architecture's.
 #[inline(never)]
 fn linear(
@@ -64,16 +95,16 @@ fn linear(
         Some(arch) => triton::to_linear(encoding, extents, &TableTiles::new(asked.tables, arch)),
         None => triton::to_linear(encoding, extents, &NoTiles),
     };
-    match found {
-        Ok(found) => {
-            room.padding = LentPlace::Empty;
-            room.linear = LentPlace::Full(found);
-            Ok(())
-        }
-        Err(triton::EncodingError::NoInstruction { .. }) if asked.arch.is_none() => {
-            Err(Why::NeedsArch)
-        }
-        Err(error) => Err(error.into()),
+    room.linear = LentPlace::Full(found.map_err(|error| unknown(asked, error))?);
+    room.padding = LentPlace::Empty;
+    Ok(())
+}
+
+/// Without an architecture no instruction is known.
+fn unknown(asked: Asked<'_>, error: triton::EncodingError) -> Why {
+    match error {
+        triton::EncodingError::NoInstruction { .. } if asked.arch.is_none() => Why::NeedsArch,
+        error => error.into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The laws of TIRx's operations, by evaluating all points of small layouts.
 
-use super::{family, t};
+use super::{family, show_tirx, t};
 use crate::error::Error;
 use crate::tirx::{
     self, AxisKind, Scope, canonicalize, canonicalize_for, direct_sum, facts, footprint, group,
@@ -349,4 +349,86 @@ fn axis_relations_keep_the_thread() {
     let ill = t("S[(4,2):(1@tx,1@laneid)]");
     assert!(canonicalize_for(&ill.view(), &WellKnown, &[]).is_err());
     assert!(canonicalize(&ill.view()).is_ok());
+}
+
+/// Under a target's relations each thread is the thread that it was: slices that cross warps, and a
+/// whole as a tile and what repeats it.
+#[test]
+fn slices_and_factors_under_a_target() {
+    let relations = facts::WARP_32;
+    // Thread of a place on the axes of a block.
+    let thread = |l: &Layout, x: u64| {
+        let mut at = crate::Coord::new();
+        l.view().apply_extended(x, &mut at).unwrap();
+        let counted = [
+            (AxisId::LANE, 1),
+            (AxisId::TX, 1),
+            (AxisId::TID_IN_WG, 1),
+            (AxisId::WID_IN_WG, 32),
+            (AxisId::WARP, 32),
+            (AxisId::WGID, 128),
+        ];
+        let sum: i64 = counted.iter().map(|(axis, by)| at.get(*axis) * by).sum();
+        (sum, at.get(AxisId::M))
+    };
+    let mut gained = 0;
+    for text in [
+        "S[(4,32):(1@warpid,1@laneid)]",
+        "S[(2,4,32):(1@wgid,1@wid_in_wg,1@laneid)]",
+        "S[(2,128,2):(1@wgid,1@tid_in_wg,1)] + 3@wgid",
+        "S[(8,4,16):(4@laneid,1@laneid,1)]",
+    ] {
+        let l = t(text);
+        let over = canonicalize_for(&l.view(), &WellKnown, relations).unwrap();
+        let size = l.view().size_value().unwrap() as u32;
+        for begin in (0..size).step_by(8) {
+            for width in [1, 8, 32, 48, 64] {
+                if begin + width > size {
+                    continue;
+                }
+                let region = [(begin, begin + width)];
+                let plain = tirx::slice(&l.view(), &[size], &region);
+                let part = match (tirx::slice(&over.view(), &[size], &region), &plain) {
+                    (Ok(part), _) => part,
+                    // Nothing is lost.
+                    (Err(e), plain) => {
+                        assert!(plain.is_err(), "{text} {region:?}: {e:?}");
+                        continue;
+                    }
+                };
+                gained += u32::from(plain.is_err());
+                for x in 0..width {
+                    let wanted = thread(&l, u64::from(begin + x));
+                    assert_eq!(thread(&part, u64::from(x)), wanted, "{text} {region:?}");
+                }
+            }
+        }
+    }
+    // Those that cross a warp.
+    assert!(gained > 20, "{gained}");
+
+    for (whole, shape, tile, tile_shape) in [
+        ("S[(4,32):(1@warpid,1@laneid)]", [128], "S[32:1@laneid]", [32]),
+        (
+            "S[(2,4,32):(1@wgid,1@wid_in_wg,1@laneid)]",
+            [256],
+            "S[(4,32):(1@wid_in_wg,1@laneid)]",
+            [128],
+        ),
+        ("S[(2,128,2):(1@wgid,1@tid_in_wg,1)]", [512], "S[(32,2):(1@laneid,1)]", [64]),
+    ] {
+        let whole = canonicalize_for(&t(whole).view(), &WellKnown, relations).unwrap();
+        let tile = tirx::canonicalize_beside(&t(tile).view(), &whole.view(), &WellKnown, relations);
+        let tile = tile.unwrap();
+        let outer = tirx::outer_of_tile(&whole.view(), &shape, &tile.view(), &tile_shape).unwrap();
+        let times = [shape[0] / tile_shape[0]];
+        let again = tirx::tile(&tile.view(), &tile_shape, &outer.view(), &times).unwrap();
+        for x in 0..u64::from(shape[0]) {
+            assert_eq!(thread(&again, x), thread(&whole, x), "{x} of {}", show_tirx(&outer));
+        }
+    }
+    // An axis of other scopes has no place among the whole's.
+    let (part, whole) = (t("S[4:1@cbx]"), t("S[(4,32):(1@warpid,1@laneid)]"));
+    let beside = tirx::canonicalize_beside(&part.view(), &whole.view(), &WellKnown, relations);
+    assert_eq!(beside, Err(crate::Error::ScopeGap { axis: AxisId::CBX }));
 }

@@ -2,7 +2,7 @@
 
 use super::{AxisKind, AxisKinds, AxisRelation, ScopePair, from_written, scope_pair, written};
 use crate::axis::AxisId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef};
 use crate::num::Int;
 use crate::ops::{Iters, coalesced, push};
@@ -81,25 +81,90 @@ pub fn canonicalize_for(
 ) -> Result<Layout> {
     let plain = canonicalize(l)?;
     let moving = LayoutRef { shard: plain.view().shard, ..*l };
-    let Some(pair) = scope_pair(&moving, kinds)? else {
+    match scope_pair(&moving, kinds)? {
+        Some(pair) => over(&plain.view(), pair, kinds, relations),
+        None => Ok(plain),
+    }
+}
+
+/// As [`canonicalize_for`], over the scopes of another layout: a part of `whole`, written on the
+/// axes of its own scopes, as `whole` is written on the target.
+///
+/// Parts and factors under a target are those of layouts that are written alike: a slice is
+/// [`slice`](super::slice) of [`canonicalize_for`], and what a tile repeats is
+/// [`outer_of_tile`](super::outer_of_tile) of a whole and of a tile beside it.
+///
+/// ```
+/// # use lanebook_layout::{NoSyms, WellKnown, notation, tirx};
+/// # use lanebook_layout::tirx::facts::WARP_32;
+/// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+/// // The upper half of one warp and the lower half of the next: one run of threads.
+/// let whole = of("S[(4,32):(1@warpid,1@laneid)]");
+/// assert!(tirx::slice(&whole.view(), &[128], &[(16, 48)]).is_err());
+/// let threads = tirx::canonicalize_for(&whole.view(), &WellKnown, WARP_32).unwrap();
+/// assert_eq!(tirx::slice(&threads.view(), &[128], &[(16, 48)]).unwrap(), of("S[32:1@tx] + 16@tx"));
+/// // A warp's lanes as those threads, and how they repeat.
+/// let lanes = of("S[32:1@laneid]");
+/// let lanes = tirx::canonicalize_beside(&lanes.view(), &whole.view(), &WellKnown, WARP_32).unwrap();
+/// assert_eq!(lanes, of("S[32:1@tx]"));
+/// let outer = tirx::outer_of_tile(&threads.view(), &[128], &lanes.view(), &[32]).unwrap();
+/// assert_eq!(outer, of("S[4:1@tx]"));
+/// ```
+///
+/// # Errors
+/// Those of [`scope_pair`], of either layout; [`Error::ScopeGap`] for an axis of `l` that is none of
+/// `whole`'s scopes, and of which no relation says how it lies in them.
+pub fn canonicalize_beside(
+    l: &LayoutRef<'_>,
+    whole: &LayoutRef<'_>,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Result<Layout> {
+    let plain = canonicalize(l)?;
+    let moving = LayoutRef { shard: plain.view().shard, ..*l };
+    scope_pair(&moving, kinds)?;
+    let Some(pair) = scope_pair(whole, kinds)? else {
         return Ok(plain);
     };
+    let out = over(&plain.view(), pair, kinds, relations)?;
+    let own = whole.axes()?;
+    for axis in &out.view().axes()? {
+        let at_home = match kinds.known(*axis)? {
+            AxisKind::Memory => true,
+            kind => {
+                kind == AxisKind::Thread { scope: pair.scope, subscope: pair.subscope }
+                    || own.contains(axis)
+            }
+        };
+        if !at_home {
+            return Err(Error::ScopeGap { axis: *axis });
+        }
+    }
+    Ok(out)
+}
+
+/// A canonical layout on the axis that counts the scopes of `pair`, as far as relations say how.
+fn over(
+    plain: &LayoutRef<'_>,
+    pair: ScopePair,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Result<Layout> {
     let over = |axis| replacement(axis, pair, kinds, relations);
     let moved = |it: &Iter| match over(it.axis()) {
         Some((axis, factor)) => Iter::symbolic(it.extent(), it.stride().checked_mul(factor)?, axis),
         None => Ok(*it),
     };
-    let view = plain.view();
     let mut shard = Iters::new();
-    for it in &written(&view)? {
+    for it in &written(plain)? {
         push(&mut shard, moved(it)?)?;
     }
     let mut replica = Iters::new();
-    for it in view.replica {
+    for it in plain.replica {
         push(&mut replica, moved(it)?)?;
     }
-    let mut out = from_written(&shard, &LayoutRef { replica: &replica, offset: &[], ..view })?;
-    for o in view.offset {
+    let mut out = from_written(&shard, &LayoutRef { replica: &replica, offset: &[], ..*plain })?;
+    for o in plain.offset {
         let (axis, factor) = over(o.axis()).unwrap_or((o.axis(), Int::ONE));
         out.add_offset(o.value().checked_mul(factor)?, axis)?;
     }
@@ -131,7 +196,7 @@ fn replacement(
 /// ```
 ///
 /// # Errors
-/// [`crate::Error::UnknownAxis`].
+/// [`Error::UnknownAxis`].
 pub fn is_trivial(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<bool> {
     let plain = canonicalize(l)?;
     let view = plain.view();

@@ -32,7 +32,7 @@ mod tmem;
 
 pub use atom::{AtomForm, Count, FormIter, atom_layout, wg_local_layout};
 pub use axes::{AxisKind, AxisKinds, AxisRelation, Scope, ScopePair, scope_pair, well_formed};
-pub use canonical::{canonicalize, canonicalize_for, is_trivial};
+pub use canonical::{canonicalize, canonicalize_beside, canonicalize_for, is_trivial};
 pub use evaluate::{apply_all_shaped, apply_iters, apply_shaped, memory_span};
 pub use factor::{
     inner_of_tile, inner_of_tile_stepped, left_of_sum, outer_of_tile, outer_of_tile_stepped,

@@ -372,6 +372,23 @@ impl Bases {
         self.bits.rank = self.bits.rank.saturating_sub(1);
     }
 
+    /// What the first bit of `input` from `from` on moves is moved by the bit at `to` instead.
+    pub(super) fn hand_over(&mut self, input: u8, from: usize, to: usize) {
+        let found = self
+            .all()
+            .iter()
+            .enumerate()
+            .skip(from)
+            .find(|(_, bit)| bit.input == u32::from(input))
+            .map(|(k, bit)| (k, bit.at));
+        let (Some((k, at)), Some(slot)) = (found, self.all_mut().get_mut(to)) else { return };
+        slot.at = at;
+        if let Some(behind) = self.all_mut().get_mut(k..) {
+            behind.rotate_left(1);
+            self.len = self.len.saturating_sub(1);
+        }
+    }
+
     /// Fits the bits of one block to the shape, and puts the blocks of the cluster on top.
     pub(super) fn combine(&mut self, cga: &Cga, shape: &ShapeBits) -> Result<(), EncodingError> {
         self.combine_with(cga, shape, false)

@@ -4,6 +4,7 @@
 use super::bases::{Bases, LANE, REGISTER, ShapeBits, WARP, log2, matrix_order};
 use super::distributed::k_dim;
 use super::few::Few;
+use super::scales::ScaleTile;
 use super::{
     AmdMfma, AmdWmma, Cga, DotOp, EncodingError, EncodingField, MAX_RANK, NvidiaMma, Order,
 };
@@ -191,11 +192,26 @@ pub trait MatrixTiles {
     /// # Errors
     /// [`EncodingError::NoInstruction`], [`EncodingError::OddTile`].
     fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError>;
+
+    /// Where the block scales of an operand stand, one for `run` neighbours along k; the request's
+    /// `k` and accumulator do not matter.
+    ///
+    /// # Errors
+    /// [`EncodingError::NoInstruction`] if no instruction of these rows and columns has such
+    /// scales; [`EncodingError::OddTile`].
+    fn scale_tile(&self, request: TileRequest, run: u16) -> Result<ScaleTile, EncodingError> {
+        let _ = run;
+        Err(unknown(request))
+    }
 }
 
 impl<T: MatrixTiles + ?Sized> MatrixTiles for &T {
     fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         (**self).tile(request)
+    }
+
+    fn scale_tile(&self, request: TileRequest, run: u16) -> Result<ScaleTile, EncodingError> {
+        (**self).scale_tile(request, run)
     }
 }
 

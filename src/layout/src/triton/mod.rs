@@ -47,6 +47,7 @@ mod few;
 pub mod infer;
 mod matrix;
 mod nvmma;
+mod scales;
 mod shared;
 mod tensor;
 
@@ -57,6 +58,7 @@ pub use error::{EncodingError, EncodingField};
 pub use explain::input_name;
 pub use few::Few;
 pub use matrix::{MatrixTiles, MatrixUnit, NoTiles, TileBit, TileRequest, TileSide, WarpTile};
+pub use scales::{ScaleTile, scales_to_linear};
 
 /// Most dimensions of a tensor.
 pub const MAX_RANK: usize = 8;

@@ -1,10 +1,10 @@
 //! Tiles of matrix instructions, read from the operand layouts of atoms.
 
 use lanebook_layout::triton::{
-    EncodingError, MatrixTiles, MatrixUnit, TileBit, TileRequest, TileSide, WarpTile,
+    EncodingError, MatrixTiles, MatrixUnit, ScaleTile, TileBit, TileRequest, TileSide, WarpTile,
 };
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{ArchId, Atom, Capability, Instance, MatrixShape, Tables};
+use lanebook_tables::{Accumulators, ArchId, Atom, Capability, Instance, MatrixShape, Tables};
 
 /// The matrix instructions of one architecture.
 ///
@@ -275,7 +275,61 @@ fn log2(value: u16) -> Result<u8, EncodingError> {
     }
 }
 
+impl TableTiles<'_> {
+    /// Whether lanes whose scales are ignored have the next rows', by the architecture's convention
+    /// for products on a unit.
+    fn fills(&self, unit: MatrixUnit) -> bool {
+        let wanted = match unit {
+            MatrixUnit::Warp => Accumulators::Warp,
+            MatrixUnit::WarpGroup => Accumulators::Group,
+            MatrixUnit::Mfma(_) => Accumulators::Wave,
+            _ => Accumulators::Narrow,
+        };
+        let Some(arch) = self.tables.arch(self.arch) else { return false };
+        let mut units = self.tables.anchors.units.iter();
+        units.any(|unit| unit.arch == arch.name && unit.accumulators == wanted && unit.fills)
+    }
+}
+
 impl MatrixTiles for TableTiles<'_> {
+    fn scale_tile(&self, request: TileRequest, run: u16) -> Result<ScaleTile, EncodingError> {
+        let unknown = EncodingError::NoInstruction {
+            m: request.m,
+            n: request.n,
+            k: request.k,
+            bits: request.accumulator_bits,
+        };
+        let arch = self.tables.arch(self.arch).ok_or(unknown)?;
+        let all = arch.dispatch(Capability::ScaledProduct);
+        let own = |atom: &&Atom<'_>| {
+            atom.scaled_run() == Some(run)
+                && atom.matrix.is_some_and(|of| (of.m, of.n) == (request.m, request.n))
+        };
+        let mut chosen = None;
+        for atom in all.iter().filter_map(|id| self.tables.atom(*id)).filter(own) {
+            let Some([a, b]) = atom.scaled() else { continue };
+            let number = if request.side == TileSide::B { b } else { a };
+            // One that can be told which lanes to read says more.
+            let moves = atom.more.map_or(&[][..], |more| more.moves);
+            let moved = moves.iter().any(|by| by.of == number && by.lanes > 0);
+            if moved || chosen.is_none() {
+                chosen = Some((atom, number, moved));
+            }
+            if moved {
+                break;
+            }
+        }
+        let (atom, number, moved) = chosen.ok_or(unknown)?;
+        let operand = atom.operands.get(usize::from(number)).ok_or(unknown)?;
+        let layout = operand.layout.ok_or(unknown)?;
+        let bits = operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+        let (rows, columns) = operand.extents;
+        let tile = tile_of(layout, bits, rows, columns)?;
+        let tile = if request.side == TileSide::B { tile.transposed() } else { tile };
+        let next_rows = moved && self.fills(request.unit);
+        Ok(ScaleTile { tile, next_rows })
+    }
+
     fn tile(&self, request: TileRequest) -> Result<WarpTile, EncodingError> {
         let unknown = EncodingError::NoInstruction {
             m: request.m,

@@ -26,6 +26,7 @@ pub struct Triton;
 /// Keys that all records of one schema have, a row a schema.
 const SHAPES: &[&[&str]] = &[
     &["id", "encoding", "shape", "linear"],
+    &["id", "scales_of", "shape", "run", "linear"],
     &["id", "encoding", "shape", "byte_address_row_major"],
     &["id", "encoding", "shape", "reason", "how"],
     &["id", "op", "args", "result"],
@@ -48,7 +49,9 @@ impl Suite for Triton {
     fn judge(&self, case: &Case<'_>) -> Verdict {
         let record = case.record;
         let has = |key: &str| record.get(key).is_some();
-        let judged = if has("linear") {
+        let judged = if has("scales_of") {
+            encodings::scales(record)
+        } else if has("linear") {
             encodings::accepted(record)
         } else if has("byte_address_row_major") {
             addresses::judge(record)

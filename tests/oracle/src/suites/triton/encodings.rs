@@ -4,7 +4,7 @@ use super::super::Verdict;
 use super::{Judged, read};
 use lanebook_layout::notation::ttg::parse;
 use lanebook_layout::notation::ttg_print::print;
-use lanebook_layout::triton::{Base, Encoding, EncodingError, to_linear};
+use lanebook_layout::triton::{Base, Encoding, EncodingError, scales_to_linear, to_linear};
 use lanebook_layout::{AxisId, Coord, Hw, Linear, Logical};
 use serde_json::Value;
 
@@ -48,6 +48,19 @@ pub fn accepted(record: &Value) -> Judged {
     match found {
         Ok(found) if found.same_map(&expected) => Ok(Verdict::Agree),
         Ok(found) if misnamed(&encoding, &found, &expected) => Ok(Verdict::Ruled(MISNAMED)),
+        Ok(found) => Err(format!("expected {expected:?}, found {found:?}")),
+        Err(e) => Err(format!("refused: {e:?}")),
+    }
+}
+
+/// The block scales of an operand.
+pub fn scales(record: &Value) -> Judged {
+    let operand = read::encoding(&record["scales_of"])?;
+    let expected = read::linear(&record["linear"])?;
+    let tiles = read::scaled_tiles(&record["scales_of"])?;
+    let run = u16::try_from(read::number(record, "run")?).map_err(|e| e.to_string())?;
+    match scales_to_linear(&operand, &read::shape(record)?, run, &tiles) {
+        Ok(found) if found.same_map(&expected) => Ok(Verdict::Agree),
         Ok(found) => Err(format!("expected {expected:?}, found {found:?}")),
         Err(e) => Err(format!("refused: {e:?}")),
     }

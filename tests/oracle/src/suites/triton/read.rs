@@ -25,13 +25,25 @@ const ARCHITECTURES: &[(&str, u64, &str)] = &[
 
 /// The tiles that an encoding's version names.
 pub fn tiles(encoding: &Value) -> Result<TableTiles<'static>, String> {
+    of(encoding, ARCHITECTURES)
+}
+
+/// The same, of the architecture whose products of this version have block scales.
+pub fn scaled_tiles(encoding: &Value) -> Result<TableTiles<'static>, String> {
+    of(encoding, &[&[("nvidia_mma", 2, "sm_120a")], &ARCHITECTURES[1..]].concat())
+}
+
+fn of(
+    encoding: &Value,
+    architectures: &[(&str, u64, &str)],
+) -> Result<TableTiles<'static>, String> {
     let mut at = encoding;
     while let Some(parent) = at.get("parent") {
         at = parent;
     }
     let kind = at["kind"].as_str().unwrap_or("");
     let version = at["version"].as_u64().or_else(|| at["version"][0].as_u64());
-    let found = ARCHITECTURES.iter().find(|(k, v, _)| *k == kind && Some(*v) == version);
+    let found = architectures.iter().find(|(k, v, _)| *k == kind && Some(*v) == version);
     let name = found.map_or("sm_80", |f| f.2);
     let arch = tables().arch_named(name).ok_or_else(|| format!("{name} is not in the tables"))?;
     Ok(TableTiles::new(tables(), arch))
