@@ -54,6 +54,24 @@ pub const BUGS: &[Bug] = &[
         to: "Iter::symbolic(run, stride, mode.axis())",
     },
     Bug {
+        file: "ops/compose.rs",
+        what: "a leaf that goes down begins one step above its top",
+        from: "let top = Int::known(piece.extent().value()?.saturating_sub(1));",
+        to: "let top = piece.extent();",
+    },
+    Bug {
+        file: "ops/compose.rs",
+        what: "an inner offset is forgotten where carries are looked for",
+        from: "note(reach, k, Int::known(digit.saturating_add(1)), Int::ONE);",
+        to: "note(reach, k, Int::known(1), Int::ONE);",
+    },
+    Bug {
+        file: "ops/compose.rs",
+        what: "an inner offset in one mode is not multiplied by its stride",
+        from: "out.add_offset(offset.checked_mul(only.stride())?, only.axis())?;",
+        to: "out.add_offset(offset, only.axis())?;",
+    },
+    Bug {
         file: "ops/complement.rs",
         what: "holes are counted in extents, not in steps",
         from: "covered = it.stride().checked_mul(it.extent())?;",
@@ -162,6 +180,12 @@ pub const BUGS: &[Bug] = &[
         to: "_ => Error::NotInjective { iter, stride, unit },",
     },
     Bug {
+        file: "ops/mod.rs",
+        what: "neighbours merge over a hole",
+        from: "a.extent().checked_mul(a.stride()) == Ok(b.stride())",
+        to: "a.extent().checked_mul(a.stride()).is_ok_and(|end| end.coeff() <= b.stride().coeff())",
+    },
+    Bug {
         file: "ops/divide.rs",
         what: "repetitions begin after the size of what is counted, not its cosize",
         from: "let cosize = Int::known(b.cosize(AxisId::M)?);",
@@ -196,6 +220,24 @@ pub const BUGS: &[Bug] = &[
         what: "the quotient of an atom with other strides",
         from: "same(w.stride(), p.stride(), fault)?;\n        let times = multiple(w.extent(), p.extent(), fault)?;\n        front",
         to: "let times = multiple(w.extent(), p.extent(), fault)?;\n        front",
+    },
+    Bug {
+        file: "ops/measure.rs",
+        what: "a hole of one position is none",
+        from: "Some(Ordering::Greater) => return Ok(false),",
+        to: "Some(Ordering::Greater) if it.stride().coeff() > covered.coeff().saturating_add(1) => return Ok(false),\n                Some(Ordering::Greater) => covered = covered.checked_mul(it.extent())?,",
+    },
+    Bug {
+        file: "ops/swizzled.rs",
+        what: "a swizzle reads bits that are never set",
+        from: "pairs_of(swizzle).filter(|pair| power(pair.from) < self.positions)",
+        to: "pairs_of(swizzle).filter(|pair| power(pair.from) <= self.positions)",
+    },
+    Bug {
+        file: "ops/swizzled.rs",
+        what: "a carry by exactly the bit is not seen",
+        from: "if sum >= moved {",
+        to: "if sum > moved {",
     },
     Bug {
         file: "cute/tile.rs",
@@ -282,6 +324,12 @@ pub const BUGS: &[Bug] = &[
         to: "if it.is_unit() { one }",
     },
     Bug {
+        file: "cute/modes.rs",
+        what: "a fixed coordinate keeps its mode",
+        from: "if (token == KEEP) == open {",
+        to: "if token == KEEP || !open {",
+    },
+    Bug {
         file: "cute/coords.rs",
         what: "a coordinate beyond the last leaf wraps around",
         from: "if k == last || rest == Int::ZERO {",
@@ -298,6 +346,12 @@ pub const BUGS: &[Bug] = &[
         what: "a divisor is carried on whole",
         from: "return Ok((Int::ONE, after));",
         to: "let _ = after;\n        return Ok((Int::ONE, by));",
+    },
+    Bug {
+        file: "cute/shape.rs",
+        what: "a divisor of several modes is their last",
+        from: "                    by = by.checked_mul(*v)?;",
+        to: "                    by = *v;",
     },
     Bug {
         file: "num.rs",
@@ -322,6 +376,54 @@ pub const BUGS: &[Bug] = &[
         what: "a gap is taken for a whole step",
         from: "let gap = step.saturating_sub(old);",
         to: "let gap = step;",
+    },
+    Bug {
+        file: "cute/basis.rs",
+        what: "a stride of 0 without an axis counts as one in memory",
+        from: "let idle = *axis == AxisId::M && all.len() > 1;",
+        to: "let idle = false;",
+    },
+    Bug {
+        file: "cute/basis.rs",
+        what: "a path picks modes innermost first",
+        from: "    path.reverse();\n    path\n}",
+        to: "    path\n}",
+    },
+    Bug {
+        file: "cute/basis_tile.rs",
+        what: "what a tile leaves of a mode ends with the tile",
+        from: "&LayoutRef::new(&only(t, axis)?), mode.size()?)?;",
+        to: "&LayoutRef::new(&only(t, axis)?), Int::ONE)?;",
+    },
+    Bug {
+        file: "cute/basis_tile.rs",
+        what: "the mode behind the last is taken for one of the box",
+        from: "path.get(mode.len()).filter(|k| path.starts_with(mode) && **k >= count)",
+        to: "path.get(mode.len()).filter(|k| path.starts_with(mode) && **k > count)",
+    },
+    Bug {
+        file: "cute/basis_tile.rs",
+        what: "the last named mode is taken for one behind it",
+        from: "is_some_and(|k| k >= own)",
+        to: "is_some_and(|k| k > own)",
+    },
+    Bug {
+        file: "cute/basis_tile.rs",
+        what: "a repetition knows only the leaf's own reach",
+        from: "&LayoutRef::new(&along(b, axis)?),\n    )?;",
+        to: "&LayoutRef::new(&along(b, AxisId::M)?),\n    )?;",
+    },
+    Bug {
+        file: "cute/canon.rs",
+        what: "padding that begins at the last position does nothing",
+        from: "high < i64::from(p.interval)",
+        to: "high <= i64::from(p.interval)",
+    },
+    Bug {
+        file: "cute/canon.rs",
+        what: "a swizzle down reads where it writes",
+        from: "let up = if s.s >= 0 { s.s.unsigned_abs() } else { 0 };",
+        to: "let up = s.s.unsigned_abs();",
     },
     Bug {
         file: "query.rs",
@@ -378,6 +480,18 @@ pub const BUGS: &[Bug] = &[
         to: "let _ = factor;\n        out.add_offset(o.value(), axis)?;",
     },
     Bug {
+        file: "tirx/canonical.rs",
+        what: "copies are put in order by extents alone",
+        from: "let key = |it: &Iter| (it.axis(), it.stride().coeff(), it.extent().coeff());",
+        to: "let key = |it: &Iter| (it.axis(), 0i64, it.extent().coeff());",
+    },
+    Bug {
+        file: "tirx/canonical.rs",
+        what: "a part may lie on axes that the whole does not have",
+        from: "        if !at_home {",
+        to: "        if !at_home && own.is_empty() {",
+    },
+    Bug {
         file: "tirx/slice.rs",
         what: "a run crosses the end of its row unseen",
         from: "if left <= room {",
@@ -394,6 +508,12 @@ pub const BUGS: &[Bug] = &[
         what: "the second run begins at the row's end",
         from: "let back = it.stride().checked_mul(int(*digit))?;",
         to: "let back = it.stride().checked_mul(int(room))?;",
+    },
+    Bug {
+        file: "tirx/slice.rs",
+        what: "a run that begins inside a row takes whole rows",
+        from: "if *digit == 0 && left.checked_rem(extent) == Some(0) {",
+        to: "if left.checked_rem(extent) == Some(0) {",
     },
     Bug {
         file: "tirx/tile.rs",
@@ -454,5 +574,29 @@ pub const BUGS: &[Bug] = &[
         what: "a factor may lack copies that the whole has",
         from: "if !missing.is_empty() {",
         to: "if missing.len() > 1 {",
+    },
+    Bug {
+        file: "apply.rs",
+        what: "a coordinate outside wraps around",
+        from: "(rest == 0).then_some(())",
+        to: "(rest < u64::MAX).then_some(())",
+    },
+    Bug {
+        file: "linear/algebra.rs",
+        what: "a product's upper bits lie on the lower ones",
+        from: "                        Some(&self.outs),",
+        to: "                        None,",
+    },
+    Bug {
+        file: "linear/algebra.rs",
+        what: "a bit of the lower factor is one of the upper",
+        from: "let low = if left { bits.saturating_sub(rest) } else { rest };",
+        to: "let low = if left { rest } else { bits.saturating_sub(rest) };",
+    },
+    Bug {
+        file: "triton/bases.rs",
+        what: "a repetition that lanes take over stays in registers too",
+        from: "            behind.rotate_left(1);\n            self.len = self.len.saturating_sub(1);",
+        to: "            behind.rotate_left(0);",
     },
 ];
