@@ -588,6 +588,39 @@ fn transposing_reads_and_tensor_memory() {
             );
         }
     }
+    // Block scales stand where the copy for them puts them: cells of 32 bits have four, and each quarter of the lanes all.
+    let places = |text: &str| {
+        let number = |line: &str, word: &str| {
+            let found = line.split(", ").find_map(|part| part.strip_prefix(word)).unwrap_or("0");
+            found.split(' ').next().and_then(|n| n.parse::<u32>().ok()).unwrap()
+        };
+        let one = |line: &str| {
+            let scale = 4 * number(line, "TCol ") + number(line, "bit ") / 8;
+            (number(line, "TLane "), scale)
+        };
+        text.lines().map(one).collect::<std::collections::BTreeSet<_>>()
+    };
+    for (row, run) in (0..128).flat_map(|row| (0..4).map(move |run| (row, run))) {
+        let tensor =
+            answer(&format!("#ttng.tensor_memory_scales_encoding<> @ 128x4 at ({row}, {run})"));
+        // There a column is a scale.
+        let tensor: std::collections::BTreeSet<_> =
+            places(&tensor).iter().map(|(lane, scale)| (*lane, scale / 4)).collect();
+        let cell = format!("({}, {}, {run})", row % 32, row / 32);
+        let copy = told("sm_100a", &format!("tcgen05.cp.32x128b.warpx4.one.to at {cell}"), false);
+        assert_eq!(places(&copy), tensor, "{row}, {run}: {copy}");
+        assert_eq!(tensor.len(), 4);
+    }
+    // A tile of 64 rows leaves every other sixteen lanes alone; columns may stand apart.
+    let tile = |text: &str| value(&format!("#ttng.tensor_memory_encoding<blockM = {text}"));
+    assert_eq!(
+        tile("64, blockN = 64, colStride = 1> @ 64x64"),
+        "S[(4,16,64):(32@TLane,1@TLane,1@TCol)] @ 64x64"
+    );
+    assert_eq!(
+        tile("128, blockN = 64, colStride = 2> @ 128x64"),
+        "S[(128,64):(1@TLane,2@TCol)] @ 128x64"
+    );
     // Layout D: row and column are lane and column.
     assert_eq!(answer("tmem_datapath_layout(\"D\", 128, 256) at (5, 7)"), "TCol 7, TLane 5\n");
 }

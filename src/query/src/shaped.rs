@@ -8,7 +8,7 @@ use crate::value::{
     Asked, ElementOrder, EncodingRoom, LentPlace, LooseSwizzle, Placed, QueryStorage, QueryValue,
 };
 use lanebook_layout::triton::address::Addresses;
-use lanebook_layout::triton::{Encoding, NoTiles};
+use lanebook_layout::triton::{Base, CtaMode, Encoding, NoTiles};
 use lanebook_layout::{
     AxisId, Error, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, Offset, Pad, Padding,
     PostMap, Unit, convert, ops, triton,
@@ -39,6 +39,18 @@ pub(crate) fn give(
         QueryValue::Encoding(encoding) if encoding.is_distributed() => {
             linear(asked, encoding, extents, room)?;
             turned(room, extents.len())?;
+        }
+        QueryValue::Encoding(encoding) if cells(encoding).is_some() => {
+            let copied = cells(encoding) == Some(true);
+            linear(asked, encoding, extents, room)?;
+            turned(room, extents.len())?;
+            if let LentPlace::Full(linear) = &mut room.linear {
+                // A column or lane without an element is memory that the tensor leaves alone.
+                *linear = linear.remove_zero_bases(AxisId::TCOL)?;
+                if !copied {
+                    *linear = linear.remove_zero_bases(AxisId::TLANE)?;
+                }
+            }
         }
         QueryValue::Encoding(encoding) => buffers = addresses(encoding, extents, room)?,
         other => return Err(other.no_layout()),
@@ -81,6 +93,15 @@ pub(crate) fn scales(asked: Asked<'_>, storage: &mut QueryStorage, at: usize) ->
     strided(room, value)?;
     flat(value, elements)?;
     finished(room, value)
+}
+
+/// Of an encoding of tensor memory: whether lanes that number no element have copies.
+fn cells(encoding: &Encoding) -> Option<bool> {
+    match &encoding.base {
+        Base::TensorMemory(memory) => Some(memory.cta_mode == CtaMode::TwoLhs),
+        Base::TensorMemoryScales(..) => Some(true),
+        _ => None,
+    }
 }
 
 /// The linear form of a register encoding; matrix tiles are the architecture's.
