@@ -42,6 +42,7 @@ mod bases;
 mod distributed;
 mod error;
 pub mod exchange;
+mod exchanged;
 mod explain;
 mod few;
 pub mod infer;
@@ -55,6 +56,7 @@ use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 pub use error::{EncodingError, EncodingField};
+pub use exchanged::addressed;
 pub use explain::input_name;
 pub use few::Few;
 pub use matrix::{MatrixTiles, MatrixUnit, NoTiles, TileBit, TileRequest, TileSide, WarpTile};

@@ -12,6 +12,7 @@ use lanebook_layout::triton::{
     Base, Encoding, EncodingError, MatrixTiles, MatrixUnit, TileRequest, TileSide,
 };
 use lanebook_tables::BankModel;
+use std::format;
 use std::string::String;
 use std::vec::Vec;
 
@@ -297,4 +298,138 @@ fn a_foreign_k_is_one_run() {
         (on(AxisId::LANE, 0), on(AxisId::LANE, 1)),
         ([1, 2, 4, 8, 0, 0].into(), [0, 0, 0, 0, 16, 0].into())
     );
+}
+
+/// Every transposing read of the tables, element by element: what lane and word address is what a
+/// lane's register is to hold. And Triton's own figures for packed 4-bit operands
+/// (`chooseDsReadTrLayout` in its unit tests of LinearLayoutConversions, Triton 3.5), in which a byte
+/// holds two rows.
+#[test]
+fn transposing_reads_address_what_registers_hold() {
+    use lanebook_layout::triton::addressed;
+    use lanebook_layout::{Coord, Dims, Hw, Linear, Logical};
+    let mut held = 0;
+    for arch in TABLES.archs {
+        for atom in arch.atoms.iter().filter_map(|a| TABLES.atom(a.atom)) {
+            let Some(moved) = atom.movement.filter(|moved| moved.crosses_lanes) else { continue };
+            let (from, to) = (moved.from.layout, moved.to.layout);
+            let lanes = to.cosize(AxisId::LANE).unwrap_or(0);
+            let (bits, unit) = (to.cosize(AxisId::BIT).unwrap_or(0), i64::from(moved.unit_bits));
+            let (Some(words), true) = (bits.checked_add(unit - 1).map(|n| n / unit), lanes > 1)
+            else {
+                continue;
+            };
+            if !words.unsigned_abs().is_power_of_two() || !lanes.unsigned_abs().is_power_of_two() {
+                continue;
+            }
+            let (e, l) = (words.trailing_zeros() as u8, lanes.trailing_zeros() as u8);
+            let ins = Dims::from_slice(&[(AxisId::REGISTER, e), (AxisId::LANE, l)]).unwrap();
+            let outs = Dims::from_slice(&[(AxisId::dim(0), e + l)]).unwrap();
+            let columns: Vec<u64> = (0..e + l).map(|bit| 1u64 << bit).collect();
+            let own: Linear<Hw, Logical> = Linear::from_columns(ins, outs, &columns).unwrap();
+            let Ok(read) = addressed(&own, from, to, moved.unit_bits) else { continue };
+            let place = |side: &lanebook_layout::LayoutRef<'_>, x: u64| {
+                let mut at = Coord::new();
+                side.apply_flat(x, &mut at).unwrap();
+                let bits = at.get(AxisId::BIT) + 8 * at.get(AxisId::BYTE);
+                [
+                    (AxisId::REGISTER, (bits / unit) as u64),
+                    (AxisId::LANE, (at.get(AxisId::LANE) + at.get(AxisId::SLOT)) as u64),
+                ]
+            };
+            for x in 0..from.size_value().unwrap() {
+                let (mut there, mut here) = (Coord::new(), Coord::new());
+                read.apply(&place(from, x), &mut there).unwrap();
+                own.apply(&place(to, x), &mut here).unwrap();
+                let dim = AxisId::dim(0);
+                assert_eq!(there.get(dim), here.get(dim), "{} at {x}", atom.name());
+            }
+            held += 1;
+        }
+    }
+    assert!(held > 10, "{held}");
+
+    let gfx950 = TABLES.arch_named("gfx950").unwrap();
+    let (_, atom) = TABLES.family(Some(gfx950), "ds_read_b64_tr_b4").next().unwrap();
+    let moved = atom.movement.unwrap();
+    let step = |at: [u64; 2], shape: [u32; 2]| at[0] | at[1] * u64::from(shape[0]);
+    for (index, side, registers, lanes, warps) in [
+        (
+            0,
+            16,
+            &[[1, 0], [2, 0], [4, 0], [0, 16], [0, 128], [32, 0], [64, 0], [128, 0]][..],
+            [[0, 1], [0, 2], [0, 4], [0, 8], [0, 32], [0, 64]],
+            [[8, 0], [16, 0]],
+        ),
+        (
+            1,
+            16,
+            &[
+                [0, 1],
+                [0, 2],
+                [0, 4],
+                [16, 0],
+                [128, 0],
+                [0, 8],
+                [0, 16],
+                [0, 32],
+                [0, 64],
+                [0, 128],
+            ][..],
+            [[1, 0], [2, 0], [4, 0], [8, 0], [32, 0], [64, 0]],
+            [[0, 0], [0, 0]],
+        ),
+        (
+            0,
+            32,
+            &[[1, 0], [2, 0], [4, 0], [0, 16], [0, 64], [0, 128], [64, 0], [128, 0]][..],
+            [[0, 1], [0, 2], [0, 4], [0, 8], [8, 0], [0, 32]],
+            [[16, 0], [32, 0]],
+        ),
+        (
+            1,
+            32,
+            &[
+                [0, 1],
+                [0, 2],
+                [0, 4],
+                [16, 0],
+                [64, 0],
+                [128, 0],
+                [0, 16],
+                [0, 32],
+                [0, 64],
+                [0, 128],
+            ][..],
+            [[1, 0], [2, 0], [4, 0], [8, 0], [0, 8], [32, 0]],
+            [[0, 0], [0, 0]],
+        ),
+    ] {
+        let text = format!(
+            "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.amd_mfma<{{version = 4, warpsPerCTA = [4, 1], \
+             instrShape = [{side}, {side}, {}], isTransposed = true}}>, kWidth = 32}}>",
+            2048 / side
+        );
+        // Elements of 4 bits: of rows (or columns) twice as many as bytes.
+        let shape = if index == 0 { [512, 256] } else { [256, 512] };
+        let operand = to_linear(&TABLES, gfx950, &e(&text), &shape).unwrap();
+        let read = addressed(&operand, moved.from.layout, moved.to.layout, 4).unwrap();
+        // The lowest element of a word is the second half of its byte; bytes count pairs.
+        let (packed, own) = (index as usize, |at: [u64; 2]| {
+            let mut at = at;
+            at[index as usize] *= 2;
+            step(at, shape)
+        });
+        let mut half = [0u64; 2];
+        half[packed] = 1;
+        let expected: Vec<u64> =
+            core::iter::once(step(half, shape)).chain(registers.iter().copied().map(own)).collect();
+        let found = |axis: AxisId, n: usize| -> Vec<u64> {
+            (0..n as u8).map(|bit| read.column(axis, bit).unwrap()).collect()
+        };
+        assert_eq!(found(AxisId::REGISTER, registers.len() + 1), expected, "{text}");
+        assert_eq!(read.ins().bits_of(AxisId::REGISTER) as usize, registers.len() + 1);
+        assert_eq!(found(AxisId::LANE, 6), lanes.map(own).to_vec(), "{text}");
+        assert_eq!(found(AxisId::WARP, 2), warps.map(own).to_vec(), "{text}");
+    }
 }
