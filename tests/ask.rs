@@ -166,6 +166,34 @@ fn block_scales_of_operands() {
     assert!(told("sm_120a", &cube, false).contains("3 numbers, and 2 are needed"));
 }
 
+/// A transposing read of four rows of halves: lane 16g + i of the instruction addresses row 4 * (its group's) + i mod 4 of the
+/// operand's run along k, and four columns from 4 * (i div 4) on.
+#[test]
+fn what_lanes_of_a_transposing_read_address() {
+    let operand = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [1, 1], instrShape = [16, 16, 16], \
+         isTransposed = true}>, kWidth = 4}>";
+    let read = format!("addressed({operand}, (16, 16), ds_read_b64_tr_b16)");
+    let held = format!("{operand} @ 16x16");
+    for (row, column) in (0..16u64).flat_map(|r| (0..16).map(move |c| (r, c))) {
+        let of = |layout: &str| told("gfx950", &format!("{layout} at ({row}, {column})"), false);
+        // The registers: lane and place of the element.
+        assert!(of(&held).contains(&format!("laneid {}", row / 4 * 16 + column)), "{}", of(&held));
+        let found = of(&read);
+        // The element at place e of lane l comes from lane (l & ~15) + ((l >> 2) & 3) + 4e, half l & 3.
+        let (lane, e) = (row / 4 * 16 + column, row % 4);
+        let (slot, half) = ((lane & !15) + ((lane >> 2) & 3) + 4 * e, lane & 3);
+        assert_eq!(found, format!("register {half}, laneid {slot}\n"), "{row}, {column}");
+    }
+    let of = |instruction: &str| {
+        told("gfx950", &format!("addressed({operand}, (16, 16), {instruction})"), false)
+    };
+    let refused = of("ds_read_b64");
+    assert!(refused.contains("does not do what is asked about"), "{refused}");
+    // Of registers that hold less than a word there is none.
+    let narrow = of("ds_read_b64_tr_b4");
+    assert!(narrow.contains("the numbers of bits differ"), "{narrow}");
+}
+
 /// The number of elements is said also where no product of few symbols is it.
 #[test]
 fn sizes_of_many_symbols() {

@@ -252,6 +252,9 @@ fn call(
     if function == QueryFunction::Scales {
         return shaped::scales(asked, storage, base);
     }
+    if function == QueryFunction::Addressed {
+        return shaped::addressed(asked, storage, base);
+    }
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
     if function == QueryFunction::OperandTile {
         return units::operand_tile(asked, args, text);

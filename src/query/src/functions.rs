@@ -88,6 +88,7 @@ functions! {
     Equal "equal" (2, 2) "A, B" "Whether both are the same map, and else where they differ.";
     Conflicts "conflicts" (2, 4) "TILE, INSTRUCTION or REGISTERS [, TYPE [, rows or along or read or write or WRITER]]" "Bank conflicts of an access, which slots meet, and what would be free.";
     Scales "scales" (3, 3) "OPERAND, (M or N, RUNS), RUN" "Triton: the block scales of an operand, one for RUN neighbours along k.";
+    Addressed "addressed" (3, 3) "ENCODING, SHAPE, INSTRUCTION" "What each lane addresses, so that an instruction that exchanges its elements between lanes leaves these registers.";
     OperandTile "operand_tile" (4, 4) "(OUTER, DEPTH), k_major or mn_major, MODE, TYPE" "A matrix unit's tile in shared memory, dense.";
     Descriptor "descriptor" (2, 3) "TILE, wgmma or tcgen05 [, TYPE]" "The descriptor of a tile in shared memory: LBO, SBO, mode.";
     TensorMap "tensor_map" (1, 2) "TILE [, TYPE]" "The box of a tiled copy that fills a tile in shared memory.";

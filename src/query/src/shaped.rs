@@ -71,11 +71,7 @@ pub(crate) fn scales(asked: Asked<'_>, storage: &mut QueryStorage, at: usize) ->
     let Some([value, shape, run]) = values.get_mut(at..at.saturating_add(3)) else {
         return Err(Why::TooDeep);
     };
-    let mut extents: heapless::Vec<u32, { triton::MAX_RANK }> = heapless::Vec::new();
-    for extent in shape.tuple()?.view().leaves() {
-        let extent = u32::try_from(extent.value()?).map_err(|_| Error::Overflow)?;
-        extents.push(extent).map_err(|_| Why::TooDeep)?;
-    }
+    let extents = extents_of(shape)?;
     let run = u16::try_from(run.count()?).map_err(|_| Error::Overflow)?;
     let QueryValue::Encoding(encoding) = &*value else {
         return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
@@ -93,6 +89,49 @@ pub(crate) fn scales(asked: Asked<'_>, storage: &mut QueryStorage, at: usize) ->
     strided(room, value)?;
     flat(value, elements)?;
     finished(room, value)
+}
+
+/// `addressed(ENCODING, SHAPE, INSTRUCTION)`: which elements each lane's address reaches, so that an instruction which
+/// exchanges elements between lanes leaves the registers of the encoding.
+#[inline(never)]
+pub(crate) fn addressed(
+    asked: Asked<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+) -> Result<(), Why> {
+    let QueryStorage { values, room, .. } = storage;
+    let Some([value, shape, instruction]) = values.get_mut(at..at.saturating_add(3)) else {
+        return Err(Why::TooDeep);
+    };
+    let extents = extents_of(shape)?;
+    let QueryValue::Instruction(picked) = &*instruction else {
+        return Err(Why::Kind { wanted: KindOfValue::Instruction, found: instruction.kind() });
+    };
+    let atom = asked.tables.atom(picked.atom).ok_or(Why::UnknownInstruction)?;
+    let moved = atom.movement.filter(|moved| moved.crosses_lanes).ok_or(Why::WrongInstruction)?;
+    let QueryValue::Encoding(encoding) = &*value else {
+        return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
+    };
+    linear(asked, encoding, &extents, room)?;
+    if let LentPlace::Full(registers) = &mut room.linear {
+        let (from, to) = (moved.from.layout, moved.to.layout);
+        *registers = triton::addressed(registers, from, to, moved.unit_bits)?;
+    }
+    turned(room, extents.len())?;
+    let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(&extents);
+    strided(room, value)?;
+    flat(value, elements)?;
+    finished(room, value)
+}
+
+/// A shape's numbers.
+fn extents_of(shape: &QueryValue) -> Result<heapless::Vec<u32, { triton::MAX_RANK }>, Why> {
+    let mut extents = heapless::Vec::new();
+    for extent in shape.tuple()?.view().leaves() {
+        let extent = u32::try_from(extent.value()?).map_err(|_| Error::Overflow)?;
+        extents.push(extent).map_err(|_| Why::TooDeep)?;
+    }
+    Ok(extents)
 }
 
 /// Of an encoding of tensor memory: whether lanes that number no element have copies.
