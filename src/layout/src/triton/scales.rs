@@ -36,7 +36,7 @@ pub struct ScaleTile {
 }
 
 /// What the warps and repetitions of an operand's parent do along the operand's own dimension.
-struct Share {
+struct OperandShare {
     request: TileRequest,
     /// Registers, then warps, in tiles.
     registers: Few<u32, MAX_TILE_BASES>,
@@ -79,7 +79,7 @@ pub fn scales_to_linear(
 
 #[inline(never)]
 fn fill(
-    share: &Share,
+    share: &OperandShare,
     shape: &ShapeBits,
     run: u16,
     tiles: &impl MatrixTiles,
@@ -126,7 +126,7 @@ fn fill(
 
 /// Reads what the parent says about one operand.
 #[inline(never)]
-fn share(operand: &Encoding) -> Result<Share, EncodingError> {
+fn share(operand: &Encoding) -> Result<OperandShare, EncodingError> {
     let dot = operand.dot.as_ref().ok_or(EncodingError::WrongKind)?;
     if !operand.slices.is_empty() || operand.partition.is_some() {
         return Err(EncodingError::WrongKind);
@@ -136,7 +136,7 @@ fn share(operand: &Encoding) -> Result<Share, EncodingError> {
             let shape = mma.instr_shape.as_slice();
             let request = asked(dot, MatrixUnit::Warp, shape)?;
             let warps = warps(dot, mma.warps_per_cta.as_slice(), 1)?;
-            Ok(Share { request, registers: Few::new(), warps, cga: cluster(dot, &mma.cga)? })
+            Ok(OperandShare { request, registers: Few::new(), warps, cga: cluster(dot, &mma.cga)? })
         }
         Base::AmdMfma(mfma) => {
             let shape = mfma.instr_shape.as_slice();
@@ -149,7 +149,7 @@ fn share(operand: &Encoding) -> Result<Share, EncodingError> {
             }
             let warps = warps(dot, mfma.warps_per_cta.as_slice(), tiles)?;
             // As Triton has it, blocks of a cluster do not share these tensors.
-            Ok(Share { request, registers, warps, cga: Cga::default() })
+            Ok(OperandShare { request, registers, warps, cga: Cga::default() })
         }
         Base::AmdWmma(wmma) if wmma.rank == 2 => {
             let shape = wmma.instr_shape.as_slice();
@@ -163,7 +163,7 @@ fn share(operand: &Encoding) -> Result<Share, EncodingError> {
             }
             let registers = along(dot, &wmma.reg_bases, true)?;
             let warps = along(dot, &wmma.warp_bases, false)?;
-            Ok(Share { request, registers, warps, cga: cluster(dot, &wmma.cga)? })
+            Ok(OperandShare { request, registers, warps, cga: cluster(dot, &wmma.cga)? })
         }
         _ => Err(EncodingError::WrongKind),
     }

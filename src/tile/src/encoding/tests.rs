@@ -352,7 +352,7 @@ fn transposing_reads_address_what_registers_hold() {
     let gfx950 = TABLES.arch_named("gfx950").unwrap();
     let (_, atom) = TABLES.family(Some(gfx950), "ds_read_b64_tr_b4").next().unwrap();
     let moved = atom.movement.unwrap();
-    let step = |at: [u64; 2], shape: [u32; 2]| at[0] | at[1] * u64::from(shape[0]);
+    let step = |at: [u64; 2], shape: [u32; 2]| at[0] + at[1] * u64::from(shape[0]);
     for (index, side, registers, lanes, warps) in [
         (
             0,

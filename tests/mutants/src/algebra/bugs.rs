@@ -593,10 +593,4 @@ pub const BUGS: &[Bug] = &[
         from: "let low = if left { bits.saturating_sub(rest) } else { rest };",
         to: "let low = if left { rest } else { bits.saturating_sub(rest) };",
     },
-    Bug {
-        file: "triton/bases.rs",
-        what: "a repetition that lanes take over stays in registers too",
-        from: "            behind.rotate_left(1);\n            self.len = self.len.saturating_sub(1);",
-        to: "            behind.rotate_left(0);",
-    },
 ];
