@@ -229,12 +229,6 @@ pub const BUGS: &[Bug] = &[
     },
     Bug {
         file: "ops/swizzled.rs",
-        what: "a swizzle reads bits that are never set",
-        from: "pairs_of(swizzle).filter(|pair| power(pair.from) < self.positions)",
-        to: "pairs_of(swizzle).filter(|pair| power(pair.from) <= self.positions)",
-    },
-    Bug {
-        file: "ops/swizzled.rs",
         what: "a carry by exactly the bit is not seen",
         from: "if sum >= moved {",
         to: "if sum > moved {",
