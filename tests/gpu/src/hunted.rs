@@ -4,6 +4,7 @@
 use crate::{Arg, Device, Job, JobLaunch, Map};
 use lanebook_kernels::hunt::verdict::{Built, Emitted, Reference, Workshop, references};
 use lanebook_kernels::interpret::Interpreted;
+use lanebook_kernels::interpret::element::Element;
 use lanebook_kernels::judge::block_counts;
 use lanebook_replay::Param;
 
@@ -50,10 +51,23 @@ pub fn judge(
     Ok(Outcome::Right(references.len()))
 }
 
+/// Products of these elements by a unit whose instruction is called so keep fewer bits of their sums
+/// than the sum's type has: how many is measured (`facts`, sums of kernels; evidence/h100.jsonl).
+const KEPT: [(&str, &str, i32); 2] =
+    [("wgmma.mma_async", "e4m3", 14), ("wgmma.mma_async", "e5m2", 14)];
+
 fn once(device: &mut dyn Device, emitted: &Emitted, reference: &Reference) -> Result<(), String> {
     let (job, operands) = job(emitted, &reference.said)?;
     let after = device.run(&job, &operands)?;
-    reference.after.iter().zip(&after).try_for_each(|(global, bytes)| global.compare(bytes))
+    let mut said = reference.said.clone();
+    for (unit, element, bits) in KEPT {
+        if emitted.text.contains(unit) && emitted.text.contains(element) {
+            said.unit.kept.push((Element::of(element)?, bits));
+        }
+    }
+    let own = if said.unit.kept.is_empty() { None } else { Some(said.expect()?) };
+    let want = own.as_ref().unwrap_or(&reference.after);
+    want.iter().zip(&after).try_for_each(|(global, bytes)| global.compare(bytes))
 }
 
 /// The launch of a run, and what its tensors hold before.
