@@ -244,8 +244,8 @@ fn interpreted(
     let (mut right, mut workshop) = (true, Workshop::default());
     for (number, (name, program)) in programs.iter().enumerate() {
         for arch in archs {
-            let mut row = Row::new(&name, arch, device);
-            match judge(&mut workshop, device, (&program, arch)) {
+            let mut row = Row::new(name, arch, device);
+            match judge(&mut workshop, device, (program, arch)) {
                 Ok(Outcome::Right(runs)) => row.runs = Some(runs),
                 Ok(Outcome::Refused(why)) => row.refused = Some(why),
                 Ok(Outcome::Wrong(why)) => row.failed = Some(why),

@@ -96,12 +96,12 @@ impl Report<'_> {
                 .filter_map(|id| self.tables.sources.get(id.index()))
                 .map(|s| s.key)
                 .collect();
-            lines.push(format!(
-                "bank model {}: {} ({})",
-                model.name,
-                model.status.words(),
-                sources.join(", ")
-            ));
+            let cited = if sources.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", sources.join(", "))
+            };
+            lines.push(format!("bank model {}: {}{cited}", model.name, model.status.words()));
         }
         lines.sort();
         lines.dedup();

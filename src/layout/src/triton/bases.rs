@@ -383,7 +383,7 @@ impl Bases {
             .map(|(k, bit)| (k, bit.at));
         let (Some((k, at)), Some(slot)) = (found, self.all_mut().get_mut(to)) else { return };
         slot.at = at;
-        if let Some(behind) = self.all_mut().get_mut(k..) {
+        if let Some(behind) = self.all_mut().get_mut(k..).filter(|rest| !rest.is_empty()) {
             behind.rotate_left(1);
             self.len = self.len.saturating_sub(1);
         }

@@ -78,7 +78,7 @@ pub struct Draws(pub u64);
 
 impl Draws {
     /// The next one.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -88,7 +88,7 @@ impl Draws {
 
     /// One below a bound.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
+        self.word() % bound.max(1)
     }
 }
 

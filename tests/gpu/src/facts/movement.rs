@@ -104,8 +104,8 @@ fn trial(
     let shared = memory.map_or((0, None), |side| (SHARED, Some(side.operand)));
     let probe = Probe::new(asked, instance, |_| Some(0), shared).ok_or("not a probe")?;
     let mut before = probe.state();
-    before.registers.iter_mut().flatten().for_each(|word| *word = draws.next());
-    before.shared.iter_mut().for_each(|byte| *byte = draws.next() as u8);
+    before.registers.iter_mut().flatten().for_each(|word| *word = draws.word());
+    before.shared.iter_mut().for_each(|byte| *byte = draws.word() as u8);
     let mut addresses = [0usize; LANES];
     if let Some(side) = memory {
         // Each slot's share is somewhere else, no two overlap.

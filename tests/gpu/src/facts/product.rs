@@ -350,7 +350,7 @@ impl<'i, 'a> One<'i, 'a> {
             [number(&self.a)?, number(&self.b)?, number(&self.c)?, number(&self.d)?];
         // What no operand's layout covers holds anything.
         let mut state = probe.state();
-        state.registers.iter_mut().flatten().for_each(|word| *word = draws.next());
+        state.registers.iter_mut().flatten().for_each(|word| *word = draws.word());
         let b: Vec<i64> = (0..k * n).map(|_| nb.draw(draws)).collect();
         let c: Vec<i64> = (0..m * n).map(|_| nc.draw(draws)).collect();
         let stored = self.a.0.places.len() / m;
