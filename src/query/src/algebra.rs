@@ -58,9 +58,9 @@ pub(crate) fn apply(
         | F::Filter
         | F::Nullspace
         | F::Coalesce => of_one(function, args, elements),
-        F::CommonLayout | F::BlockedProduct | F::RakedProduct | F::Divide => {
-            of_two(function, args, elements)
-        }
+        F::BlockedProduct => paired(args, elements, false),
+        F::RakedProduct => paired(args, elements, true),
+        F::CommonLayout | F::Divide => of_two(function, args, elements),
         F::Compose
         | F::LogicalDivide
         | F::ZippedDivide
@@ -171,6 +171,21 @@ fn inverse(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), Why> {
     Ok(())
 }
 
+/// A product whose modes are pairs: what it is made in is what is kept.
+#[inline(never)]
+fn paired(args: &mut [QueryValue], elements: ElementOrder, is_raked: bool) -> Result<(), Why> {
+    let (first, second) = (at(args, 0)?.layout()?, at(args, 1)?.layout()?);
+    let mut made = Ok(Layout::new());
+    let fault = match &mut made {
+        Ok(out) => cute::append_product(out, &first, &second, is_raked).err(),
+        Err(_) => None,
+    };
+    if let Some(fault) = fault {
+        made = Err(fault);
+    }
+    put(args, &made, elements)
+}
+
 #[inline(never)]
 fn of_two(
     function: QueryFunction,
@@ -181,8 +196,6 @@ fn of_two(
     let (first, second) = (at(args, 0)?.layout()?, at(args, 1)?.layout()?);
     let made = match function {
         F::CommonLayout => cute::max_common_layout(&first, &second),
-        F::BlockedProduct => cute::blocked_product(&first, &second),
-        F::RakedProduct => cute::raked_product(&first, &second),
         _ => ops::divide(&first, &second),
     };
     put(args, &made, elements)
@@ -252,7 +265,7 @@ fn tile_to_shape(args: &mut [QueryValue], elements: ElementOrder) -> Result<(), 
         }
         _ => return Err(Why::TooDeep),
     };
-    of_two(QueryFunction::BlockedProduct, args, elements)?;
+    paired(args, elements, false)?;
     match args.first_mut() {
         Some(QueryValue::Layout(placed)) => Ok(placed.layout.set_post(post)?),
         _ => Err(Why::TooDeep),

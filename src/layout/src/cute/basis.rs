@@ -170,11 +170,21 @@ pub fn cosize(l: &LayoutRef<'_>) -> Result<i64> {
 /// `l` as seen along one axis: that axis becomes `m`, the iters of others stand still.
 pub(super) fn along(l: &LayoutRef<'_>, axis: AxisId) -> Result<heapless::Vec<Iter, MAX_ITERS>> {
     let mut out = heapless::Vec::new();
+    fill_along(&mut out, l, axis)?;
+    Ok(out)
+}
+
+/// The same in room of the caller's.
+pub(super) fn fill_along(
+    out: &mut heapless::Vec<Iter, MAX_ITERS>,
+    l: &LayoutRef<'_>,
+    axis: AxisId,
+) -> Result<()> {
     for it in l.shard {
         let stride = if it.axis() == axis { it.stride() } else { Int::ZERO };
         let _ = out.push(Iter::symbolic(it.extent(), stride, AxisId::M)?);
     }
-    Ok(out)
+    Ok(())
 }
 
 /// An inverse of each axis, as a tree of modes.

@@ -7,7 +7,7 @@
 //!
 //! As in CuTe, modes behind the last that a tile names keep their tree, and others are one run.
 
-use super::basis::{along, axis_tree, outermost_first, push_composed_basis, used_axes};
+use super::basis::{along, axis_tree, fill_along, outermost_first, push_composed_basis, used_axes};
 use super::tuple::{TupleRef, tokens_of};
 use super::walk::Shard;
 use crate::axis::AxisId;
@@ -15,7 +15,7 @@ use crate::coord::MAX_AXES;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
-use crate::ops::{self, Iters, push_complement, push_composed, push_repetition};
+use crate::ops::{self, Iters, or_collision, push_complement, push_composed};
 use crate::profile::{CLOSE, OPEN, leaves, split_node};
 
 /// Whether some iter lies on a numbered axis.
@@ -136,31 +136,89 @@ fn push_rest_of(
 
 /// Appends the starts of `a`, repeated at the tiles whose coordinates `b` counts: along each axis as
 /// a product of integers.
-#[inline(never)]
 pub(super) fn push_repetition_basis(
     out: &mut Layout,
     a: &LayoutRef<'_>,
     b: &LayoutRef<'_>,
 ) -> Result<()> {
+    push_all_starts(out, a, b, None).map_err(|fault| explained(fault, a, b))
+}
+
+/// The same as a tuple of so many modes: behind those of `b` there is one of each.
+pub(super) fn push_repetitions_basis(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    rank: usize,
+) -> Result<()> {
+    push_all_starts(out, a, b, Some(rank)).map_err(|fault| explained(fault, a, b))
+}
+
+/// What to refuse with when strides do not nest on some axis: that two coordinates meet, where they
+/// do. Asked here, where little stands on the stack.
+#[inline(never)]
+fn explained(fault: Error, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Error {
+    for it in b.shard {
+        let Ok(own) = only(a, it.axis()) else { return fault };
+        let found = or_collision(fault, &own);
+        if found != fault {
+            return found;
+        }
+    }
+    fault
+}
+
+/// Appends the tree of `b` with the starts that its leaves count; with a rank, as a tuple of so many
+/// modes.
+#[inline(never)]
+fn push_all_starts(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    rank: Option<usize>,
+) -> Result<()> {
     ops::refuse_rest(a)?;
     ops::refuse_rest(b)?;
     named(&[a, b])?;
-    let mut number = 0usize;
+    let becomes_tuple = rank.is_some() && b.profile.is_scalar();
+    let more = rank.map_or(0, |rank| rank.saturating_sub(b.rank()));
+    if becomes_tuple {
+        out.open()?;
+    }
+    let (mut number, mut open) = (0usize, 0usize);
     for t in &tokens_of(b)? {
         match *t {
-            OPEN => out.open()?,
-            CLOSE => out.close()?,
+            OPEN => {
+                open = open.saturating_add(1);
+                out.open()?;
+            }
+            CLOSE => {
+                open = open.saturating_sub(1);
+                if open == 0 {
+                    push_ones(out, more)?;
+                }
+                out.close()?;
+            }
             _ => {
                 push_starts(out, a, b, number)?;
                 number = number.saturating_add(1);
             }
         }
     }
+    if becomes_tuple {
+        push_ones(out, more)?;
+        out.close()?;
+    }
     Ok(())
 }
 
+/// Appends so many leaves of extent 1.
+fn push_ones(out: &mut Layout, count: usize) -> Result<()> {
+    (0..count).try_for_each(|_| out.push_leaf(Iter::new(1, 0, AxisId::M)))
+}
+
 /// Appends the starts that one leaf of `b` counts. All of its axis are asked together: a carry
-/// between them is seen.
+/// between them is seen. In two steps, of which neither has the other's room on the stack.
 #[inline(never)]
 fn push_starts(
     out: &mut Layout,
@@ -170,13 +228,60 @@ fn push_starts(
 ) -> Result<()> {
     let misfit = Error::NotCongruent { node: position(number) };
     let axis = b.shard.get(number).ok_or(misfit)?.axis();
+    let mut tiles = Layout::new();
+    match reach(b, axis)? {
+        Some(cosize) => count_tiles(&mut tiles, a, axis, cosize)?,
+        None => {}
+    }
+    push_start_of(out, &tiles.view(), b, (number, axis))
+}
+
+/// How far the leaves of an axis count, plus 1; nothing if none moves.
+#[inline(never)]
+fn reach(b: &LayoutRef<'_>, axis: AxisId) -> Result<Option<Int>> {
+    let iters = along(b, axis)?;
+    if ops::is_still(&iters) {
+        return Ok(None);
+    }
+    Ok(Some(Int::known(LayoutRef::new(&iters).cosize(AxisId::M)?)))
+}
+
+/// Where the repetitions of `a` start along an axis.
+#[inline(never)]
+fn count_tiles(tiles: &mut Layout, a: &LayoutRef<'_>, axis: AxisId, cosize: Int) -> Result<()> {
+    ops::push_counted(tiles, &LayoutRef::new(&only(a, axis)?), cosize)
+}
+
+/// Appends the starts that a leaf of `b` counts among those of its axis.
+#[inline(never)]
+fn push_start_of(
+    out: &mut Layout,
+    tiles: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    (number, axis): (usize, AxisId),
+) -> Result<()> {
     let mut together = Layout::new();
-    push_repetition(
-        &mut together,
-        &LayoutRef::new(&only(a, axis)?),
-        &LayoutRef::new(&along(b, axis)?),
-    )?;
+    push_counting(&mut together, tiles, b, axis)?;
+    let misfit = Error::NotCongruent { node: position(number) };
     push_onto(out, &together.view().mode(number).ok_or(misfit)?, axis)
+}
+
+/// Appends what the leaves of an axis count, through the tiles' starts.
+#[inline(never)]
+fn push_counting(
+    out: &mut Layout,
+    tiles: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    axis: AxisId,
+) -> Result<()> {
+    let mut iters = Iters::new();
+    fill_along(&mut iters, b, axis)?;
+    let counted = LayoutRef::new(&iters);
+    if ops::is_still(&iters) {
+        return ops::push_still(out, &counted);
+    }
+    push_composed(out, tiles, &counted)?;
+    Ok(())
 }
 
 /// The iters of `l` that move on an axis, on axis `m`.
@@ -193,6 +298,7 @@ fn moves(it: &Iter) -> bool {
 }
 
 /// Appends a layout on axis `m` as one node on another.
+#[inline(never)]
 fn push_onto(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
     push_nodes(out, l, |_| axis)
 }

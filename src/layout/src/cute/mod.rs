@@ -47,7 +47,8 @@ pub use modes::{
 pub use recast::recast;
 pub use shape::{Rounding, ceil_div, div_each, shape_div};
 pub use tile::{
-    TileTree, Tiler, blocked_product, composition, flat_divide, flat_product, logical_divide,
-    logical_product, raked_product, tiled_divide, tiled_product, zipped_divide, zipped_product,
+    TileTree, Tiler, append_product, blocked_product, composition, flat_divide, flat_product,
+    logical_divide, logical_product, raked_product, tiled_divide, tiled_product, zipped_divide,
+    zipped_product,
 };
 pub use tuple::{IntTuple, KEEP, TupleRef};

@@ -11,7 +11,9 @@
 //! flat       (tile..., rest...)                   (t0, t1, r0, r1, kept ...)
 //! ```
 
-use super::basis_tile::{on_basis, push_divided_basis, push_repetition_basis};
+use super::basis_tile::{
+    on_basis, push_divided_basis, push_repetition_basis, push_repetitions_basis,
+};
 use super::tuple::{Tokens, TupleRef, push_token, tokens_of};
 use super::walk::{Shard, TreeStep, TreeWalk};
 use crate::axis::AxisId;
@@ -616,12 +618,23 @@ fn paired_product(
 ) -> Result<()> {
     let rank = a.rank().max(b.rank());
     appended(block, &bare(a), rank)?;
+    if on_basis(b) {
+        return push_repetitions_basis(repeat, &block.view(), b, rank);
+    }
+    push_repetitions(repeat, &block.view(), b, rank)
+}
+
+/// Appends the starts of `a`, repeated as the modes of `b` count, as a tuple of so many modes.
+#[inline(never)]
+fn push_repetitions(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    rank: usize,
+) -> Result<()> {
     let mut tiles = Layout::new();
     appended(&mut tiles, b, rank)?;
-    if on_basis(b) {
-        return push_repetition_basis(repeat, &block.view(), &tiles.view());
-    }
-    push_repetition(repeat, &block.view(), &tiles.view())
+    push_repetition(out, a, &tiles.view())
 }
 
 /// CuTe's `blocked_product`: blocks side by side; mode `k` is `(block, repetition)` of both modes
@@ -641,6 +654,26 @@ pub fn blocked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     push_blocked(&mut out, a, b)?;
     out.copy_rest(a)?;
     Ok(out)
+}
+
+/// Appends [`blocked_product`], or [`raked_product`], to a layout of the caller's, so that neither is
+/// on the stack twice.
+///
+/// # Errors
+/// Those of [`logical_product`].
+#[doc(hidden)]
+pub fn append_product(
+    out: &mut Layout,
+    a: &LayoutRef<'_>,
+    b: &LayoutRef<'_>,
+    is_raked: bool,
+) -> Result<()> {
+    if is_raked {
+        push_raked(out, a, b)?;
+    } else {
+        push_blocked(out, a, b)?;
+    }
+    out.copy_rest(a)
 }
 
 /// Appends [`blocked_product`], without what `a` has beside its shard.

@@ -37,8 +37,13 @@ pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
 }
 
 /// Appends [`complement`] as one node.
-#[inline(never)]
 pub(crate) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
+    push_nested(out, a, cotarget).map_err(|fault| or_collision(fault, a.shard))
+}
+
+/// The same; where strides do not nest, nobody asks whether coordinates meet.
+#[inline(never)]
+pub(crate) fn push_nested(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
     refuse_rest(a)?;
     let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
     let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);
@@ -51,7 +56,7 @@ pub(crate) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int
     let mut covered = Int::ONE;
     let order = by_stride(a.shard, Negative::Refuse)?;
     for (it, k) in at(a.shard, &order) {
-        let gap = steps_below(it.stride(), covered, k).map_err(|e| or_collision(e, a.shard))?;
+        let gap = steps_below(it.stride(), covered, k)?;
         push_merged(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }

@@ -1,7 +1,9 @@
 //! Dividing a layout by a tile, and repeating a layout as a tile.
 
-use super::complement::push_complement;
-use super::{Iters, coalesced, compose, or_symbol, push, push_composed, refuse_rest, tree_of};
+use super::complement::{push_complement, push_nested};
+use super::{
+    Iters, coalesced, compose, or_collision, or_symbol, push, push_composed, refuse_rest, tree_of,
+};
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -116,19 +118,35 @@ pub(crate) fn push_repetition(
     a: &LayoutRef<'_>,
     b: &LayoutRef<'_>,
 ) -> Result<()> {
+    push_repetition_nested(out, a, b).map_err(|fault| or_collision(fault, a.shard))
+}
+
+fn push_repetition_nested(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
     refuse_rest(b)?;
-    if b.shard.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO) {
+    if is_still(b.shard) {
         return push_still(out, b);
     }
     let cosize = Int::known(b.cosize(AxisId::M)?);
     let mut tiles = Layout::new();
-    push_complement(&mut tiles, a, a.size()?.checked_mul(cosize)?)?;
+    push_counted(&mut tiles, a, cosize)?;
+    push_composed(out, &tiles.view(), b)?;
+    Ok(())
+}
+
+/// Whether nothing of it moves.
+pub(crate) fn is_still(iters: &[Iter]) -> bool {
+    iters.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO)
+}
+
+/// Appends where so many repetitions of `a` start; where strides do not nest, nobody asks whether
+/// coordinates meet.
+pub(crate) fn push_counted(tiles: &mut Layout, a: &LayoutRef<'_>, cosize: Int) -> Result<()> {
+    push_nested(tiles, a, a.size()?.checked_mul(cosize)?)?;
     if tiles.view().size()?.compare(cosize) == Some(Ordering::Less) {
         // Padding made `a` longer than its size says: what counts on must count whole blocks.
-        tiles = Layout::new();
-        push_complement(&mut tiles, a, span(a)?.checked_mul(cosize)?)?;
+        *tiles = Layout::new();
+        push_nested(tiles, a, span(a)?.checked_mul(cosize)?)?;
     }
-    push_composed(out, &tiles.view(), b)?;
     Ok(())
 }
 
@@ -145,7 +163,7 @@ fn span(a: &LayoutRef<'_>) -> Result<Int> {
 }
 
 /// Appends the tree of `b` with every stride 0.
-fn push_still(out: &mut Layout, b: &LayoutRef<'_>) -> Result<()> {
+pub(crate) fn push_still(out: &mut Layout, b: &LayoutRef<'_>) -> Result<()> {
     let mut iters = Iters::new();
     for it in b.shard {
         push(&mut iters, Iter::symbolic(it.extent(), Int::ZERO, AxisId::M)?)?;
