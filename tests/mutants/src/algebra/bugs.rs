@@ -403,9 +403,9 @@ pub const BUGS: &[Bug] = &[
     },
     Bug {
         file: "cute/basis_tile.rs",
-        what: "a repetition knows only the leaf's own reach",
-        from: "&LayoutRef::new(&along(b, axis)?),\n    )?;",
-        to: "&LayoutRef::new(&along(b, AxisId::M)?),\n    )?;",
+        what: "a repetition counts along another axis than its leaf's",
+        from: "fill_along(&mut iters, b, axis)?;",
+        to: "fill_along(&mut iters, b, AxisId::M)?;",
     },
     Bug {
         file: "cute/canon.rs",
