@@ -229,9 +229,8 @@ fn push_starts(
     let misfit = Error::NotCongruent { node: position(number) };
     let axis = b.shard.get(number).ok_or(misfit)?.axis();
     let mut tiles = Layout::new();
-    match reach(b, axis)? {
-        Some(cosize) => count_tiles(&mut tiles, a, axis, cosize)?,
-        None => {}
+    if let Some(cosize) = reach(b, axis)? {
+        count_tiles(&mut tiles, a, axis, cosize)?;
     }
     push_start_of(out, &tiles.view(), b, (number, axis))
 }

@@ -74,7 +74,9 @@ fn hold(
     };
     let row = usize::from(model.banks) * usize::from(model.bank_bytes);
     let step = width.max(usize::from(shared.align_bytes).max(1));
-    let mut draws = Draws(finding.name.bytes().fold(5, |sum, b| sum * 31 + u64::from(b)));
+    let mut draws = Draws(
+        finding.name.bytes().fold(5, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
+    );
     let mut tests: Vec<[u32; LANES]> = Vec::new();
     for _ in 0..DRAWS {
         // From all places of many rows to few places of each, where banks are wanted often.

@@ -42,7 +42,9 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
         trials: 0,
         differs: None,
     };
-    let mut draws = Draws(finding.name.bytes().fold(11, |sum, b| sum * 31 + u64::from(b)));
+    let mut draws = Draws(
+        finding.name.bytes().fold(11, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
+    );
     for _ in 0..TRIALS {
         match trial(device, asked, instance, movement, &mut draws) {
             Ok(()) => finding.trials += 1,

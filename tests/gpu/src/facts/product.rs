@@ -191,7 +191,9 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
         trials: 0,
         differs: None,
     };
-    let mut draws = Draws(finding.name.bytes().fold(7, |sum, b| sum * 31 + u64::from(b)));
+    let mut draws = Draws(
+        finding.name.bytes().fold(7, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
+    );
     for trial in 0..TRIALS {
         match one.trial(device, asked, &finding.text, &mut draws, trial as i64) {
             Ok(()) => finding.trials += 1,
