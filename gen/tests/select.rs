@@ -192,7 +192,7 @@ fn mistakes_of_a_folder_and_of_the_wish_are_said_together() {
         "error: LANEBOOK_ARCHS names an unknown architecture `x2`",
         "select.mistakes/a.ron:1:1: note: 2 findings are held back until this is mended: what is missing elsewhere may be what stands here",
         "select.mistakes/a.ron:1:24: error: expected comma",
-        "select.mistakes/b.ron:1:103: error: the template names no operand of the atom: `{n}`",
+        "select.mistakes/b.ron:1:99: error: the template names no operand of the atom: `{n}`",
         "select.mistakes/c.ron:1:57: error: unknown group `nera`",
     ];
     assert_eq!(lines, wanted, "{said}");
