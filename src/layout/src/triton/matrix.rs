@@ -183,6 +183,9 @@ impl WarpTile {
 /// let request = TileRequest { unit: MatrixUnit::Warp, side: TileSide::D, m: 16, n: 8, k: 0, accumulator_bits: 32 };
 /// assert!(One(WarpTile::default()).tile(request).is_ok());
 /// assert!(One(WarpTile::default()).tile(TileRequest { n: 16, ..request }).is_err());
+/// // It knows nothing of block scales.
+/// let scales = One(WarpTile::default()).scale_tile(request, 32);
+/// assert!(matches!(scales, Err(EncodingError::NoInstruction { m: 16, n: 8, .. })));
 /// ```
 pub trait MatrixTiles {
     /// The tile of a matrix instruction's operand. An implementation may answer with that of a
