@@ -9,7 +9,7 @@
 //! side has it, with vectors of bank bits added (a swizzle) where it would be a sum of the other's.
 
 use crate::copy_atom::{BitPlace, CopyAtom};
-use crate::map::bank::is_shift;
+use crate::map::bank::{CLEAR, is_shift};
 use crate::map::{Columns, Fragment, MAX_BITS, Subspace, log2_exact};
 use lanebook_tables::BankModel;
 
@@ -188,16 +188,8 @@ impl Share {
 
 /// A set of numbers below 64, each changed by exclusive or.
 fn translated(set: u64, by: u32) -> u64 {
-    const LOW: [u64; 6] = [
-        0x5555_5555_5555_5555,
-        0x3333_3333_3333_3333,
-        0x0f0f_0f0f_0f0f_0f0f,
-        0x00ff_00ff_00ff_00ff,
-        0x0000_ffff_0000_ffff,
-        0x0000_0000_ffff_ffff,
-    ];
     let mut out = set;
-    for (k, low) in (0u32..).zip(LOW) {
+    for (k, low) in (0u32..).zip(CLEAR) {
         if by.wrapping_shr(k) & 1 == 1 {
             let far = 1u32.wrapping_shl(k);
             out = (out & low).wrapping_shl(far) | (out.wrapping_shr(far) & low);

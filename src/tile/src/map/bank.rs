@@ -92,7 +92,7 @@ fn present(access: BankAccess<'_>) -> u64 {
 }
 
 /// For each bit of a slot's number, the slots where it is zero.
-const CLEAR: [u64; 6] = [
+pub(crate) const CLEAR: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
     0x0f0f_0f0f_0f0f_0f0f,

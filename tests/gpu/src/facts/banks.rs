@@ -5,11 +5,12 @@
 //! there are and how wide they are all show in how often a bank is wanted twice. A model is right
 //! if the time of every draw is one line over the passes that it counts.
 
-use super::probe::{LANES, head};
-use super::{Asked, Draws, Finding, name, said};
+use super::probe::{LANES, declare, head, line, tuple};
+use super::{Asked, Finding, draws, name, parameter, said};
 use crate::{Arg, Device, Job, JobLaunch};
 use lanebook::TABLES;
-use lanebook::tables::{BankModel, Instance, Movement, Piece, Role, Space};
+use lanebook::layout::{AxisId, Coord};
+use lanebook::tables::{BankModel, Instance, Movement, Role, Side, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -74,19 +75,17 @@ fn hold(
     };
     let row = usize::from(model.banks) * usize::from(model.bank_bytes);
     let step = width.max(usize::from(shared.align_bytes).max(1));
-    let mut draws = Draws(
-        finding.name.bytes().fold(5, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
-    );
+    let mut draws = draws(&finding.name);
     let mut tests: Vec<[u32; LANES]> = Vec::new();
     for _ in 0..DRAWS {
         // From all places of many rows to few places of each, where banks are wanted often.
-        let columns = 1 + draws.below((row / step) as u64) as usize;
+        let columns = 1 + draws.below(row / step);
         let rows = slots.div_ceil(columns).max(ROWS);
         let mut free: Vec<usize> =
             (0..rows).flat_map(|r| (0..columns).map(move |c| r * row + c * step)).collect();
         let mut test = [0; LANES];
         for at in test.iter_mut().take(slots) {
-            *at = free.swap_remove(draws.below(free.len() as u64) as usize) as u32;
+            *at = free.swap_remove(draws.below(free.len())) as u32;
         }
         tests.push(test);
     }
@@ -104,13 +103,13 @@ fn hold(
 }
 
 /// Slots whose addresses an access takes.
-fn slots(movement: &Movement<'_>, side: &lanebook::tables::Side<'_>) -> Option<usize> {
+fn slots(movement: &Movement<'_>, side: &Side<'_>) -> Option<usize> {
     let count: u64 = movement.extents.iter().map(|extent| u64::from(*extent)).product();
     let mut most = 0;
     for x in 0..count {
-        let mut at = lanebook::layout::Coord::new();
+        let mut at = Coord::new();
         side.layout.apply_flat(x, &mut at).ok()?;
-        most = most.max(usize::try_from(at.get(lanebook::layout::AxisId::SLOT)).ok()?);
+        most = most.max(usize::try_from(at.get(AxisId::SLOT)).ok()?);
     }
     Some(most + 1).filter(|slots| *slots <= LANES && *slots > 1)
 }
@@ -204,15 +203,13 @@ fn time(
     Ok(least)
 }
 
-/// Loads one after the other, each at an address that needs the one before; or stores in a row and a
-/// load behind them.
+/// Loads one after the other, each at an address that needs the one before; or stores, each with a
+/// load behind it that does.
 fn kernel(asked: Asked<'_>, instance: &Instance<'_>, address: u8, tests: usize) -> Option<String> {
     let isa = TABLES.isa(instance.atom.isa)?;
     let (mut written, mut result, mut next) = (Vec::new(), None, 40usize);
     for (number, operand) in (0u8..).zip(instance.atom.operands) {
-        let fixed = instance.word(number).map(|word| word.text.to_string());
-        let fixed = fixed.or_else(|| instance.value(number).map(|value| value.to_string()));
-        let name = match (fixed, operand.role) {
+        let name = match (parameter(instance, number), operand.role) {
             (Some(fixed), _) => fixed,
             _ if number == address => "%r9".to_string(),
             (_, Role::Immediate) => "0".to_string(),
@@ -225,26 +222,14 @@ fn kernel(asked: Asked<'_>, instance: &Instance<'_>, address: u8, tests: usize) 
                 if operand.role == Role::Def {
                     result = Some((names.first()?.clone(), class.bits));
                 }
-                if count == 1 { names.concat() } else { format!("{{{}}}", names.join(", ")) }
+                tuple(&names)
             }
         };
         written.push(name);
     }
-    let mut line = String::new();
-    for piece in instance.atom.template {
-        match piece {
-            Piece::Text(text) => line.push_str(text),
-            Piece::Operand(k) => line.push_str(written.get(usize::from(k))?),
-            Piece::Optional(..) => {}
-            Piece::Half(..) | Piece::Frame(_) => return None,
-        }
-    }
+    let line = line(instance, &written)?;
     let mut out = head(asked, SHARED);
-    for (class, prefix) in
-        [("b32", "%r"), ("b64", "%rd"), ("b16", "%h"), ("f32", "%f"), ("pred", "%p")]
-    {
-        let _ = writeln!(out, "    .reg .{class} {prefix}<{}>;", 40 + next);
-    }
+    declare(&mut out, 40 + next);
     out.push_str("    ld.param.u64 %rd0, [param_0];\n    ld.param.u64 %rd1, [param_1];\n    mov.u32 %r0, %tid.x;\n    mov.u32 %r1, smem;\n    mov.u32 %r2, 0;\n");
     // Shared memory is zero; what is stored is zero.
     let _ = writeln!(

@@ -2,9 +2,10 @@
 //!
 //! A [`probe::Probe`] is one instruction between loads and stores of every lane's registers and of
 //! shared memory. What must come out follows from the tables' layouts alone ([`product`],
-//! [`movement`]), with operands drawn at random. What only time shows is timed ([`banks`]): which
-//! lanes' accesses disturb each other, and how far apart two addresses of one bank lie. Tiled copies
-//! are compared byte by byte with the formula of their swizzle mode ([`tiled`]).
+//! [`movement`]), with operands drawn at random; how many bits of a sum a unit keeps is looked for
+//! ([`sums`]). What only time shows is timed ([`banks`]): whether accesses take the passes that a bank
+//! model counts. Tiled copies are compared byte by byte with the formula of their swizzle mode, and
+//! tried at every place of a row ([`tiled`]).
 //!
 //! Each finding is a [`Finding`]: the fact as the tables have it, so that whoever changes the fact
 //! later has nothing measured for the new one.
@@ -18,7 +19,11 @@ pub mod tiled;
 
 use crate::Device;
 use lanebook::TABLES;
-use lanebook::tables::{ArchId, Instance, Piece};
+use lanebook::layout::{Coord, LayoutRef};
+use lanebook::tables::{ArchId, Instance};
+use lanebook_draw::atom::template;
+use lanebook_draw::instance::filled;
+use lanebook_kernels::hunt::choices::Choices;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -72,45 +77,46 @@ impl Asked<'_> {
     }
 }
 
-/// A reproducible stream of numbers.
-#[derive(Clone, Debug)]
-pub struct Draws(pub u64);
+/// Draws that are the same for a fact in every run.
+fn draws(fact: &str) -> Choices {
+    let seed = |sum: u64, byte: u8| sum.wrapping_mul(31).wrapping_add(byte.into());
+    Choices::seeded(fact.bytes().fold(7, seed))
+}
 
-impl Draws {
-    /// The next one.
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
+/// A word of any bits.
+fn any_word(draws: &mut Choices) -> u64 {
+    (draws.below(1 << 32) as u64) << 32 | draws.below(1 << 32) as u64
+}
 
-    /// One below a bound.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.word() % bound.max(1)
+/// Where an element of a layout stands, with its copies.
+fn copies(layout: &LayoutRef<'_>, element: u64) -> Result<Vec<Coord>, String> {
+    let mut at = Coord::new();
+    layout.apply_flat(element, &mut at).map_err(|e| format!("{e:?}"))?;
+    let mut all = vec![at];
+    for it in layout.replica {
+        let extent = it.extent_value().map_err(|e| format!("{e:?}"))?;
+        let stride = it.stride_value().map_err(|e| format!("{e:?}"))?;
+        let mut next = Vec::new();
+        for (copy, k) in all.iter().flat_map(|copy| (0..extent).map(move |k| (copy, k))) {
+            let mut moved = copy.clone();
+            moved.add(it.axis(), stride * i64::from(k)).map_err(|e| format!("{e:?}"))?;
+            next.push(moved);
+        }
+        all = next;
     }
+    Ok(all)
 }
 
 /// The text of an instance with its parameters' words, and its operands by name.
 #[must_use]
 pub fn said(instance: &Instance<'_>) -> String {
-    let mut out = String::new();
-    for piece in instance.atom.template {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Operand(k) => match (instance.word(k), instance.value(k)) {
-                (Some(word), _) => out.push_str(word.text),
-                (_, Some(value)) => out.push_str(&value.to_string()),
-                _ => {
-                    let name = instance.atom.operands.get(usize::from(k)).map(|o| &*o.name);
-                    out.push_str(&format!("<{}>", name.unwrap_or("")));
-                }
-            },
-            _ => {}
-        }
-    }
-    out
+    filled(instance, &template(instance.atom))
+}
+
+/// How a parameter stands in the text of an instance, by the number of its operand.
+fn parameter(instance: &Instance<'_>, number: u8) -> Option<String> {
+    let word = instance.word(number).map(|word| word.text.to_string());
+    word.or_else(|| instance.value(number).map(|value| value.to_string()))
 }
 
 /// The name of an instance: the atom's, with its parameters' words.
@@ -118,8 +124,7 @@ pub fn said(instance: &Instance<'_>) -> String {
 pub fn name(instance: &Instance<'_>) -> String {
     let mut out = instance.atom.name().to_string();
     for (number, operand) in (0u8..).zip(instance.atom.operands) {
-        let word = instance.word(number).map(|word| word.text.to_string());
-        if let Some(word) = word.or_else(|| instance.value(number).map(|value| value.to_string())) {
+        if let Some(word) = parameter(instance, number) {
             out = out.replace(&format!("{{{}}}", &*operand.name), &word);
         }
     }

@@ -3,10 +3,11 @@
 
 use super::probe::{LANES, Probe};
 use super::product::written;
-use super::{Asked, Draws, Finding, name, said};
+use super::{Asked, Finding, any_word, copies, draws, name, said};
 use crate::Device;
-use lanebook::layout::{AxisId, Coord, LayoutRef};
+use lanebook::layout::{AxisId, Coord};
 use lanebook::tables::{Instance, Movement, Side, Space};
+use lanebook_kernels::hunt::choices::Choices;
 use std::collections::BTreeMap;
 
 /// Draws of contents and addresses for each instance.
@@ -42,9 +43,7 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
         trials: 0,
         differs: None,
     };
-    let mut draws = Draws(
-        finding.name.bytes().fold(11, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
-    );
+    let mut draws = draws(&finding.name);
     for _ in 0..TRIALS {
         match trial(device, asked, instance, movement, &mut draws) {
             Ok(()) => finding.trials += 1,
@@ -57,34 +56,19 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
     Some(finding)
 }
 
-/// Coordinates of an element on a side, copies included: lane and bit, or slot and bit behind its
+/// Where an element stands on a side, copies included: lane and bit, or slot and bit behind its
 /// address.
-fn places(layout: &LayoutRef<'_>, x: u64, memory: bool) -> Result<Vec<(usize, usize)>, String> {
-    let mut at = Coord::new();
-    layout.apply_flat(x, &mut at).map_err(|e| format!("{e:?}"))?;
-    let mut all = vec![at];
-    for it in layout.replica {
-        let extent = it.extent_value().map_err(|e| format!("{e:?}"))?;
-        let stride = it.stride_value().map_err(|e| format!("{e:?}"))?;
-        let mut next = Vec::new();
-        for copy in &all {
-            for k in 0..extent {
-                let mut moved = copy.clone();
-                moved.add(it.axis(), stride * i64::from(k)).map_err(|e| format!("{e:?}"))?;
-                next.push(moved);
-            }
-        }
-        all = next;
-    }
+fn places(side: &Side<'_>, element: u64) -> Result<Vec<(usize, usize)>, String> {
     let place = |at: &Coord| {
-        let (major, minor) = if memory {
+        let (major, minor) = if side.space == Space::Shared {
             (at.get(AxisId::SLOT), at.get(AxisId::BYTE) * 8 + at.get(AxisId::BIT))
         } else {
             (at.get(AxisId::LANE), at.get(AxisId::BIT))
         };
         Some((usize::try_from(major).ok()?, usize::try_from(minor).ok()?))
     };
-    all.iter().map(place).collect::<Option<_>>().ok_or_else(|| format!("element {x} is nowhere"))
+    let found: Option<Vec<_>> = copies(side.layout, element)?.iter().map(place).collect();
+    found.ok_or_else(|| format!("element {element} is nowhere"))
 }
 
 fn bits_of(bytes: &[u8], at: usize, count: usize) -> u64 {
@@ -99,22 +83,22 @@ fn trial(
     asked: Asked<'_>,
     instance: &Instance<'_>,
     movement: &Movement<'_>,
-    draws: &mut Draws,
+    draws: &mut Choices,
 ) -> Result<(), String> {
     let sides = [&movement.from, &movement.to];
     let memory = sides.into_iter().find(|side| side.space == Space::Shared);
     let shared = memory.map_or((0, None), |side| (SHARED, Some(side.operand)));
     let probe = Probe::new(asked, instance, |_| Some(0), shared).ok_or("not a probe")?;
     let mut before = probe.state();
-    before.registers.iter_mut().flatten().for_each(|word| *word = draws.word());
-    before.shared.iter_mut().for_each(|byte| *byte = draws.word() as u8);
+    before.registers.iter_mut().flatten().for_each(|word| *word = any_word(draws));
+    before.shared.iter_mut().for_each(|byte| *byte = draws.below(256) as u8);
     let mut addresses = [0usize; LANES];
     if let Some(side) = memory {
         // Each slot's share is somewhere else, no two overlap.
         let share = usize::from(side.slot_bytes.max(side.align_bytes)).next_power_of_two().max(16);
         let mut free: Vec<usize> = (0..SHARED / share).collect();
         for address in &mut addresses {
-            *address = share * free.swap_remove(draws.below(free.len() as u64) as usize);
+            *address = share * free.swap_remove(draws.below(free.len()));
         }
         let (slot, _) = probe.operands[usize::from(side.operand)];
         for (lane, address) in addresses.iter().enumerate() {
@@ -132,7 +116,7 @@ fn trial(
     };
     for x in 0..count {
         let is_memory = |side: &Side<'_>| side.space == Space::Shared;
-        let from = places(movement.from.layout, x, is_memory(&movement.from))?;
+        let from = places(&movement.from, x)?;
         let (major, minor) = *from.first().ok_or("an element that comes from nowhere")?;
         let value = if is_memory(&movement.from) {
             bits_of(&before.shared, addresses[major] * 8 + minor, unit)
@@ -142,7 +126,7 @@ fn trial(
                 sum | (before.registers[slot][major] >> bit & 1) << k
             })
         };
-        for (major, minor) in places(movement.to.layout, x, is_memory(&movement.to))? {
+        for (major, minor) in places(&movement.to, x)? {
             for k in 0..unit {
                 let one = value >> k & 1;
                 if is_memory(&movement.to) {

@@ -1,6 +1,6 @@
 //! One instruction between loads and stores of all that it can see.
 
-use super::Asked;
+use super::{Asked, parameter};
 use crate::{Arg, Device, Job, JobLaunch};
 use lanebook::TABLES;
 use lanebook::tables::{Instance, Piece, RegisterKind, Role};
@@ -59,9 +59,7 @@ impl Probe {
         for (number, operand) in (0u8..).zip(instance.atom.operands) {
             operands.push((slots.len(), 0));
             bits.push(0);
-            let fixed = instance.word(number).map(|word| word.text.to_string());
-            let fixed = fixed.or_else(|| instance.value(number).map(|value| value.to_string()));
-            if let Some(fixed) = fixed {
+            if let Some(fixed) = parameter(instance, number) {
                 written.push(fixed);
                 continue;
             }
@@ -89,22 +87,9 @@ impl Probe {
             *operands.last_mut()? = (slots.len(), count);
             *bits.last_mut()? = usize::from(class.bits);
             slots.extend(names.iter().map(|name| Slot { register: name.clone(), suffix, access }));
-            written.push(if count == 1 {
-                names.concat()
-            } else {
-                format!("{{{}}}", names.join(", "))
-            });
+            written.push(tuple(&names));
         }
-        let mut line = String::new();
-        for piece in instance.atom.template {
-            match piece {
-                Piece::Text(text) => line.push_str(text),
-                Piece::Operand(k) => line.push_str(written.get(usize::from(k))?),
-                // An offset of zero is not written.
-                Piece::Optional(..) => {}
-                Piece::Half(..) | Piece::Frame(_) => return None,
-            }
-        }
+        let mut line = line(instance, &written)?;
         if let Some((first, _)) = address.and_then(|number| operands.get(usize::from(number))) {
             let name = &slots.get(*first)?.register;
             line = format!("mov.u32 %r4, smem;\n    add.u32 {name}, {name}, %r4;\n    {line}");
@@ -148,6 +133,34 @@ impl Probe {
     }
 }
 
+/// Registers as an operand.
+pub(super) fn tuple(names: &[String]) -> String {
+    if let [one] = names { one.clone() } else { format!("{{{}}}", names.join(", ")) }
+}
+
+/// The text of an instance with its operands as they are written, by their numbers; nothing for what
+/// is more than one line of registers. An offset of zero is not written.
+pub(super) fn line(instance: &Instance<'_>, written: &[String]) -> Option<String> {
+    let mut out = String::new();
+    for piece in instance.atom.template {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Operand(k) => out.push_str(written.get(usize::from(k))?),
+            Piece::Optional(..) => {}
+            Piece::Half(..) | Piece::Frame(_) => return None,
+        }
+    }
+    Some(out)
+}
+
+/// Declares so many registers of each class.
+pub(super) fn declare(out: &mut String, count: usize) {
+    let classes = [("b32", "%r"), ("b64", "%rd"), ("b16", "%h"), ("f32", "%f"), ("pred", "%p")];
+    for (class, prefix) in classes {
+        let _ = writeln!(out, "    .reg .{class} {prefix}<{count}>;");
+    }
+}
+
 /// The head of a text: version, target, and a kernel of two pointers.
 #[must_use]
 pub fn head(asked: Asked<'_>, shared: usize) -> String {
@@ -164,11 +177,7 @@ pub fn head(asked: Asked<'_>, shared: usize) -> String {
 
 fn kernel(asked: Asked<'_>, slots: &[Slot], line: &str, shared: usize) -> String {
     let mut out = head(asked, shared);
-    for (class, prefix) in
-        [("b32", "%r"), ("b64", "%rd"), ("b16", "%h"), ("f32", "%f"), ("pred", "%p")]
-    {
-        let _ = writeln!(out, "    .reg .{class} {prefix}<{}>;", 100 + slots.len());
-    }
+    declare(&mut out, 100 + slots.len());
     // Addresses of the lane's words and of the image of shared memory.
     out.push_str(
         "    ld.param.u64 %rd0, [param_0];\n    ld.param.u64 %rd1, [param_1];\n    mov.u32 %r0, %tid.x;\n    cvt.u64.u32 %rd2, %r0;\n    shl.b64 %rd3, %rd2, 3;\n    add.u64 %rd0, %rd0, %rd3;\n    shl.b64 %rd3, %rd2, 2;\n    add.u64 %rd1, %rd1, %rd3;\n",

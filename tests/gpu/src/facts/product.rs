@@ -2,12 +2,13 @@
 //! and the result is read where they say.
 
 use super::probe::{LANES, Probe, State};
-use super::{Asked, Draws, Finding, name, said};
+use super::{Asked, Finding, any_word, copies, draws, name, said};
 use crate::Device;
 use lanebook::TABLES;
 use lanebook::layout::notation::tirx;
 use lanebook::layout::{AxisId, Coord, Layout, LayoutRef, NoSyms, WellKnown};
 use lanebook::tables::{Instance, MatrixShape};
+use lanebook_kernels::hunt::choices::Choices;
 use lanebook_kernels::interpret::element::Element;
 use std::collections::BTreeMap;
 
@@ -23,28 +24,11 @@ pub fn places(layout: &Layout) -> Result<Vec<Vec<(usize, usize)>>, String> {
     let size = layout.size().and_then(|size| size.value()).map_err(|e| format!("{e:?}"))?;
     let mut out = Vec::new();
     for x in 0..u64::try_from(size).map_err(|e| e.to_string())? {
-        let mut at = Coord::new();
-        layout.apply_flat(x, &mut at).map_err(|e| format!("{e:?}"))?;
-        let mut copies = vec![(at.get(AxisId::LANE), at.get(AxisId::BIT))];
-        for it in layout.replica {
-            let extent = it.extent_value().map_err(|e| format!("{e:?}"))?;
-            let stride = it.stride_value().map_err(|e| format!("{e:?}"))?;
-            let step = |k: u32| {
-                let by = stride * i64::from(k);
-                if it.axis() == AxisId::LANE { (by, 0) } else { (0, by) }
-            };
-            copies = copies
-                .iter()
-                .flat_map(|(lane, bit)| {
-                    (0..extent).map(move |k| (lane + step(k).0, bit + step(k).1))
-                })
-                .collect();
-        }
-        let place = |(lane, bit): (i64, i64)| {
-            let lane = usize::try_from(lane).ok().filter(|lane| *lane < LANES)?;
-            Some((lane, usize::try_from(bit).ok()?))
+        let place = |at: &Coord| {
+            let lane = usize::try_from(at.get(AxisId::LANE)).ok().filter(|lane| *lane < LANES)?;
+            Some((lane, usize::try_from(at.get(AxisId::BIT)).ok()?))
         };
-        let found: Option<Vec<_>> = copies.into_iter().map(place).collect();
+        let found: Option<Vec<_>> = copies(&layout, x)?.iter().map(place).collect();
         out.push(found.ok_or_else(|| format!("element {x} is in no lane of a warp"))?);
     }
     Ok(out)
@@ -136,7 +120,7 @@ impl Number {
         })
     }
 
-    fn draw(self, draws: &mut Draws) -> i64 {
+    fn draw(self, draws: &mut Choices) -> i64 {
         match self {
             Self::Whole(true, bits) => {
                 draws.below(1 << bits.min(8)) as i64 - (1 << (bits.min(8) - 1))
@@ -191,9 +175,7 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
         trials: 0,
         differs: None,
     };
-    let mut draws = Draws(
-        finding.name.bytes().fold(7, |sum: u64, b| sum.wrapping_mul(31).wrapping_add(b.into())),
-    );
+    let mut draws = draws(&finding.name);
     for trial in 0..TRIALS {
         match one.trial(device, asked, &finding.text, &mut draws, trial as i64) {
             Ok(()) => finding.trials += 1,
@@ -334,7 +316,7 @@ impl<'i, 'a> One<'i, 'a> {
         device: &mut dyn Device,
         asked: Asked<'_>,
         text: &str,
-        draws: &mut Draws,
+        draws: &mut Choices,
         trial: i64,
     ) -> Result<(), String> {
         // An immediate that says which lanes hold the indices takes each of its values in turn.
@@ -352,7 +334,7 @@ impl<'i, 'a> One<'i, 'a> {
             [number(&self.a)?, number(&self.b)?, number(&self.c)?, number(&self.d)?];
         // What no operand's layout covers holds anything.
         let mut state = probe.state();
-        state.registers.iter_mut().flatten().for_each(|word| *word = draws.word());
+        state.registers.iter_mut().flatten().for_each(|word| *word = any_word(draws));
         let b: Vec<i64> = (0..k * n).map(|_| nb.draw(draws)).collect();
         let c: Vec<i64> = (0..m * n).map(|_| nc.draw(draws)).collect();
         let stored = self.a.0.places.len() / m;
@@ -394,7 +376,7 @@ impl<'i, 'a> One<'i, 'a> {
     /// The column of each stored element of A, and the patterns of the indices that say so.
     fn columns(
         &self,
-        draws: &mut Draws,
+        draws: &mut Choices,
         (m, k, stored): (usize, usize, usize),
     ) -> Result<(Vec<usize>, Patterns), String> {
         let Some((index, name)) = &self.index else {
@@ -408,7 +390,7 @@ impl<'i, 'a> One<'i, 'a> {
                 for _ in 0..m {
                     for pair in 0..stored {
                         let at = draws.below(2);
-                        columns.push(2 * pair + at as usize);
+                        columns.push(2 * pair + at);
                         patterns.push(if at == 0 { 0b0100 } else { 0b1110 });
                     }
                 }
@@ -420,10 +402,8 @@ impl<'i, 'a> One<'i, 'a> {
                         let low = draws.below(3);
                         let high = low + 1 + draws.below(3 - low);
                         for at in [low, high] {
-                            patterns.push(at);
-                            columns.extend(
-                                (0..run).map(|inner| (4 * group + at as usize) * run + inner),
-                            );
+                            patterns.push(at as u64);
+                            columns.extend((0..run).map(|inner| (4 * group + at) * run + inner));
                         }
                     }
                 }
