@@ -3,7 +3,6 @@
 
 use lanebook::TABLES;
 use lanebook::query::{QueryError, QueryStorage, WriteError, ask};
-use std::path::{Path, PathBuf};
 
 #[path = "ask/layouts.rs"]
 mod layouts;

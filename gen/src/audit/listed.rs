@@ -3,12 +3,13 @@
 //! Operands stand as the text has them, fields as the bits of their word, numbers from the lowest up,
 //! names of declared things as these are declared. Two steps that stand in more than one list of what
 //! is done between accesses stand in the same order in all of them.
+use super::meaning::{one_line, reversed, written};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Atom, HwModel, Operand, Units};
 use crate::schema::Name;
 use crate::source::Span;
-use crate::template::{self, Piece};
+use crate::template;
 use lanebook_tables::RegisterKind;
 use std::collections::BTreeMap;
 
@@ -131,11 +132,7 @@ fn steps(model: &HwModel, diags: &mut Diagnostics) {
 /// Operands of one role stand in the order of the text: so it is seen where two are exchanged. What
 /// chooses a word of the mnemonic, and who is asked whether it runs at all, stand apart.
 fn operands(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
-    let text = super::spelling::text(atom);
-    let mnemonic = text.split_whitespace().next().unwrap_or_default();
-    let reversed =
-        mnemonic.split(|c: char| !c.is_ascii_alphabetic()).any(|word| word.ends_with("rev"));
-    if text.trim_end().contains('\n') || reversed {
+    if !one_line(atom) || reversed(atom) {
         return;
     }
     let classes = &model.isa(atom.isa).classes;
@@ -147,15 +144,9 @@ fn operands(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
         let chooses = !operand.vary.words.is_empty() || !operand.vary.values.is_empty();
         (operand.role, chooses)
     };
-    let names: Vec<&str> = atom
-        .template
-        .iter()
-        .filter_map(|piece| match piece {
-            Piece::Name(name) => Some(template::half(name).map_or(name.as_str(), |(name, _)| name)),
-            Piece::Optional(name, _) => Some(name.as_str()),
-            Piece::Text(_) => None,
-        })
-        .collect();
+    let written = written(atom).into_iter();
+    let names: Vec<&str> =
+        written.map(|name| template::half(name).map_or(name, |(name, _)| name)).collect();
     let place = |operand: &Operand| names.iter().position(|name| *name == operand.name.value);
     let stands: Vec<(usize, &Operand)> = atom
         .operands

@@ -66,7 +66,8 @@ fn letters(atom: &Atom) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_string).collect()
 }
 
-fn one_line(atom: &Atom) -> bool {
+/// Whether an atom is one line of text.
+pub(super) fn one_line(atom: &Atom) -> bool {
     !text(atom).trim_end().contains('\n')
 }
 
@@ -126,7 +127,7 @@ fn words(atom: &Atom, say: &mut impl FnMut(String, &str)) {
 }
 
 /// Names of operands in the order of a text.
-fn written(atom: &Atom) -> Vec<&str> {
+pub(super) fn written(atom: &Atom) -> Vec<&str> {
     let names = atom.template.iter().filter_map(|piece| match piece {
         Piece::Name(name) | Piece::Optional(name, _) => Some(name.as_str()),
         Piece::Text(_) => None,
@@ -134,7 +135,8 @@ fn written(atom: &Atom) -> Vec<&str> {
     names.collect()
 }
 
-fn reversed(atom: &Atom) -> bool {
+/// Whether a mnemonic says that it takes its operands the other way round.
+pub(super) fn reversed(atom: &Atom) -> bool {
     letters(atom).iter().any(|word| word.ends_with("rev"))
 }
 
