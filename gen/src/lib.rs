@@ -13,7 +13,7 @@
 //! 6. [`render`](mod@render) prints them as Rust statics; `compiled` holds all of it;
 //! 7. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors'
 //!    assemblers about it; of inputs with errors they see the [`sound`](mod@sound) part; [`sketch`]
-//!    begins a new architecture.
+//!    begins a new architecture; [`fact`] writes facts as those who measure them do.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and
 //! the remedy, all in one run. Nothing here depends on the order of a hash map, the time, or the
@@ -27,6 +27,7 @@ pub mod beside;
 pub mod check;
 pub mod compile;
 mod compiled;
+pub mod fact;
 mod input;
 pub mod model;
 pub mod render;

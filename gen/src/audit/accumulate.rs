@@ -7,7 +7,7 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::{Layout, coordinate};
-use crate::model::Matrix;
+use crate::model::{Matrix, Operand};
 use lanebook_layout::AxisId;
 use lanebook_tables::{DtypeId, Status};
 
@@ -36,6 +36,22 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             );
         }
         let (Some(c), Some(d)) = (operand(shape.c), operand(shape.d)) else { continue };
+        if let Some(bits) = atom.more.as_ref().and_then(|more| more.sum_bits.as_ref()) {
+            let dtype = |operand: &Operand| compiled.model.dtypes.get(operand.dtype?.index());
+            let all = dtype(d).map_or(0, |dtype| match &dtype.format {
+                Some(format) => u32::from(format.fraction) + 1,
+                None => u32::from(dtype.bits),
+            });
+            if u32::from(bits.value) >= all {
+                let message =
+                    format!("`{}` keeps {} bits of a sum of {all}", atom.name.value, bits.value);
+                diags.push(
+                    Diagnostic::at(bits.span, message).help(
+                        "fewer than the accumulator has: correct `sum_bits`, or leave it out",
+                    ),
+                );
+            }
+        }
         let (Some(from), Some(to)) = (&c.layout, &d.layout) else { continue };
         if from.size() != to.size() {
             continue; // `matrix` reports it

@@ -226,7 +226,9 @@ fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
                     .help("as many lanes are served each time: correct `groups`"),
             );
         }
+        // But for what was measured: how many passes a group takes is then known.
         if wide.is_some_and(|wide| bits.is_multiple_of(8) && wide > whole && bits > 16)
+            && bank.status != Status::Measured
             && seen.insert(bank.name.span)
         {
             let message = format!(
@@ -254,7 +256,8 @@ fn served(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
                     .help("each lane has one address at most: correct `slots`"),
             );
         }
-        let Some((_, bits)) = numbered(&bank.name.value).filter(|(_, bits)| *bits > 16) else {
+        let bits = numbered(&bank.name.value).map(|(_, bits)| bits);
+        let Some(bits) = bits.filter(|bits| *bits > 16 && bank.status != Status::Measured) else {
             continue;
         };
         let lanes = bank.groups.iter().map(|group| group.value.count_ones()).max().unwrap_or(0);

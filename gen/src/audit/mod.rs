@@ -26,6 +26,7 @@ pub mod limits;
 pub mod listed;
 pub mod maps;
 pub mod meaning;
+pub mod measured;
 pub mod order;
 pub mod reach;
 pub mod roles;
@@ -75,7 +76,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 56] = [
+pub const CHECKS: [Check; 57] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -181,6 +182,11 @@ pub const CHECKS: [Check; 56] = [
         "waits",
         Level::Error,
         "Wait states are those that another compiler puts between the same two instructions.",
+    ),
+    check(
+        "measured",
+        Level::Error,
+        "What a machine was asked about is as it was then, and who cites a machine was asked about.",
     ),
     check(
         "order",
@@ -308,7 +314,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 33] = [
+pub const ALL: [Run; 34] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -319,6 +325,7 @@ pub const ALL: [Run; 33] = [
     ("figures", figures::check),
     ("hazards", hazards::check),
     ("waits", waits::check),
+    ("measured", measured::check),
     ("order", order::check),
     ("tensor", tensor::check),
     ("swizzle", swizzle::check),

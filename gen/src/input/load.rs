@@ -12,8 +12,8 @@ use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
-    HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile, Waits,
-    unit,
+    HwFile, Isa, IsaFile, IsaPart, Measured, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile,
+    Waits, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
@@ -59,6 +59,8 @@ pub struct Loaded {
     pub figures: Vec<Spanned<Figures>>,
     /// Wait states by another compiler.
     pub waits: Vec<Spanned<Waits>>,
+    /// What machines answered.
+    pub measured: Vec<Spanned<Measured>>,
     /// What assemblers said.
     pub verdicts: Vec<Verdicts>,
     /// On what facts rested when that was recorded.
@@ -248,6 +250,7 @@ impl Loaded {
         self.agreements.extend_from_slice(&file.agreements);
         self.figures.extend_from_slice(&file.figures);
         self.waits.extend_from_slice(&file.waits);
+        self.measured.extend_from_slice(&file.measured);
         self.archs.extend_from_slice(&file.archs);
     }
     /// Whether a file holds groups and architectures.
@@ -464,6 +467,7 @@ impl Reader<'_> {
         loaded.agreements.extend(self.entries(&file.agreements));
         loaded.figures.extend(self.entries::<Figures>(&file.figures));
         loaded.waits.extend(self.entries::<Waits>(&file.waits));
+        loaded.measured.extend(self.entries::<Measured>(&file.measured));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
     }
     fn units(&mut self, units: &unit::Units) -> LoadedUnits {

@@ -50,6 +50,8 @@ pub struct More {
     pub shared: Vec<SharedOperand>,
     /// Kind of what the unit does to its registers.
     pub runs: Option<AccessId>,
+    /// Significant bits that the unit keeps of a sum, where they are fewer than the accumulator has.
+    pub sum_bits: Option<Spanned<u8>>,
     /// The accumulator in tensor memory.
     pub tensor: Option<TensorOperand>,
 }
@@ -262,7 +264,7 @@ pub(super) fn resolve(
             a,
         }
     });
-    let alone = shared.is_empty() && runs.is_none() && tensor.is_none();
+    let alone = shared.is_empty() && runs.is_none() && tensor.is_none() && entry.sum_bits.is_none();
     (!(plain && alone)).then_some(More {
         span: entry.span,
         blocks: entry.blocks,
@@ -272,6 +274,7 @@ pub(super) fn resolve(
         broadcasts,
         shared,
         runs,
+        sum_bits: entry.sum_bits.clone(),
         tensor,
     })
 }

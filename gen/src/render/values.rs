@@ -113,7 +113,7 @@ structs! {
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to, place }
     MatrixShape { m, n, k, a, b, c, d }
-    MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs, tensor }
+    MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs, sum_bits, tensor }
     TensorOperand<'_> { tile, descriptor, word, adds, one, writes, reads, fetched, stores, a }
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }

@@ -348,6 +348,8 @@ pub struct Matrix {
     pub shared: Vec<Spanned<SharedOperand>>,
     /// Kind of what the unit does to its registers, where it runs beside the lanes.
     pub runs: Option<Name>,
+    /// Significant bits that the unit keeps of a sum, where they are fewer than the accumulator has.
+    pub sum_bits: Option<Spanned<u8>>,
     /// The accumulator stands in tensor memory.
     pub tensor: Option<Spanned<TensorOperand>>,
 }

@@ -24,7 +24,7 @@ pub use isa::{
 };
 pub use number::Number;
 pub use term::Term;
-pub use verdicts::{Figures, Verdicts, VerdictsFile, WaitPairs, Waits};
+pub use verdicts::{Figures, Measured, MeasuredFact, Verdicts, VerdictsFile, WaitPairs, Waits};
 
 use crate::spanned::{Entry, Spanned};
 use serde::Deserialize;
@@ -182,6 +182,9 @@ pub struct HwFile {
     /// [`Waits`] each.
     #[serde(default)]
     pub waits: Vec<Entry>,
+    /// [`Measured`] each.
+    #[serde(default)]
+    pub measured: Vec<Entry>,
     /// An [`Arch`].
     #[serde(default)]
     pub arch: Option<Entry>,

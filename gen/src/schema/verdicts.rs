@@ -1,8 +1,9 @@
-//! Evidence: which texts assemblers have judged (`verdicts.ron`), and what further sources say of
-//! the figures of architectures.
+//! Evidence: which texts assemblers have judged (`verdicts.ron`), what further sources say of the
+//! figures of architectures, and what was measured on a machine.
 use super::Name;
 use crate::spanned::Entry;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The file.
 #[derive(Debug, Deserialize)]
@@ -71,4 +72,34 @@ pub struct Figures {
     pub scalar_reads: u8,
     /// Where it says so.
     pub sources: Vec<Name>,
+}
+
+/// What a machine answered: a fact each, as the tables had it when it was held against the machine.
+/// `tests/gpu` writes them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "measured")]
+pub struct Measured {
+    /// The machine, a source that is hardware.
+    pub source: Name,
+    /// The architecture whose tables were asked.
+    pub arch: Name,
+    /// The kind of fact.
+    pub kind: Name,
+    /// The facts.
+    pub rows: Vec<MeasuredFact>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "measured fact")]
+pub struct MeasuredFact {
+    /// Of which instruction, swizzle mode or tensor map.
+    pub name: Name,
+    /// Layouts by operand, or figures by name.
+    pub fact: BTreeMap<String, Name>,
+    /// How many times it was held against the machine.
+    pub trials: u32,
+    /// What the machine took for it, where time was what it was asked for.
+    #[serde(default)]
+    pub cycles: String,
 }

@@ -237,6 +237,7 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
             along: s.along,
         })),
         runs: more.runs,
+        sum_bits: more.sum_bits.as_ref().map(|bits| bits.value),
         tensor: more.tensor.as_ref().map(|own| {
             one(t::TensorOperand {
                 tile: text(&own.tile),

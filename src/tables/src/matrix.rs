@@ -26,6 +26,9 @@ pub struct MatrixMore<'a> {
     /// architecture's synchronisation table has for it as a consumer stands before a product, what
     /// it has as a producer after one.
     pub runs: Option<AccessId>,
+    /// Significant bits that the unit keeps of a sum, where they are fewer than the accumulator has:
+    /// what lies so many bits below the greatest term is lost. None: all of the accumulator's.
+    pub sum_bits: Option<u8>,
     /// The accumulator (C and D) stands in tensor memory.
     pub tensor: Option<&'a TensorOperand<'a>>,
 }

@@ -233,8 +233,14 @@ fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Col
         (&mut *b, &*a, halves.first()?.banks)
     };
     let mut lanes = Subspace::new();
-    if let Some(group) = banks.and_then(|model| model.groups.first()) {
-        other.span(*group, &mut lanes);
+    if let Some(model) = banks
+        && let Some(group) = model.groups.first()
+    {
+        let lane_bits = u32::from(halves.first()?.fragment.shape.bits / 8)
+            .checked_ilog2()?
+            .checked_add(u32::try_from(other.len).ok()?)?;
+        let bytes = u64::from(model.banks).checked_mul(u64::from(model.bank_bytes))?;
+        other.span(filling(*group, 1u64.checked_shl(lane_bits)?, bytes), &mut lanes);
     }
     for slot in found.iter_mut().take(len).skip(other.len).filter(|slot| **slot == 0) {
         let shared = mine.spares().find(|e| lanes.contains(*e));
@@ -245,6 +251,20 @@ fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Col
         (span.insert(e, 0) && out.push(e)).then_some(())?;
     }
     Some(out)
+}
+
+/// The lanes of a group, the first ones, that want as many bytes as the banks give at once: where no
+/// two of these meet in a bank, the whole group is served in as few passes as its bytes need.
+fn filling(group: u64, lane_bytes: u64, bytes: u64) -> u64 {
+    let most = bytes.checked_div(lane_bytes).unwrap_or(1).max(1);
+    let (mut lanes, mut rest) = (0u64, group);
+    for _ in 0..most {
+        // The lowest lane that is left; none.
+        let lane = rest & rest.wrapping_neg();
+        lanes |= lane;
+        rest &= !lane;
+    }
+    lanes
 }
 
 /// What lanes that are served together add, with their shares and with S as far as it is built; and
@@ -276,7 +296,9 @@ fn served(
         for &e in vector.iter().take(share.len) {
             let _ = span.insert(e, 0);
         }
-        share.span(group, &mut span);
+        let lane_bytes = u32::try_from(share.len).ok().and_then(|len| len.checked_add(shift));
+        let lane_bytes = lane_bytes.and_then(|bits| 1u64.checked_shl(bits)).unwrap_or(bytes);
+        share.span(filling(group, lane_bytes, bytes), &mut span);
         let _ = out.push(Served { span, top });
     }
 }

@@ -1,7 +1,9 @@
 //! Tile programs of any shape on a device: what each computes is held against the interpreter of
 //! its own text (`lanebook_kernels::interpret`), run by run.
 
+use crate::facts::{Asked, products_in};
 use crate::{Arg, Device, Job, JobLaunch, Map};
+use lanebook::TABLES;
 use lanebook_kernels::hunt::verdict::{Built, Emitted, Reference, Workshop, references};
 use lanebook_kernels::interpret::Interpreted;
 use lanebook_kernels::interpret::element::Element;
@@ -41,7 +43,7 @@ pub fn judge(
         Built::Kernel(emitted) => emitted,
     };
     for reference in &references {
-        if let Err(why) = once(device, &emitted, reference) {
+        if let Err(why) = once(device, (&emitted, arch), reference) {
             return Ok(Outcome::Wrong(format!(
                 "{} turns: {why}\n{}",
                 reference.turns, emitted.text
@@ -51,18 +53,22 @@ pub fn judge(
     Ok(Outcome::Right(references.len()))
 }
 
-/// Products of these elements by a unit whose instruction is called so keep fewer bits of their sums
-/// than the sum's type has: how many is measured (`facts`, sums of kernels; evidence/h100.jsonl).
-const KEPT: [(&str, &str, i32); 2] =
-    [("wgmma.mma_async", "e4m3", 14), ("wgmma.mma_async", "e5m2", 14)];
-
-fn once(device: &mut dyn Device, emitted: &Emitted, reference: &Reference) -> Result<(), String> {
+fn once(
+    device: &mut dyn Device,
+    (emitted, arch): (&Emitted, &str),
+    reference: &Reference,
+) -> Result<(), String> {
     let (job, operands) = job(emitted, &reference.said)?;
     let after = device.run(&job, &operands)?;
     let mut said = reference.said.clone();
-    for (unit, element, bits) in KEPT {
-        if emitted.text.contains(unit) && emitted.text.contains(element) {
-            said.unit.kept.push((Element::of(element)?, bits));
+    // Units that keep fewer bits of a sum than its type has.
+    for instance in
+        Asked::named(arch).map(|asked| products_in(&emitted.text, asked)).unwrap_or_default()
+    {
+        let kept = instance.atom.more.and_then(|more| more.sum_bits).zip(instance.shape());
+        let dtype = kept.and_then(|(_, shape)| TABLES.dtype(instance.dtype(shape.a)?));
+        if let (Some((bits, _)), Some(dtype)) = (kept, dtype) {
+            said.unit.kept.push((Element::of(dtype.name)?, bits.into()));
         }
     }
     let own = if said.unit.kept.is_empty() { None } else { Some(said.expect()?) };

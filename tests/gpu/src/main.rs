@@ -52,7 +52,11 @@ enum What {
         files: Vec<PathBuf>,
     },
     /// Facts of the tables, each by itself.
-    Facts,
+    Facts {
+        /// Print them as `hw-tables` keep them, as answers of the machine whose source has this key.
+        #[arg(long, value_name = "KEY")]
+        keep: Option<String>,
+    },
     /// One box through a tensor map that begins so many bytes behind where its row does.
     Corner {
         /// Bytes.
@@ -155,16 +159,23 @@ fn main() -> ExitCode {
                 }
             }
         }
-        What::Facts => {
-            let mut right = true;
+        What::Facts { keep } => {
+            let (mut right, mut all) = (true, Vec::new());
             for arch in options.arch.iter().filter_map(|name| Asked::named(name)) {
                 facts::all(&mut *device, arch, |found| {
                     right &= found.differs.is_none();
-                    println!(
-                        "{}",
-                        serde_json::to_string(found).expect("a row of text and numbers")
-                    );
+                    if keep.is_some() {
+                        all.push(found.clone());
+                    } else {
+                        println!(
+                            "{}",
+                            serde_json::to_string(found).expect("a row of text and numbers")
+                        );
+                    }
                 });
+            }
+            if let Some(key) = keep {
+                print!("(\n{})\n", facts::kept(&all, &key));
             }
             right
         }

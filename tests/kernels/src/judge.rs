@@ -14,7 +14,7 @@ const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 #[must_use]
 pub fn banks(arch: &str) -> BankModel {
     if arch.starts_with("sm_") {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     } else {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     }

@@ -316,7 +316,7 @@ pub fn replayed(
     let kernel = if is_ptx { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) }
         .map_err(|e| e.to_string())?;
     let banks = if is_ptx {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     } else {
         BankModel::from_jsonl(arch, PHASES).map_err(|e| e.to_string())?
     };

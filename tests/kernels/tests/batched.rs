@@ -66,9 +66,9 @@ fn launched(
     let parsed = if is_amd { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let banks = if is_amd {
-        BankModel::from_jsonl(arch, PHASES).unwrap_or_else(|_| BankModel::nvidia())
+        BankModel::from_jsonl(arch, PHASES).unwrap_or_else(|_| BankModel::nvidia_of(arch))
     } else {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     };
     run(&kernel, &Launch::new(128, params).banks(banks), memory).map(|_| ()).map_err(|f| {
         println!("{arch}: {f}");

@@ -140,7 +140,7 @@ fn wrong(arch: &str, text: &str, from: &str, to: &str) -> usize {
     let parsed = if ptx { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.unwrap_or_else(|e| panic!("{arch} {from} {to}: {e}\n{text}"));
     let banks = if ptx {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     } else {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     };

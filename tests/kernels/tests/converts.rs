@@ -126,7 +126,7 @@ fn wrong(arch: &str, text: &str, threads: u32, elements: u32, bits: u32) -> Resu
     let kernel = if is_ptx(arch) { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) }
         .map_err(|e| e.to_string())?;
     let banks = if is_ptx(arch) {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     } else {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     };
@@ -428,7 +428,7 @@ func @chain(%X: memref<{m}x{k}x{dtype}, #gmem> {{align = 16}}, %B: memref<{n}x{k
     }
     .expect("a kernel");
     let banks = if is_ptx(arch) {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     } else {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     };

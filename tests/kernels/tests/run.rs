@@ -19,7 +19,7 @@ fn banks(arch: &str) -> BankModel {
     if arch.starts_with("gfx") {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     } else {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     }
 }
 

@@ -96,7 +96,7 @@ fn product(
     let banks = if is_amd {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     } else {
-        BankModel::nvidia()
+        BankModel::nvidia_of(arch)
     };
     let dynamic_shared = if text.contains(".extern .shared") { 160 << 10 } else { 0 };
     let launch = Launch { dynamic_shared, ..Launch::new(case.threads, params).banks(banks) };

@@ -70,6 +70,20 @@ impl BankModel {
         BankModel { rules }
     }
 
+    /// NVIDIA as an architecture was measured, where it was: on an H100 a load of 64 or 128 bits takes
+    /// as many passes as the bank that most of all its lanes' words are in, whichever lanes these are.
+    pub fn nvidia_of(arch: &str) -> Self {
+        let mut model = Self::nvidia();
+        if arch.starts_with("sm_90") {
+            for rule in &mut model.rules {
+                if rule.op.starts_with("ld.shared.") {
+                    rule.groups = in_order(32, 32);
+                }
+            }
+        }
+        model
+    }
+
     /// Rules from lines of JSON with keys `gfx`, `op`, `banks`, `bank_bytes`, `groups` (the schema
     /// of `lds_phases.jsonl`); lines of other targets or without a bank count are left out.
     pub fn from_jsonl(gfx: &str, text: &str) -> Result<Self, String> {
@@ -148,6 +162,20 @@ mod tests {
         assert_eq!(rule.cost(&swizzled), BankCost { transactions: 1, least: 1 });
         let broadcast: Vec<_> = (0..8).map(|l| (l, 64, 16)).collect();
         assert_eq!(rule.cost(&broadcast), BankCost { transactions: 1, least: 1 });
+    }
+
+    #[test]
+    fn wide_loads_of_an_h100_are_served_together() {
+        // Four lanes of each quarter at one place of the banks, another one for each quarter.
+        let all: Vec<_> = (0..32u64)
+            .map(|l| {
+                (l as u32, (l / 8) * 32 + (l % 4) * 128 + (l / 4 % 2) * 16 + (l / 8) * 512, 16)
+            })
+            .collect();
+        let ask = |model: BankModel| model.rule(&["ld.shared.128"]).expect("rule").cost(&all);
+        assert_eq!(ask(BankModel::nvidia()).transactions, 16);
+        assert_eq!(ask(BankModel::nvidia_of("sm_80")).transactions, 16);
+        assert_eq!(ask(BankModel::nvidia_of("sm_90a")), BankCost { transactions: 4, least: 4 });
     }
 
     #[test]

@@ -325,7 +325,7 @@ fn described(tables: &Tables<'_>, listed: &Listed<'_>) -> serde_json::Value {
     serde_json::json!({
         "atom": atom.name(), "class": class(atom.class), "status": atom.status.words(), "id": atom.stable().to_string(),
         "instruction": template(atom), "archs": archs, "operands": operands, "movement": movement,
-        "shape": atom.matrix.map(|m| [m.m, m.n, m.k]), "sources": sources, "feature": feature(tables, atom),
+        "shape": atom.matrix.map(|m| [m.m, m.n, m.k]), "sum_bits": atom.more.and_then(|more| more.sum_bits), "sources": sources, "feature": feature(tables, atom),
     })
 }
 
@@ -422,6 +422,12 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
             extents(atom, |m| m.n),
             extents(atom, |m| m.k)
         );
+        if let Some(bits) = atom.more.and_then(|more| more.sum_bits) {
+            let _ = writeln!(
+                out,
+                "  sums     of {bits} significant bits: what lies 2^{bits} below the greatest term is lost"
+            );
+        }
     }
     for id in atom.sources() {
         if let Some(source) = tables.sources.get(id.index()) {

@@ -68,6 +68,7 @@ impl Report<'_> {
                 self.instructions(),
                 self.memory(),
                 self.registers(),
+                self.sums(),
                 self.doubts(),
                 self.rejected(),
             ] {

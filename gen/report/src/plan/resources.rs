@@ -3,6 +3,7 @@ use super::Report;
 use super::words::{shape, shared};
 use crate::table::{Align, Table};
 use lanebook_tables::{RegisterKind, Status};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Report<'_> {
@@ -62,6 +63,24 @@ impl Report<'_> {
             let _ = writeln!(out, "  {:<6} {high}{of}", class.name);
         }
         out
+    }
+
+    /// Products whose unit keeps fewer bits of a sum than the accumulator has.
+    pub fn sums(&self) -> String {
+        let atoms = self.compiled.plan.products.iter().filter_map(|p| {
+            let atom = self.tables.atom(p.product.atom)?;
+            Some((atom.name().to_string(), atom.more?.sum_bits?))
+        });
+        let rows: BTreeMap<String, u8> = atoms.collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let row = |(name, bits): (&String, &u8)| {
+            format!(
+                "  {name}: {bits} significant bits; a term 2^{bits} below the greatest is lost\n"
+            )
+        };
+        format!("sums keep less than their type\n{}", rows.iter().map(row).collect::<String>())
     }
 
     /// What the decisions rest on that is not certain.

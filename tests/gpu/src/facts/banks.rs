@@ -6,11 +6,12 @@
 //! if the time of every draw is one line over the passes that it counts.
 
 use super::probe::{LANES, declare, head, line, tuple};
-use super::{Asked, Finding, draws, name, parameter, said};
+use super::{Asked, Finding, draws, said};
 use crate::{Arg, Device, Job, JobLaunch};
 use lanebook::TABLES;
 use lanebook::layout::{AxisId, Coord};
 use lanebook::tables::{BankModel, Instance, Movement, Role, Side, Space};
+use lanebook_gen::fact;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -38,8 +39,7 @@ pub fn all(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
             && instance.atom.counter.is_none()
             && sides.iter().any(|side| side.space == Space::Register)
             && sides.iter().all(|side| matches!(side.space, Space::Register | Space::Shared));
-        let shared = sides.into_iter().find(|side| side.space == Space::Shared);
-        let Some(side) = shared.filter(|_| plain) else { continue };
+        let Some(side) = fact::shared(movement).filter(|_| plain) else { continue };
         let Some(model) = arch.banks.iter().find(|model| model.name == &*side.banks) else {
             continue;
         };
@@ -55,22 +55,17 @@ fn hold(
     movement: &Movement<'_>,
     model: &BankModel<'_>,
 ) -> Option<Finding> {
-    let shared = [&movement.from, &movement.to].into_iter().find(|s| s.space == Space::Shared)?;
+    let shared = fact::shared(movement)?;
     let slots = slots(movement, shared)?;
     let width = usize::from(shared.slot_bytes).max(1);
-    let mut fact = BTreeMap::from([
-        ("banks".to_string(), model.banks.to_string()),
-        ("bank_bytes".to_string(), model.bank_bytes.to_string()),
-    ]);
-    let groups: Vec<String> = model.groups.iter().map(|mask| format!("{mask:#x}")).collect();
-    fact.insert("groups".into(), groups.join(" "));
     let mut finding = Finding {
         kind: "banks",
         arch: asked.name.into(),
-        name: format!("{} {}", model.name, name(instance)),
+        name: fact::name(instance),
         text: said(instance),
-        fact,
+        fact: fact::banks(model),
         trials: 0,
+        cycles: String::new(),
         differs: None,
     };
     let row = usize::from(model.banks) * usize::from(model.bank_bytes);
@@ -98,7 +93,7 @@ fn hold(
     };
     finding.trials = tests.len();
     let passes: Vec<u32> = tests.iter().map(|test| passes(model, width, &test[..slots])).collect();
-    finding.differs = judge(&cycles, &passes, &mut finding.fact).err();
+    finding.differs = judge(&cycles, &passes, &mut finding.cycles).err();
     Some(finding)
 }
 
@@ -131,11 +126,7 @@ fn passes(model: &BankModel<'_>, width: usize, addresses: &[u32]) -> u32 {
 }
 
 /// Holds times against the passes that a model counts; the line goes into `fact`.
-fn judge(
-    cycles: &[u32],
-    passes: &[u32],
-    fact: &mut BTreeMap<String, String>,
-) -> Result<(), String> {
+fn judge(cycles: &[u32], passes: &[u32], said: &mut String) -> Result<(), String> {
     let mut by_passes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (time, count) in cycles.iter().zip(passes) {
         by_passes.entry(*count).or_default().push(*time);
@@ -160,7 +151,7 @@ fn judge(
     };
     let slope = dot(&x, mx, &y, my) / dot(&x, mx, &x, mx);
     let base = my - slope * mx;
-    fact.insert("cycles".into(), format!("{base:.2} and {slope:.2} for each pass"));
+    *said = format!("{base:.2} and {slope:.2} for each pass");
     let worst = x.iter().zip(&y).map(|(x, y)| (y - base - slope * x).abs()).fold(0.0, f64::max);
     if slope < 0.5 || worst > slope / 2.0 {
         let spread = by_passes.iter().map(|(count, times)| {
@@ -209,7 +200,7 @@ fn kernel(asked: Asked<'_>, instance: &Instance<'_>, address: u8, tests: usize) 
     let isa = TABLES.isa(instance.atom.isa)?;
     let (mut written, mut result, mut next) = (Vec::new(), None, 40usize);
     for (number, operand) in (0u8..).zip(instance.atom.operands) {
-        let name = match (parameter(instance, number), operand.role) {
+        let name = match (fact::parameter(instance, number), operand.role) {
             (Some(fixed), _) => fixed,
             _ if number == address => "%r9".to_string(),
             (_, Role::Immediate) => "0".to_string(),

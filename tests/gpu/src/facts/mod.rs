@@ -20,12 +20,14 @@ pub mod tiled;
 use crate::Device;
 use lanebook::TABLES;
 use lanebook::layout::{Coord, LayoutRef};
-use lanebook::tables::{ArchId, Instance};
+use lanebook::tables::{ArchId, Instance, Role};
 use lanebook_draw::atom::template;
 use lanebook_draw::instance::filled;
+use lanebook_gen::fact::Fact;
 use lanebook_kernels::hunt::choices::Choices;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// What a device says of a fact.
 #[derive(Clone, Debug, Serialize)]
@@ -40,9 +42,12 @@ pub struct Finding {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The fact: layouts by operand, or figures by name.
-    pub fact: BTreeMap<String, String>,
+    pub fact: Fact,
     /// How many times it was held against the device.
     pub trials: usize,
+    /// What the device took for it, where time is what it was asked for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cycles: String,
     /// What differs; nothing: the device does as the tables say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
@@ -75,6 +80,50 @@ impl Asked<'_> {
         let all = TABLES.list_atoms(Some(self.arch), lanebook::tables::AtomFilter::ALL);
         all.flat_map(|(_, atom)| (0..atom.instances()).filter_map(|k| atom.instance(k)))
     }
+}
+
+impl Finding {
+    /// Whether it is one for the tables: a fact that they say, and that the device confirms.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.differs.is_none() && !self.fact.is_empty()
+    }
+}
+
+/// Findings as the tables keep them: the text of `measured` entries, of a machine whose source has
+/// this key.
+#[must_use]
+pub fn kept(findings: &[Finding], key: &str) -> String {
+    let mut out = String::from("    measured: [\n");
+    let mut entries: Vec<(&str, &str)> = Vec::new();
+    for one in findings.iter().filter(|one| one.is_kept()) {
+        if !entries.contains(&(&one.arch, one.kind)) {
+            entries.push((&one.arch, one.kind));
+        }
+    }
+    for (arch, kind) in entries {
+        let _ = writeln!(out, "        (source: {key:?}, arch: {arch:?}, kind: {kind:?}, rows: [");
+        let rows = findings.iter().filter(|one| one.is_kept());
+        for one in rows.filter(|one| (&*one.arch, one.kind) == (arch, kind)) {
+            let fact: Vec<String> =
+                one.fact.iter().map(|(name, text)| format!("{name:?}: {text:?}")).collect();
+            let cycles = if one.cycles.is_empty() {
+                String::new()
+            } else {
+                format!(", cycles: {:?}", one.cycles)
+            };
+            let _ = writeln!(
+                out,
+                "            (name: {:?}, trials: {}{cycles}, fact: {{{}}}),",
+                one.name,
+                one.trials,
+                fact.join(", ")
+            );
+        }
+        out.push_str("        ]),\n");
+    }
+    out.push_str("    ],\n");
+    out
 }
 
 /// Draws that are the same for a fact in every run.
@@ -113,22 +162,26 @@ pub fn said(instance: &Instance<'_>) -> String {
     filled(instance, &template(instance.atom))
 }
 
-/// How a parameter stands in the text of an instance, by the number of its operand.
-fn parameter(instance: &Instance<'_>, number: u8) -> Option<String> {
-    let word = instance.word(number).map(|word| word.text.to_string());
-    word.or_else(|| instance.value(number).map(|value| value.to_string()))
-}
-
-/// The name of an instance: the atom's, with its parameters' words.
+/// The products that stand in a kernel's text: their mnemonic, with as many tuples of registers.
 #[must_use]
-pub fn name(instance: &Instance<'_>) -> String {
-    let mut out = instance.atom.name().to_string();
-    for (number, operand) in (0u8..).zip(instance.atom.operands) {
-        if let Some(word) = parameter(instance, number) {
-            out = out.replace(&format!("{{{}}}", &*operand.name), &word);
-        }
-    }
-    out
+pub fn products_in(text: &str, asked: Asked<'_>) -> Vec<Instance<'static>> {
+    let known: BTreeSet<(&str, usize)> = text
+        .lines()
+        .filter_map(|line| {
+            let mnemonic = line.split_whitespace().next()?;
+            Some((mnemonic, line.matches('{').count()))
+        })
+        .collect();
+    let stands = |instance: &Instance<'_>| {
+        let said = said(instance);
+        let mnemonic = said.split(' ').next().unwrap_or_default();
+        let tuples = (0u8..).zip(instance.atom.operands);
+        let tuples = tuples.filter(|(number, operand)| {
+            operand.role != Role::Immediate && instance.registers(*number).is_some_and(|n| n > 1)
+        });
+        known.contains(&(mnemonic, tuples.count() + said.matches('{').count()))
+    };
+    asked.instances().filter(|one| one.atom.matrix.is_some() && stands(one)).collect()
 }
 
 /// Holds all that can be asked of one instruction against a device.

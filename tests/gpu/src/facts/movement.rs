@@ -2,13 +2,12 @@
 //! layouts say, whatever addresses the slots supply.
 
 use super::probe::{LANES, Probe};
-use super::product::written;
-use super::{Asked, Finding, any_word, copies, draws, name, said};
+use super::{Asked, Finding, any_word, copies, draws, said};
 use crate::Device;
 use lanebook::layout::{AxisId, Coord};
 use lanebook::tables::{Instance, Movement, Side, Space};
+use lanebook_gen::fact;
 use lanebook_kernels::hunt::choices::Choices;
-use std::collections::BTreeMap;
 
 /// Draws of contents and addresses for each instance.
 const TRIALS: usize = 8;
@@ -28,19 +27,15 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
     if !is_plain || sides.iter().all(|side| side.space == Space::Shared) {
         return None;
     }
-    let mut fact = BTreeMap::new();
-    for (side, word) in sides.iter().zip(["from", "to"]) {
-        let space = Space::NAMES.iter().find(|(space, _)| *space == side.space)?.1;
-        fact.insert(word.to_string(), format!("{space} {}", written(side.layout)));
-    }
-    fact.insert("unit_bits".into(), movement.unit_bits.to_string());
+    let fact = fact::movement(movement)?;
     let mut finding = Finding {
         kind: "movement",
         arch: asked.name.into(),
-        name: name(instance),
+        name: fact::name(instance),
         text: said(instance),
         fact,
         trials: 0,
+        cycles: String::new(),
         differs: None,
     };
     let mut draws = draws(&finding.name);

@@ -1,9 +1,10 @@
 //! One instruction between loads and stores of all that it can see.
 
-use super::{Asked, parameter};
+use super::Asked;
 use crate::{Arg, Device, Job, JobLaunch};
 use lanebook::TABLES;
 use lanebook::tables::{Instance, Piece, RegisterKind, Role};
+use lanebook_gen::fact::parameter;
 use std::fmt::Write as _;
 
 /// Lanes of a warp.

@@ -2,15 +2,14 @@
 //! and the result is read where they say.
 
 use super::probe::{LANES, Probe, State};
-use super::{Asked, Finding, any_word, copies, draws, name, said};
+use super::{Asked, Finding, any_word, copies, draws, said};
 use crate::Device;
 use lanebook::TABLES;
-use lanebook::layout::notation::tirx;
-use lanebook::layout::{AxisId, Coord, Layout, LayoutRef, NoSyms, WellKnown};
+use lanebook::layout::{AxisId, Coord, Layout};
 use lanebook::tables::{Instance, MatrixShape};
+use lanebook_gen::fact;
 use lanebook_kernels::hunt::choices::Choices;
 use lanebook_kernels::interpret::element::Element;
-use std::collections::BTreeMap;
 
 /// Draws of operands for each instance.
 const TRIALS: usize = 8;
@@ -32,16 +31,6 @@ pub fn places(layout: &Layout) -> Result<Vec<Vec<(usize, usize)>>, String> {
         out.push(found.ok_or_else(|| format!("element {x} is in no lane of a warp"))?);
     }
     Ok(out)
-}
-
-/// A layout as the tables write it.
-#[must_use]
-pub fn written(layout: &LayoutRef<'_>) -> String {
-    let mut out = String::new();
-    match tirx::print(layout, &WellKnown, &NoSyms, &mut out) {
-        Ok(()) => out,
-        Err(why) => format!("{why:?}"),
-    }
 }
 
 /// The patterns of an operand's elements, by row-major number.
@@ -155,24 +144,16 @@ fn meets_by_xor(text: &str) -> bool {
 /// Holds a product against the device; `None` if it is none, or not one of registers alone.
 pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) -> Option<Finding> {
     let one = One::of(instance)?;
-    let shape = one.shape;
-    let mut fact = BTreeMap::new();
-    for (number, operand) in (0u8..).zip(instance.atom.operands) {
-        if let Some(layout) = instance.layout(number) {
-            let dtype = instance.dtype(number).and_then(|id| TABLES.dtype(id));
-            let dtype = dtype.map_or("", |dtype| dtype.name);
-            fact.insert(operand.name.to_string(), format!("{dtype} {}", written(&layout.view())));
-        }
-    }
-    fact.insert("shape".into(), format!("{}x{}x{}", shape.m, shape.n, shape.k));
+    let fact = fact::product(&TABLES, instance)?;
     let text = said(instance);
     let mut finding = Finding {
         kind: "product",
         arch: asked.name.into(),
-        name: name(instance),
+        name: fact::name(instance),
         text,
         fact,
         trials: 0,
+        cycles: String::new(),
         differs: None,
     };
     let mut draws = draws(&finding.name);

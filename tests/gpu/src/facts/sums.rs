@@ -5,10 +5,11 @@
 //! is the same. What comes out less the greater term is the smaller one, or what was kept of it.
 
 use super::product::Instanced;
-use super::{Asked, Finding, name, said};
+use super::{Asked, Finding};
 use crate::Device;
 use crate::cases::{Case, Operand};
 use lanebook::tables::Instance;
+use lanebook_gen::fact;
 use lanebook_kernels::interpret::element::Element;
 use std::collections::BTreeMap;
 
@@ -18,28 +19,55 @@ const FARTHEST: i32 = 40;
 /// The significant bits that a product of floats keeps of its sums; `None` for what is none.
 pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) -> Option<Finding> {
     let one = Instanced::of(instance).filter(Instanced::is_of_floats)?;
-    let mut finding = Finding {
-        kind: "sums",
-        arch: asked.name.into(),
-        name: name(instance),
-        text: said(instance),
-        fact: BTreeMap::new(),
-        trials: 0,
-        differs: None,
-    };
-    for (word, old) in [("within", false), ("onto", true)] {
-        match kept(device, asked, &one, old) {
-            Ok((bits, trials)) => {
-                finding.fact.insert(word.into(), bits.to_string());
-                finding.trials += trials;
+    let mut found = Vec::new();
+    for (way, old) in [("within an instruction", false), ("onto what was there", true)] {
+        found.push((way, kept(device, asked, &one, old)));
+    }
+    Some(told(asked, instance, found))
+}
+
+/// What is told of an instruction whose sums lose a term so many binary places below another.
+fn told(
+    asked: Asked<'_>,
+    instance: &Instance<'_>,
+    found: Vec<(&str, Result<Kept, String>)>,
+) -> Finding {
+    let fact = fact::sums(instance).unwrap_or_default();
+    let said = instance.atom.more.and_then(|more| more.sum_bits).map(i32::from);
+    let (mut trials, mut differs) = (0, None);
+    for (way, kept) in found {
+        match kept {
+            Ok(kept) => {
+                trials += kept.trials;
+                if kept.lost != said {
+                    let bits =
+                        |bits: Option<i32>| bits.map_or("all".to_string(), |bits| bits.to_string());
+                    let (kept, said) = (bits(kept.lost), bits(said));
+                    differs = Some(format!("{kept} bits are kept {way}, not {said}"));
+                }
             }
-            Err(why) => {
-                finding.differs = Some(why);
-                return Some(finding);
-            }
+            Err(why) => differs = Some(why),
         }
     }
-    Some(finding)
+    Finding {
+        kind: "sums",
+        arch: asked.name.into(),
+        name: fact::name(instance),
+        text: super::said(instance),
+        fact,
+        trials,
+        cycles: String::new(),
+        differs,
+    }
+}
+
+/// What a unit keeps.
+struct Kept {
+    /// How many binary places below the greatest term one is lost, of those that the sum's type
+    /// holds; none is.
+    lost: Option<i32>,
+    /// Sums that were asked for.
+    trials: usize,
 }
 
 /// The least distance at which something of the smaller term is lost; the greater one is a product,
@@ -49,7 +77,7 @@ fn kept(
     asked: Asked<'_>,
     one: &Instanced<'_, '_>,
     old: bool,
-) -> Result<(i32, usize), String> {
+) -> Result<Kept, String> {
     let mut trials = 0;
     for distance in 1..=FARTHEST {
         // Both factors share the distance.
@@ -59,17 +87,17 @@ fn kept(
         let great = [2f64.powi(least[0] + left), 2f64.powi(least[1] + right)];
         let sum = great[0] * great[1] + small[0] * small[1];
         if !one.holds([great[0], great[1]], sum) {
-            return Ok((distance, trials));
+            return Ok(Kept { lost: None, trials });
         }
         trials += 1;
         let terms: &[[f64; 2]] = if old { &[small] } else { &[great, small] };
         let before = if old { great[0] * great[1] } else { 0.0 };
         let got = one.sum(device, asked, terms, before)?;
         if got.iter().any(|got| *got != sum) {
-            return Ok((distance, trials));
+            return Ok(Kept { lost: Some(distance), trials });
         }
     }
-    Ok((FARTHEST + 1, trials))
+    Ok(Kept { lost: None, trials })
 }
 
 /// The same for the units that an example's kernel runs on, by the whole kernel: the smaller term in
@@ -86,27 +114,21 @@ pub fn of_kernels(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
     for (kernel, (encode, [low, high])) in
         [("gemm_fp8", (&f8.0 as &dyn Fn(f64) -> Vec<u8>, f8.1)), ("gemm_bt", (&f16.0, f16.1))]
     {
-        let mut finding = Finding {
-            kind: "sums of kernels",
-            arch: asked.name.into(),
-            name: kernel.into(),
-            text: String::new(),
-            fact: BTreeMap::new(),
-            trials: 0,
-            differs: None,
-        };
-        for (word, last) in [("within", false), ("onto", true)] {
+        let mut found = Vec::new();
+        let mut used = Vec::new();
+        for (way, last) in [("within an instruction", false), ("onto what was there", true)] {
             match kept_by(device, asked, kernel, (encode, [low, high]), last) {
+                // It is not compiled for this architecture.
                 Ok(None) => {}
-                Ok(Some((bits, trials))) => {
-                    finding.fact.insert(word.into(), bits.to_string());
-                    finding.trials += trials;
+                Ok(Some((text, kept))) => {
+                    used = super::products_in(&text, asked);
+                    found.push((way, Ok(kept)));
                 }
-                Err(why) => finding.differs = Some(why),
+                Err(why) => found.push((way, Err(why))),
             }
         }
-        if finding.trials > 0 || finding.differs.is_some() {
-            out.push(finding);
+        if let Some(instance) = used.first() {
+            out.push(told(asked, instance, found));
         }
     }
     out
@@ -123,7 +145,7 @@ fn kept_by(
     kernel: &'static str,
     (encode, [low, high]): Encoder<'_>,
     last: bool,
-) -> Result<Option<(i32, usize)>, String> {
+) -> Result<Option<(String, Kept)>, String> {
     let many = high - low + 1;
     // A(i, 0) B(0, j) is the greater term, of every size by the row; A(i, other) B(other, j) the
     // smaller one, of every size by the column.
@@ -170,5 +192,6 @@ fn kept_by(
             least = least.min((great / small).log2() as i32);
         }
     }
-    Ok(Some((least, trials)))
+    let lost = (least < i32::MAX).then_some(least);
+    Ok(Some((job.text, Kept { lost, trials })))
 }

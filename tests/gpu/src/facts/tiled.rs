@@ -6,7 +6,7 @@ use crate::{Arg, Device, Job, JobLaunch, Map};
 use lanebook::TABLES;
 use lanebook::tables::SwizzleMode;
 use lanebook::unit::swizzle::{apply, code, modes};
-use std::collections::BTreeMap;
+use lanebook_gen::fact;
 use std::fmt::Write as _;
 
 /// Rows of the box.
@@ -18,10 +18,7 @@ const ROW_BYTES: u32 = 256;
 pub fn all(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
     let Some(arch) = TABLES.arch(asked.arch) else { return Vec::new() };
     let mut out = Vec::new();
-    for rules in TABLES.units.tensor_maps {
-        if !lanebook::unit::has(arch, rules.feature) {
-            continue;
-        }
+    for rules in fact::tensor_maps(&TABLES, arch) {
         let number = |names: &[(&str, u16)]| {
             names.iter().find(|(name, _)| *name == rules.encoding).map(|(_, number)| *number)
         };
@@ -29,11 +26,7 @@ pub fn all(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
         let Some(element) = element.and_then(|element| number(element.codes)) else { continue };
         for mode in modes(&TABLES, arch) {
             let Some(number) = code(mode, rules.encoding) else { continue };
-            let fact = BTreeMap::from([
-                ("number".to_string(), number.to_string()),
-                ("span_bytes".to_string(), mode.span_bytes.to_string()),
-                ("xor".to_string(), format!("{:?}", mode.xor)),
-            ]);
+            let Some(fact) = fact::swizzle(mode, rules.encoding) else { continue };
             let differs = hold(device, asked, mode, (element, number)).err();
             out.push(Finding {
                 kind: "swizzle",
@@ -42,6 +35,7 @@ pub fn all(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
                 text: String::new(),
                 fact,
                 trials: 1,
+                cycles: String::new(),
                 differs,
             });
         }
@@ -53,8 +47,7 @@ pub fn all(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
 /// may not is a fault that ends the process.
 pub fn corners(asked: Asked<'_>, device: &str) -> Vec<Finding> {
     let Some(arch) = TABLES.arch(asked.arch) else { return Vec::new() };
-    let mut maps = TABLES.units.tensor_maps.iter();
-    let Some(rules) = maps.find(|rules| lanebook::unit::has(arch, rules.feature)) else {
+    let Some(rules) = fact::tensor_maps(&TABLES, arch).next() else {
         return Vec::new();
     };
     let places = 0..=2 * u32::from(rules.corner_bytes);
@@ -76,8 +69,9 @@ pub fn corners(asked: Asked<'_>, device: &str) -> Vec<Finding> {
             arch: asked.name.into(),
             name: format!("{} {}", rules.name, if store { "store" } else { "load" }),
             text: String::new(),
-            fact: BTreeMap::from([("corner_bytes".into(), rules.corner_bytes.to_string())]),
+            fact: fact::corner(rules),
             trials: places.clone().count(),
+            cycles: String::new(),
             differs,
         }
     };
