@@ -311,9 +311,11 @@ impl<'s> LayoutTable<'s> {
         }
     }
     fn probes(&self, from: u16, how: u32) -> Option<core::ops::Range<usize>> {
-        let hash = (how ^ u32::from(from).rotate_left(16)).wrapping_mul(0x9e37_79b1);
+        // The high bits: what a layout or a kind changes reaches them, wherever it stands.
+        let key = u64::from(how) << 16 | u64::from(from);
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let groups = self.derived.len().div_ceil(PROBES);
-        let first = ((hash >> 8) as usize).checked_rem(groups)?.saturating_mul(PROBES);
+        let first = (hash as usize).checked_rem(groups)?.saturating_mul(PROBES);
         Some(first..first.saturating_add(PROBES).min(self.derived.len()))
     }
     /// Layouts are measured for an architecture from here on: what was found out for another is
