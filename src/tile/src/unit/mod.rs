@@ -169,10 +169,10 @@ impl From<lanebook_layout::Error> for UnitError {
 
 const _: () = assert!(core::mem::size_of::<UnitError>() <= 40);
 
-/// Whether an architecture has a feature.
+/// Whether an architecture has a feature: its features ascend.
 #[must_use]
 pub fn has(arch: &Arch<'_>, feature: FeatureId) -> bool {
-    arch.features.contains(&feature)
+    arch.features.binary_search(&feature).is_ok()
 }
 
 /// The architecture's descriptor of this name.

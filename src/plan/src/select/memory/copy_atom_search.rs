@@ -47,6 +47,11 @@ impl AtomSearch<'_> {
         }
     }
 
+    /// Whether a copy through a tensor map has to say why it fails: what others say is worth more.
+    fn wants_reason(&self) -> bool {
+        self.record.is_some() || self.closest.is_none()
+    }
+
     /// Takes a way if it is cheaper than those before it; whether it was.
     pub(super) fn consider(&mut self, way: Way, outcome: Result<Evaluated, Reject>) -> bool {
         let Way { atom, second, transpose } = way;
@@ -295,7 +300,8 @@ impl Planner<'_, '_, '_, '_> {
                 search.consider(what, Err(Reject::Unguarded));
                 continue;
             }
-            match copies.evaluate(form, global, dtype, shared, search.limit()) {
+            let reason = search.wants_reason();
+            match copies.evaluate(form, global, dtype, shared, search.limit(), reason) {
                 Ok((found, map)) => {
                     if search.consider(what, Ok(found))
                         && let Some(best) = search.best.as_mut()

@@ -99,7 +99,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         };
         let known = move |m: &TiledMove<'_>| {
             let ranks = 2..=MAP_RANK;
-            has(arch, m.feature) && m.loads == loads && ranks.contains(&m.at.len()) && fits(m)
+            m.loads == loads && has(arch, m.feature) && ranks.contains(&m.at.len()) && fits(m)
         };
         (0u8..).zip(self.0.tables.units.tiled_moves).filter(move |(_, m)| known(m))
     }
@@ -115,7 +115,8 @@ impl<'t> TensorMapCopies<'_, 't> {
             .max(mode.map_or(0, |m| u32::from(m.repeat_bytes)))
     }
 
-    /// Evaluates a copy of the tile `to` from a global tile of elements of `dtype`, or back.
+    /// Evaluates a copy of the tile `to` from a global tile of elements of `dtype`, or back. Without
+    /// `wants_reason`, which rule no box obeys is not looked for.
     #[inline(never)]
     pub(crate) fn evaluate(
         &self,
@@ -124,6 +125,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         dtype: Option<DtypeId>,
         shared: &MemoryMap,
         limit: u32,
+        wants_reason: bool,
     ) -> Result<(Evaluated, MapPlan), Reject> {
         let maps = self.0.tables.units.tensor_maps;
         let number = maps
@@ -133,7 +135,7 @@ impl<'t> TensorMapCopies<'_, 't> {
         let rules = maps.get(number).ok_or(Reject::Form)?;
         let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
         let element = self.suits_tensor(rules, global, dtype, shared.shape.bits, rank)?;
-        let (found, mode) = self.best_box(form, rules, element, shared)?;
+        let (found, mode) = self.best_box(form, rules, element, shared, wants_reason)?;
         let (order, boxed) = dimensions(rank, &found);
         let map = MapPlan {
             memref: global.memref,
@@ -185,19 +187,27 @@ impl<'t> TensorMapCopies<'_, 't> {
         Ok(element)
     }
 
-    /// The largest box that the tile's layout allows under a swizzle mode, and the mode's number.
+    /// The largest box that the tile's layout allows under a swizzle mode, and the mode's number. The
+    /// tile is asked first: few modes are its, and what an element type takes is asked of those alone.
     fn best_box(
         &self,
         form: &TiledMove<'_>,
         rules: &TensorMap<'_>,
         element: u8,
         shared: &MemoryMap,
+        wants_reason: bool,
     ) -> Result<(FittedBox, u8), Reject> {
         let element = rules.elements.get(usize::from(element));
         let mut best: Option<(FittedBox, u8)> = None;
         let mut closest = refuse(MapRule::SwizzleEncoding, 0, 0);
         for (k, mode) in (0u8..).zip(self.0.tables.units.swizzles) {
             if !has(self.0.arch, mode.feature) || swizzle::code(mode, rules.encoding).is_none() {
+                continue;
+            }
+            let found = boxed(rules, mode, shared);
+            let is_larger = |found: &FittedBox| best.is_none_or(|(b, _)| found.bits() > b.bits());
+            let is_reason = wants_reason && best.is_none();
+            if !found.as_ref().map_or(is_reason, is_larger) {
                 continue;
             }
             let takes =
@@ -207,11 +217,8 @@ impl<'t> TensorMapCopies<'_, 't> {
                 closest = nearer(closest, refuse(refusal.rule, found, 0));
                 continue;
             }
-            match boxed(rules, mode, shared) {
-                Ok(found) if best.is_none_or(|(b, _)| found.bits() > b.bits()) => {
-                    best = Some((found, k));
-                }
-                Ok(_) => {}
+            match found {
+                Ok(found) => best = Some((found, k)),
                 Err(why) => closest = nearer(closest, why),
             }
         }
