@@ -216,16 +216,17 @@ impl FreeRegisters {
         at
     }
 
-    fn set(&mut self, number: u16, taken: bool) {
-        if let Some(word) = self.taken.get_mut(usize::from(number >> 6)) {
-            let bit = 1u64.wrapping_shl(u32::from(number & 63));
-            *word = if taken { *word | bit } else { *word & !bit };
-        }
-    }
-
     pub(crate) fn set_all(&mut self, tuple: &VRegTuple, taken: bool) {
-        for n in 0..u16::from(tuple.count) {
-            self.set(tuple.physical.wrapping_add(n), taken);
+        let (mut at, mut left) = (tuple.physical, u16::from(tuple.count));
+        while left > 0 {
+            let (low, room) = (at & 63, 64u16.saturating_sub(at & 63));
+            let count = left.min(room);
+            let bits = u64::MAX.wrapping_shr(64u32.saturating_sub(u32::from(count)));
+            let bits = bits.wrapping_shl(u32::from(low));
+            if let Some(word) = self.taken.get_mut(usize::from(at >> 6)) {
+                *word = if taken { *word | bits } else { *word & !bits };
+            }
+            (at, left) = (at.saturating_add(count), left.saturating_sub(count));
         }
     }
 

@@ -140,33 +140,76 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<TupleStride>, tuple: &VRegTu
     out
 }
 
-/// The tuples of a class that need a place: the largest first, then the longest lives. Answers the
-/// first.
+/// The tuples of a class that need a place: the largest first, then the longest lives, then by
+/// their number. Answers the first.
 fn by_size(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
-    let key = |t: &VRegTuple| (t.count, t.live.1.saturating_sub(t.live.0));
-    let mut head = NONE;
+    let (mut head, mut tail) = (NONE, NONE);
     for k in 0..registers.len() {
-        let Some(&tuple) =
-            registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX)
-        else {
-            continue;
-        };
         let Ok(number) = u16::try_from(k) else { break };
-        let (mut before, mut at) = (NONE, head);
-        while let Some(other) =
-            registers.get(usize::from(at)).filter(|other| key(other) >= key(&tuple))
-        {
-            (before, at) = (at, other.next);
-        }
-        match registers.get_mut(usize::from(before)) {
-            Some(before) => before.next = number,
-            None => head = number,
-        }
-        if let Some(tuple) = registers.get_mut(k) {
-            tuple.next = at;
+        let needs = |t: &&mut VRegTuple| t.class == class && !t.pinned && t.live.0 != u16::MAX;
+        if let Some(tuple) = registers.get_mut(k).filter(needs) {
+            tuple.next = NONE;
+            append(registers, (&mut head, &mut tail), number);
         }
     }
-    head
+    // Merge sort: runs that are in order already, two by two.
+    let mut length = 1usize;
+    loop {
+        let (mut rest, mut merges) = (core::mem::replace(&mut head, NONE), 0u16);
+        tail = NONE;
+        while rest != NONE {
+            merges = merges.saturating_add(1);
+            rest = merge(registers, rest, length, (&mut head, &mut tail));
+        }
+        if let Some(last) = registers.get_mut(usize::from(tail)) {
+            last.next = NONE;
+        }
+        if merges <= 1 {
+            return head;
+        }
+        length = length.saturating_mul(2);
+    }
+}
+
+/// Appends a tuple to a list.
+fn append(registers: &mut VecView<VRegTuple>, (head, tail): (&mut u16, &mut u16), number: u16) {
+    match registers.get_mut(usize::from(*tail)) {
+        Some(last) => last.next = number,
+        None => *head = number,
+    }
+    *tail = number;
+}
+
+/// Merges the two runs of `length` tuples that a list begins with onto the end of another list, and
+/// answers what comes behind them. Of equals the first run's comes first.
+fn merge(
+    registers: &mut VecView<VRegTuple>,
+    list: u16,
+    length: usize,
+    (head, tail): (&mut u16, &mut u16),
+) -> u16 {
+    let key = |t: &VRegTuple| (t.count, t.live.1.saturating_sub(t.live.0));
+    let mut second = list;
+    for _ in 0..length {
+        second = registers.get(usize::from(second)).map_or(NONE, |tuple| tuple.next);
+    }
+    let (mut first, end, mut left) = (list, second, length);
+    loop {
+        let a = registers.get(usize::from(first)).filter(|_| first != end).copied();
+        let b = registers.get(usize::from(second)).filter(|_| left > 0).copied();
+        let (number, next) = match (a, b) {
+            (Some(a), Some(b)) if key(&a) < key(&b) => (second, b.next),
+            (Some(a), _) => (first, a.next),
+            (None, Some(b)) => (second, b.next),
+            (None, None) => return second,
+        };
+        if number == second {
+            (second, left) = (next, left.saturating_sub(1));
+        } else {
+            first = next;
+        }
+        append(registers, (head, tail), number);
+    }
 }
 
 /// Gives each tuple the first place that nothing has which lives at the same time.
