@@ -165,11 +165,10 @@ impl Gather<'_> {
     /// The old place of a new place.
     #[must_use]
     pub fn place(&self, new: u32) -> u32 {
-        let mut out = 0;
-        for (bit, column) in (0u32..).zip(self.places) {
-            if new.checked_shr(bit).unwrap_or(0) & 1 == 1 {
-                out ^= column;
-            }
+        let (mut out, mut rest) = (0, new);
+        while let Some(column) = self.places.get(rest.trailing_zeros() as usize) {
+            out ^= column;
+            rest &= rest.wrapping_sub(1);
         }
         out
     }
@@ -200,34 +199,43 @@ impl Gather<'_> {
     /// The old register that a new one is, where all of its bytes are in their places.
     #[must_use]
     pub fn whole(&self, word: u32) -> Option<u32> {
-        let bytes = self.bytes_of(word);
-        let (register, _) = bytes.iter().flatten().next().copied()?;
-        let same =
-            (0u8..).zip(bytes).all(|(k, from)| from.is_none_or(|from| from == (register, k)));
-        same.then_some(register)
+        whole(self.bytes_of(word))
     }
 
     /// Old registers that a new one takes bytes of, each once, in the order of its bytes.
     #[must_use]
     pub fn registers_of(&self, word: u32) -> Columns<u32, 4> {
-        let mut out: Columns<u32, 4> = Columns::new();
-        for (register, _) in self.bytes_of(word).into_iter().flatten() {
-            if !out.as_slice().contains(&register) {
-                let _ = out.push(register);
-            }
-        }
-        out
+        registers(self.bytes_of(word))
     }
 
     /// Choices of bytes that a new register takes: none for a whole old one.
     #[must_use]
     pub fn choices(&self, word: u32) -> u32 {
-        if self.whole(word).is_some() {
+        let bytes = self.bytes_of(word);
+        if whole(bytes).is_some() {
             0
         } else {
-            u32::try_from(self.registers_of(word).len()).unwrap_or(0).saturating_sub(1).max(1)
+            u32::try_from(registers(bytes).len()).unwrap_or(0).saturating_sub(1).max(1)
         }
     }
+}
+
+/// The register that bytes are all of, each in its place.
+fn whole(bytes: [Option<ByteSource>; 4]) -> Option<u32> {
+    let (register, _) = bytes.iter().flatten().next().copied()?;
+    let same = (0u8..).zip(bytes).all(|(k, from)| from.is_none_or(|from| from == (register, k)));
+    same.then_some(register)
+}
+
+/// The registers of bytes, each once.
+fn registers(bytes: [Option<ByteSource>; 4]) -> Columns<u32, 4> {
+    let mut out: Columns<u32, 4> = Columns::new();
+    for (register, _) in bytes.into_iter().flatten() {
+        if !out.as_slice().contains(&register) {
+            let _ = out.push(register);
+        }
+    }
+    out
 }
 
 /// A choice of bytes of two registers: which bytes, 0 to 3 of the first and 4 to 7 of the second,

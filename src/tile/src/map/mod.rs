@@ -143,11 +143,10 @@ impl<const N: usize> Columns<u32, N> {
     /// The exclusive or of the columns whose bit is set in `index`.
     #[must_use]
     pub fn at(&self, index: u32) -> u32 {
-        let mut out = 0;
-        for (bit, column) in self.as_slice().iter().enumerate() {
-            if (index >> bit) & 1 == 1 {
-                out ^= column;
-            }
+        let (columns, mut out, mut rest) = (self.as_slice(), 0, index);
+        while let Some(column) = columns.get(rest.trailing_zeros() as usize) {
+            out ^= column;
+            rest &= rest.wrapping_sub(1);
         }
         out
     }
