@@ -81,6 +81,7 @@ enum ShareBit {
 }
 
 /// A half bit by bit.
+#[derive(Clone)]
 struct Share {
     /// Bits of the share's number, the lowest first.
     wants: [Option<ShareBit>; SHARE],
@@ -319,12 +320,15 @@ pub fn construct(
     let shape = store.fragment.shape;
     let total = usize::from(shape.total());
     let shift = u32::from(shape.bits / 8).checked_ilog2()?;
-    let mut shares = [Share::new(store, any)?, Share::new(load, any)?];
+    let stored = Share::new(store, any)?;
+    let alone = core::ptr::eq(store, load);
+    let loaded = if alone { stored.clone() } else { Share::new(load, any)? };
+    let mut shares = [stored, loaded];
     let vector = together([store, load], &mut shares)?;
     let mut groups = heapless::Vec::new();
     let [stored, loaded] = &shares;
     served(store, stored, vector.as_slice(), shift, &mut groups);
-    if !core::ptr::eq(store, load) {
+    if !alone {
         served(load, loaded, vector.as_slice(), shift, &mut groups);
     }
     let (first, second) = if loads_first {
@@ -366,6 +370,20 @@ pub fn construct(
     Some(PlaceBasis { places })
 }
 
+/// The numbers of `count` bits of which `ones` are set, from the highest down.
+fn masks(count: u32, ones: u32) -> impl Iterator<Item = u32> {
+    let low = 1u32.checked_shl(ones).map_or(u32::MAX, |n| n.wrapping_sub(1));
+    let highest = low.checked_shl(count.saturating_sub(ones));
+    core::iter::successors(highest, move |mask| {
+        // The lowest bit above a gap goes down by one, and those below the gap follow it.
+        let tail = mask.trailing_ones();
+        let gap = mask.checked_shr(tail)?.trailing_zeros();
+        let kept = mask & !2u32.checked_shl(tail.checked_add(gap)?)?.wrapping_sub(1);
+        let moved = 2u32.checked_shl(tail)?.wrapping_sub(1);
+        Some(kept | moved.checked_shl(gap.checked_sub(1)?)?)
+    })
+}
+
 /// Gives each bit above the banks vectors of bank bits, so that no group of lanes meets in a bank;
 /// where none helps, it stays.
 fn settle(
@@ -378,16 +396,12 @@ fn settle(
         let banks = order.as_slice().get(share..top.min(p)).unwrap_or(&[]);
         let own = order.get(p).unwrap_or(0);
         let count = u32::try_from(banks.len()).unwrap_or(0);
-        let all = bit_of(banks.len());
         let sum = |mask: u32| {
             let chosen = banks.iter().enumerate().filter(|(q, _)| mask & bit_of(*q) != 0);
             chosen.fold(own, |sum, (_, e)| sum ^ e)
         };
         let fits = |e: &u32| groups.iter().filter(|g| g.top <= p).all(|g| !g.span.contains(*e));
-        let found = (0..=count).find_map(|ones| {
-            let masks = (0..all).rev().filter(|mask| mask.count_ones() == ones);
-            masks.map(sum).find(fits)
-        });
+        let found = (0..=count).find_map(|ones| masks(count, ones).map(sum).find(fits));
         let chosen = found.unwrap_or(own);
         if let Some(place) = order.as_mut_slice().get_mut(p) {
             *place = chosen;

@@ -1,10 +1,10 @@
 //! That the places meet in no bank where two sides take as much at once, on every way that the
 //! machines group lanes; and how near they are to the best of many others where they do not.
 
-use super::{HalfAccess, PlaceBasis, construct};
+use super::{HalfAccess, PlaceBasis, construct, masks};
 use crate::copy_atom::CopyAtom;
 use crate::evaluate::{EndMap, TargetInfo};
-use crate::map::{Fragment, SharedLayout, TileShape};
+use crate::map::{Fragment, SharedLayout, Subspace, TileShape};
 use lanebook::TABLES;
 use lanebook_layout::PostMap;
 use lanebook_tables::{Capability, Space, TupleStyle};
@@ -195,4 +195,58 @@ fn places_are_all_different() {
         all.sort_unstable();
         assert!(all.iter().copied().eq(0..1 << shape.total()), "{basis:?}");
     }
+}
+
+/// Numbers with so many bits come from the highest down, each once.
+#[test]
+fn numbers_with_so_many_bits_descend() {
+    for count in 0..=10u32 {
+        for ones in 0..=count {
+            let all: Vec<u32> =
+                (0..1u32 << count).rev().filter(|mask| mask.count_ones() == ones).collect();
+            assert_eq!(masks(count, ones).collect::<Vec<_>>(), all, "{ones} of {count}");
+        }
+    }
+}
+
+/// A subspace holds the sums of what was put in, and says of each as the sum of what, whatever the
+/// order of the vectors.
+#[test]
+fn a_subspace_names_the_sums_of_its_vectors() {
+    let mut noise = Noise(11);
+    let (mut inside, mut refused) = (0, 0);
+    for _ in 0..200 {
+        let (mut space, mut given): (Subspace, Vec<u32>) = (Subspace::new(), Vec::new());
+        let mut sums = std::vec![0u32];
+        for _ in 0..8 {
+            let vector = noise.below(1 << 20) as u32 & [0x1f, 0xf_ffff][noise.below(2)];
+            let is_new = !sums.contains(&vector);
+            assert_eq!(space.insert(vector, 1 << given.len()), is_new, "{vector:x} in {given:x?}");
+            if is_new {
+                sums.extend(sums.clone().iter().map(|sum| sum ^ vector));
+                given.push(vector);
+            } else {
+                refused += 1;
+            }
+        }
+        assert_eq!(usize::from(space.rank()), given.len());
+        for _ in 0..64 {
+            let vector = if noise.below(2) == 0 {
+                sums[noise.below(sums.len())]
+            } else {
+                noise.below(1 << 20) as u32
+            };
+            let names = space.names(vector);
+            assert_eq!(names.is_some(), sums.contains(&vector));
+            assert_eq!(space.contains(vector), names.is_some());
+            if let Some(names) = names {
+                let named = (0..given.len()).filter(|k| names >> k & 1 == 1);
+                assert_eq!(named.fold(0, |sum, k| sum ^ given[k]), vector);
+                inside += 1;
+            }
+        }
+    }
+    assert!(inside > 4000 && refused > 50, "{inside} inside, {refused} refused");
+    // A number that is no element's has no room.
+    assert!(!Subspace::new().insert(1 << 20, 1));
 }
