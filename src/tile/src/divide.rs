@@ -442,10 +442,12 @@ pub fn fit_copy(
         });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
-    let (order, inner) = match stored_rows(from, to, fixed, segment_bytes) {
-        _ if run => (to.storage_order().ok_or(Reject::Run { byte: 0 })?, 0),
-        Some(found) => found,
-        None => (plain_order(total).ok_or(Reject::Size)?, 0),
+    let (order, inner) = if run {
+        (to.storage_order().ok_or(Reject::Run { byte: 0 })?, 0)
+    } else if let Some(found) = stored_rows(from, to, fixed, segment_bytes) {
+        found
+    } else {
+        (plain_order(total).ok_or(Reject::Size)?, 0)
     };
     // The bits of a row, then the rest in order.
     let low = 1u32.checked_shl(inner).unwrap_or(0).wrapping_sub(1);
