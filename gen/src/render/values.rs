@@ -82,9 +82,10 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, sequences, arch_names, atom_names, dtype_names, op_names }
-    NameMap<'_> { key, displacements, ids }
-    Dispatch<'_> { seed, displacements, keys, begins, atoms }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, sequences, arch_names, atom_names, dtype_names, op_names, numbered_atoms, named_families }
+    NameMap<'_> { key, displacements, ids, buckets, slots }
+    Divisor { number, inverse }
+    Dispatch<'_> { seed, displacements, keys, begins, atoms, buckets, slots }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_pointer, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
         thread_register, read_thread, block_registers, read_block, read_blocks, param_blocks, flags, divide, leading_zeros, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, compare_signed, guard, end, nop, dispatch,

@@ -18,7 +18,8 @@ type Rank = (Reverse<u32>, u16);
 /// In the order of the tables.
 const LISTED: Rank = (Reverse(0), 0);
 
-/// The tables with the index of every architecture and instruction set made anew.
+/// The tables with the index of every architecture and instruction set made anew, and the lists of
+/// atoms that are found by number and by a part of their name.
 #[must_use]
 pub fn indexed(tables: t::Tables<'static>) -> t::Tables<'static> {
     indexed_where(tables, |_, _| true)
@@ -54,9 +55,14 @@ pub fn indexed_where(
         };
         t::Isa { dispatch: index(atoms, shared), ..*isa }
     });
+    let mut numbered: Vec<_> = all().filter(|(_, atom)| atom.stable() > 0).collect();
+    numbered.sort_by_key(|(_, atom)| atom.stable());
+    let families = all().filter(|(_, atom)| atom.name().contains('{'));
     t::Tables {
         archs: list(archs.collect::<Vec<_>>()),
         isas: list(isas.collect::<Vec<_>>()),
+        numbered_atoms: list(numbered.into_iter().map(|(id, _)| id)),
+        named_families: list(families.map(|(id, _)| id)),
         ..tables
     }
 }
@@ -109,6 +115,8 @@ fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
         keys: list(map.iter().map(|at| keys[*at])),
         begins: list(begins),
         atoms: list(atoms),
+        buckets: t::Divisor::by(u32::try_from(disps.len()).expect("few capabilities")),
+        slots: t::Divisor::by(u32::try_from(keys.len()).expect("few capabilities")),
     }
 }
 

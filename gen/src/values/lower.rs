@@ -49,6 +49,8 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         atom_names: named(&model.atom_names),
         dtype_names: named(&model.dtype_names),
         op_names: rules.op_names,
+        numbered_atoms: &[],
+        named_families: &[],
     })
 }
 

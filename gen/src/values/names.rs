@@ -44,11 +44,7 @@ impl OwnedNameMap {
     /// The map with its slices leaked.
     #[must_use]
     pub fn leak(&self) -> NameMap<'static> {
-        NameMap {
-            key: self.key,
-            displacements: Vec::leak(self.displacements.clone()),
-            ids: Vec::leak(self.ids.clone()),
-        }
+        NameMap::new(self.key, Vec::leak(self.displacements.clone()), Vec::leak(self.ids.clone()))
     }
 }
 
@@ -84,12 +80,9 @@ mod tests {
         let get = |map: NameMap<'_>| map.get("x", |_| Some("x"));
         assert_eq!(get(perfect(&[]).leak()), None);
         assert_eq!(get(NameMap::EMPTY), None);
-        assert_eq!(get(NameMap { key: 7, displacements: &[(1, 2)], ids: &[] }), None);
-        assert_eq!(get(NameMap { key: 7, displacements: &[], ids: &[0] }), None);
+        assert_eq!(get(NameMap::new(7, &[(1, 2)], &[])), None);
+        assert_eq!(get(NameMap::new(7, &[], &[0])), None);
         // No name where the id leads.
-        assert_eq!(
-            NameMap { key: 7, displacements: &[(0, 0)], ids: &[3] }.get("x", |_| None),
-            None
-        );
+        assert_eq!(NameMap::new(7, &[(0, 0)], &[3]).get("x", |_| None), None);
     }
 }

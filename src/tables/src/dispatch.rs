@@ -5,7 +5,7 @@
 //! such [`Capability`]; the engine asks [`Arch::dispatch`] and never walks over an architecture's
 //! atoms. The hash is phf's (buckets, displacements) over an integer hash of our own, looked up
 //! with checked access: nothing here can panic.
-use crate::hash::{Hashes, finish, mix};
+use crate::hash::{Divisor, Hashes, finish, mix};
 use crate::{Arch, ArchAtom, AtomId, AtomicOp, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
 
 /// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are
@@ -267,6 +267,10 @@ pub struct Dispatch<'a> {
     pub begins: &'a [u16],
     /// Lists of atoms, one after the other.
     pub atoms: &'a [AtomId],
+    /// By the number of displacements.
+    pub buckets: Divisor,
+    /// By the number of slots.
+    pub slots: Divisor,
 }
 
 /// The hash of a capability's number.
@@ -278,8 +282,15 @@ pub const fn capability_hash(key: u32, seed: u64) -> Hashes {
 
 impl<'a> Dispatch<'a> {
     /// Answers nothing.
-    pub const EMPTY: Dispatch<'static> =
-        Dispatch { seed: 0, displacements: &[], keys: &[], begins: &[], atoms: &[] };
+    pub const EMPTY: Dispatch<'static> = Dispatch {
+        seed: 0,
+        displacements: &[],
+        keys: &[],
+        begins: &[],
+        atoms: &[],
+        buckets: Divisor::by(0),
+        slots: Divisor::by(0),
+    };
 
     /// The atoms under a capability.
     #[must_use]
@@ -289,7 +300,8 @@ impl<'a> Dispatch<'a> {
     }
 
     fn find(&self, key: CapabilityKey) -> Option<&'a [AtomId]> {
-        let slot = capability_hash(key.0, self.seed).slot(self.displacements, self.keys.len())?;
+        let slot =
+            capability_hash(key.0, self.seed).slot(self.displacements, self.buckets, self.slots)?;
         if *self.keys.get(slot)? != key.0 {
             return None;
         }

@@ -301,7 +301,7 @@ pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotC
 #[doc(hidden)]
 pub use dispatch::capability_hash;
 #[doc(hidden)]
-pub use hash::{Hashes, NameMap, name_hash};
+pub use hash::{Divisor, Hashes, NameMap, name_hash};
 #[doc(hidden)]
 pub use list::{List, Name};
 #[doc(hidden)]
@@ -395,6 +395,10 @@ pub struct Tables<'a> {
     pub dtype_names: NameMap<'a>,
     /// Operation names and aliases to [`OpId`].
     pub op_names: NameMap<'a>,
+    /// Atoms that have a number of the ledger, ascending by it.
+    pub numbered_atoms: &'a [AtomId],
+    /// Atoms whose names have parameters, in the order of the tables.
+    pub named_families: &'a [AtomId],
 }
 
 impl<'a> Tables<'a> {
@@ -426,8 +430,9 @@ impl<'a> Tables<'a> {
     /// ```
     #[must_use]
     pub fn atom_numbered(&self, stable: u32) -> Option<AtomId> {
-        let found = self.atoms.iter().position(|atom| stable > 0 && atom.stable() == stable)?;
-        u16::try_from(found).ok().map(AtomId)
+        let number = |id: &AtomId| self.atom(*id).map_or(0, Atom::stable);
+        let at = self.numbered_atoms.binary_search_by_key(&stable, number).ok()?;
+        self.numbered_atoms.get(at).copied()
     }
     /// The element type with this name.
     #[must_use]

@@ -164,8 +164,7 @@ impl<'a> Tables<'a> {
         if let Some(id) = self.atom_named(name) {
             return Some((id, self.atom(id)?.usual()));
         }
-        let numbered = (0u16..).zip(self.atoms).filter(|(_, atom)| atom.name().contains('{'));
-        numbered.filter_map(|(k, atom)| Some((AtomId(k), named(atom, name)?))).next()
+        self.named_families.iter().find_map(|id| Some((*id, named(self.atom(*id)?, name)?)))
     }
 }
 

@@ -1,5 +1,5 @@
 //! Perfect-hash name look-up with checked access.
-use crate::hash::{Hashes, finish, mix};
+use crate::hash::{Divisor, Hashes, finish, mix};
 
 /// A perfect hash from names to dense ids. The state is computed by `lanebook-gen` with phf's own
 /// generator over [`name_hash`]; the look-up is written out here with checked access, so that no
@@ -12,11 +12,23 @@ pub struct NameMap<'a> {
     pub displacements: &'a [(u16, u16)],
     /// Ids in hash order.
     pub ids: &'a [u16],
+    /// By the number of displacements.
+    pub buckets: Divisor,
+    /// By the number of ids.
+    pub slots: Divisor,
 }
 
 impl<'a> NameMap<'a> {
     /// A map without names.
-    pub const EMPTY: NameMap<'static> = NameMap { key: 0, displacements: &[], ids: &[] };
+    pub const EMPTY: NameMap<'static> = NameMap::new(0, &[], &[]);
+
+    /// A map as phf's generator has it.
+    #[must_use]
+    pub const fn new(key: u64, displacements: &'a [(u16, u16)], ids: &'a [u16]) -> Self {
+        let (buckets, slots) =
+            (Divisor::by(displacements.len() as u32), Divisor::by(ids.len() as u32));
+        Self { key, displacements, ids, buckets, slots }
+    }
 
     /// The only id that can have a name, if `name_of` says that it has.
     #[inline]
@@ -28,7 +40,8 @@ impl<'a> NameMap<'a> {
     /// The only id that can have a name.
     #[must_use]
     pub fn candidate(&self, name: &str) -> Option<u16> {
-        self.ids.get(name_hash(name, self.key).slot(self.displacements, self.ids.len())?).copied()
+        let hashes = name_hash(name, self.key);
+        self.ids.get(hashes.slot(self.displacements, self.buckets, self.slots)?).copied()
     }
 }
 

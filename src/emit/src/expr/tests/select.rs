@@ -243,6 +243,8 @@ static TOY: Tables<'static> = Tables {
     atom_names: NameMap::EMPTY,
     dtype_names: NameMap::EMPTY,
     op_names: NameMap::EMPTY,
+    numbered_atoms: &[],
+    named_families: &[],
 };
 
 #[derive(Default)]
