@@ -14,7 +14,7 @@ use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
-use lanebook_tables::{Arch, ArchId, AtomId, Capability, Isa, Space, Tables};
+use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
 use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo, is_addressable};
@@ -123,25 +123,29 @@ pub(crate) struct Best {
     pub(crate) tiled: Option<(u8, MapPlan)>,
 }
 
-/// Lists the copy atoms whose addresses are made here.
+/// Lists the copy atoms whose addresses are made here. A function of register tiles alone has
+/// nothing in global memory: between that and registers there is nothing to list.
 #[inline(never)] // What it looks at leaves the stack before anything is chosen.
 fn list_copy_atoms(
-    tables: &Tables<'_>,
-    (machine, isa): (&Arch<'_>, &Isa<'_>),
+    target: &TargetInfo<'_>,
+    program: &Program<'_, '_>,
     function: Op,
     workspace: &mut Workspace<'_>,
 ) -> Result<(), PlanError> {
+    let TargetInfo { tables, arch, isa, .. } = *target;
+    let mut parameters = program.parameters(function).map(|value| program.type_of(value));
+    let within = parameters.all(|ty| ty.is_tile() && !ty.is_memory());
+    let is_met = |(from, to): &(Space, Space)| {
+        let joins = |space: Space| *from == space || *to == space;
+        !joins(Space::Tensor) && (!within || !joins(Space::Global) || joins(Space::Shared))
+    };
     // Between two spaces the widest stand first: once one fits, what needs many more instructions
     // need not be tried.
-    for (from, to) in
-        Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor)
-    {
-        for copy_atom in
-            machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
-                let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
-                CopyAtom::of(*id, atom)
-            })
-        {
+    for (from, to) in Space::pairs().filter(is_met) {
+        for copy_atom in arch.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
+            let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
+            CopyAtom::of(*id, atom)
+        }) {
             let capacity = workspace.copy_atoms.capacity();
             workspace
                 .copy_atoms
@@ -193,7 +197,7 @@ pub fn choose(
     workspace.copies.clear();
     workspace.tiles.clear();
     let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
-    list_copy_atoms(tables, (machine, isa), function, workspace)?;
+    list_copy_atoms(&target, program, function, workspace)?;
     let mut planner = Planner {
         target,
         function,
