@@ -67,7 +67,7 @@ impl FragmentRelation {
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
 ///
 /// Where element types change on the way, a narrower one is `unpacked` (a register an element) or
-/// packed. `reader`: the operation, and which operand of it, that wants the value so. Tiles that
+/// packed; what has the first one's width again is as that one is. `reader`: the operation, and which operand of it, that wants the value so. Tiles that
 /// are `unread` get none.
 pub fn spread(
     program: &Program<'_, '_>,
@@ -79,6 +79,7 @@ pub fn spread(
     fragments: &mut VecView<FragmentPlan>,
 ) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
+    let first = (fragment.shape.bits, fragment.unpacked);
     let mut next = Some((value, fragment, None));
     loop {
         let (value, fragment, from) = match (next.take(), waiting.pop()) {
@@ -102,6 +103,7 @@ pub fn spread(
             .dtype
             .and_then(|d| program.tables().dtype(d))
             .map_or(fragment.shape.bits, |d| d.held);
+        let unpacked = if bits == first.0 { first.1 } else { unpacked };
         let fragment = fragment.with_bits(bits, unpacked);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
