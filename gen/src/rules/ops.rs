@@ -30,7 +30,7 @@ pub struct Op {
     pub index: Option<IndexWord>,
 }
 
-const ROLES: [OpRole; 40] = [
+const ROLES: [OpRole; 41] = [
     OpRole::Function,
     OpRole::Alloc,
     OpRole::Constant,
@@ -46,6 +46,7 @@ const ROLES: [OpRole; 40] = [
     OpRole::Split,
     OpRole::Slice,
     OpRole::Reduce,
+    OpRole::Scan,
     OpRole::Broadcast,
     OpRole::View,
     OpRole::Select,

@@ -48,6 +48,8 @@ const WORDS: &[&str] = &[
     "exchange",
     "max",
     "min",
+    "add",
+    "reverse",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -86,6 +88,8 @@ pub const END: &str = "end";
 pub const STAGES: &str = "num_stages";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
+/// Attribute: a scan goes from the last element to the first.
+pub const REVERSE: &str = "reverse";
 /// A reduction's kind: the sum.
 pub const ADD: &str = "add";
 /// A reduction's kind: the greatest.

@@ -42,4 +42,5 @@ lanebook_ir::details! {
     23 Atomic { op, why } at op => [why as u32];
     24 Reshape(op) at op => [];
     25 Scratch { op, need, have } at op => [need, have];
+    26 Part { op, why } at op => [why as u32];
 }

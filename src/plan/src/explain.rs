@@ -4,8 +4,8 @@
 //! ([`PlanError::write_named`]), and without.
 
 use crate::data::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unatomic, Unindexed, Unscaled, Unstaged,
-    Unwritable,
+    MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unatomic, Unindexed, Unparted, Unscaled,
+    Unstaged, Unwritable,
 };
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
@@ -251,6 +251,14 @@ impl PlanError {
             Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
+            Self::Part { why, .. } => sink.write_str(match why {
+                Unparted::Shape => "a part has as many dimensions as its tile, and a tile with one put in has the tile's own shape",
+                Unparted::Place => "a part begins at a place that is a number: one subscript for each dimension",
+                Unparted::Outside => "the part reaches beyond the tile",
+                Unparted::Between => "a part begins at a multiple of its extent, and the tile's extent is a multiple of it too: else its elements lie in registers of different numbers from lane to lane",
+                Unparted::Dimension => "`axis` names a dimension of the tile",
+                Unparted::Steps => "the dimension of a scan has a power of two of elements: each step joins two runs of one length",
+            }),
             Self::Indexed { why, .. } => sink.write_str(match why {
                 Unindexed::Shared => "a tile of indices says where elements lie in a memref: not in a tile in shared memory",
                 Unindexed::Element => "a tile of indices has whole numbers of 32 bits",
@@ -294,7 +302,9 @@ shown!(PlanError);
 
 #[cfg(test)]
 mod tests {
-    use super::{Op, PlanError, PlanPool, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable};
+    use super::{
+        Op, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unwritable,
+    };
     use lanebook_layout::every_variant_speaks;
     use lanebook_tile::tiling::Reject;
 
@@ -310,7 +320,7 @@ mod tests {
             SharedMemory { op, need, have }, Scratch { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
             Stages { op, why: Unstaged::NoCopy }, Masked(op), Reshape(op),
-            Indexed { op, why: Unindexed::Shape }, Atomic { op, why: Unatomic::Shared },
+            Part { op, why: Unparted::Between }, Indexed { op, why: Unindexed::Shape }, Atomic { op, why: Unatomic::Shared },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

@@ -40,6 +40,8 @@ pub enum OpRole {
     Slice,
     /// One dimension (attribute `axis`) is combined away.
     Reduce,
+    /// Each element is combined with all before it along a dimension (attribute `axis`).
+    Scan,
     /// Repeats elements along dimensions of extent 1 or along new ones.
     Broadcast,
     /// Another look at the same storage.
@@ -104,6 +106,12 @@ impl OpRole {
     #[must_use]
     pub const fn is_lanewise(self) -> bool {
         matches!(self, Self::Elementwise | Self::Select)
+    }
+    /// Stands in a tile program for several operations, which are put in its place before anything is
+    /// chosen.
+    #[must_use]
+    pub const fn is_composed(self) -> bool {
+        matches!(self, Self::Join | Self::Split | Self::Slice | Self::Scan)
     }
     /// Loops: the body may run any number of times.
     #[must_use]

@@ -40,7 +40,7 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 12] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 14] = [
     (
         "argmax.tile",
         [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 128)]), (1, &[("M", 40), ("N", 5)])],
@@ -50,6 +50,11 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 12] = [
         "attention_backward.tile",
         [(1, &[("M", 70), ("N", 100)]), (1, &[("M", 32), ("N", 64)]), (1, &[("M", 5), ("N", 130)])],
         ("sub %dp, %db", "sub %dp, %dp"),
+    ),
+    (
+        "cumsum.tile",
+        [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 128)]), (1, &[("M", 3), ("N", 70)])],
+        ("add %y, %o", "add %y, %y"),
     ),
     (
         "dropout.tile",
@@ -128,6 +133,15 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 12] = [
             (1, &[("N", 3), ("H", 1), ("W", 5), ("C", 72)]),
         ],
         ("sub %xj, 1", "sub %xj, 2"),
+    ),
+    (
+        "rotary.tile",
+        [
+            (1, &[("M", 33), ("N", 128), ("P", 64)]),
+            (1, &[("M", 16), ("N", 64), ("P", 32)]),
+            (1, &[("M", 3), ("N", 72), ("P", 36)]),
+        ],
+        ("join %dh, %eh", "join %eh, %dh"),
     ),
 ];
 /// The one of them whose copies run ahead.

@@ -7,7 +7,9 @@ use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::plan::{PlanError, PlanPool, Reject, Unatomic, Unindexed, Unstaged, Unwritable};
+use lanebook::plan::{
+    PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged, Unwritable,
+};
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
@@ -389,6 +391,25 @@ pub(super) fn of_plan(
             Problem::refused(
                 what,
                 "store the tile to a memref and load it back under the other shape, or take a width that is a power of two",
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::Part { op, why } => here(
+            Problem::refused(
+                what,
+                match why {
+                    Unparted::Shape => "reshape the part, or the tile, in front of this",
+                    Unparted::Place => {
+                        "write one number for each dimension, or load the part from memory"
+                    }
+                    Unparted::Outside => "take fewer elements",
+                    Unparted::Between => "take several smaller parts, or load the part from memory",
+                    Unparted::Steps => {
+                        "fill the tile up with what changes nothing: 0 for a sum, 1 for a product"
+                    }
+                    _ => "count dimensions from 0, the outermost one",
+                },
             ),
             op,
             String::new(),

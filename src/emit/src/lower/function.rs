@@ -68,6 +68,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Matrix => self.product(op, open)?,
                 role if shapes(role) && self.is_number(op) => self.constant(op)?,
                 role if computes(role) && self.is_unread(op) => {}
+                // Others stand in its place.
+                role if role.is_composed() => {}
                 OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
                 OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
                 OpRole::Transpose | OpRole::Reshape => self.rename(op)?,

@@ -665,12 +665,16 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
     }
 
-    /// A memref has one subscript for each dimension, anything else none; each is an index.
+    /// A memref has one subscript for each dimension, and so has the tile of which a part is taken or
+    /// into which one is put, anything else none; each is an index.
     fn subscripts(self) -> ContractResult {
         let program = self.program;
+        let last = program.operand_count(self.op).checked_sub(1);
+        let parted = last.filter(|_| program.role(self.op) == OpRole::Slice);
         for (operand, value) in (0u8..).zip(program.operands(self.op)) {
-            let global = self.kinds(value) & kind::GLOBAL != 0;
-            let rank = if global { program.type_of(value).shape.rank() } else { 0 };
+            let has_places =
+                self.kinds(value) & kind::GLOBAL != 0 || parted == Some(usize::from(operand));
+            let rank = if has_places { program.type_of(value).shape.rank() } else { 0 };
             let found = program.subscripts(self.op, usize::from(operand)).count();
             if found != rank {
                 let needed = u8::try_from(rank).unwrap_or(u8::MAX);

@@ -9,7 +9,7 @@ use lanebook_tile::tiling::Reject;
 /// use lanebook::TABLES;
 /// use lanebook::compile::{CompileError, KernelStorage, plan};
 /// use lanebook::ir::{Options, SmallStorage, parse};
-/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable};
+/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unwritable};
 ///
 /// // Threads that are no power of two.
 /// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 100} {
@@ -28,7 +28,7 @@ use lanebook_tile::tiling::Reject;
 /// // Pools, and reasons inside of others.
 /// assert!(!PlanPool::Fragments.describe().is_empty());
 /// assert_ne!(Unwritable::Size.message(true), Unwritable::Axes.message(true));
-/// # fn reasons(_: Unatomic, _: Unindexed, _: Unscaled, _: Unstaged) {}
+/// # fn reasons(_: Unatomic, _: Unindexed, _: Unparted, _: Unscaled, _: Unstaged) {}
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -164,6 +164,13 @@ pub enum PlanError {
     /// The elements of a tile's rows do not follow each other under one of two shapes: a width that is
     /// no power of two has its columns in blocks.
     Reshape(Op),
+    /// A part of a tile, or a scan of one, that is not made.
+    Part {
+        /// The operation.
+        op: Op,
+        /// Why.
+        why: Unparted,
+    },
     /// An index tile that is not obeyed.
     Indexed {
         /// What has it.
@@ -218,6 +225,7 @@ impl PlanError {
             | Self::GlobalReach { op, .. }
             | Self::Masked(op)
             | Self::Reshape(op)
+            | Self::Part { op, .. }
             | Self::Indexed { op, .. }
             | Self::Atomic { op, .. }
             | Self::Stages { op, .. } => *op = to(*op),
@@ -310,6 +318,25 @@ pub enum Unindexed {
     Missing,
     /// A tile stands where neither indices nor, behind them, a mask does.
     Order,
+}
+
+/// Why a part of a tile, or a scan of one, is not made.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unparted {
+    /// The part has not as many dimensions as the tile, or the result is not the tile's shape.
+    Shape,
+    /// The part begins at a place that the program does not say as a number.
+    Place,
+    /// The part reaches beyond the tile.
+    Outside,
+    /// The part does not begin at a multiple of its extent, or the tile is not a multiple of it.
+    Between,
+    /// The tile has no such dimension.
+    Dimension,
+    /// The dimension of a scan has not a power of two of elements.
+    Steps,
 }
 
 /// Why no instruction does an atomic operation.

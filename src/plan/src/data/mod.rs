@@ -10,7 +10,8 @@ pub(crate) mod tiled;
 
 pub(crate) use crate::data::error::STAGED_REACH;
 pub use crate::data::error::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unscaled, Unstaged, Unwritable,
+    MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
+    Unwritable,
 };
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;

@@ -54,8 +54,9 @@ impl Planner<'_, '_, '_, '_> {
                     self.add(op, CopyEnd::Registers(value), to)?;
                 }
                 // What nothing reads is not computed.
-                role if role.is_lanewise()
-                    && (self.is_done(op) || program_unread(self.program, op)) => {}
+                role if role.is_lanewise() && self.is_done(op) => {}
+                role if (role.is_lanewise() || role.is_composed())
+                    && program_unread(self.program, op) => {}
                 OpRole::Broadcast if self.program.repeated_number(op).is_some() => {
                     self.collect_number(op)?
                 }

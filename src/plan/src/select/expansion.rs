@@ -1,6 +1,6 @@
-//! Operations in whose place others stand: branches, which loops stand for, reductions of two tiles,
-//! repetitions of narrow elements, and elementwise operations that no instruction of the architecture does, by
-//! `rules/sequences.ron`.
+//! Operations in whose place others stand: branches, which loops stand for, reductions of two tiles
+//! and of narrow elements, scans, parts of tiles, repetitions of narrow elements, and elementwise
+//! operations that no instruction of the architecture does, by `rules/sequences.ron`.
 //!
 //! The operations of a sequence stand right before the one that they are for, whose readers read
 //! the last of them. The one itself stays where it is, read by nobody, so that all can be undone.
@@ -11,7 +11,7 @@ use crate::data::{PlanError, PlanPool};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
-use crate::select::repeats;
+use crate::select::{parts, repeats, scan};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -43,6 +43,8 @@ enum Replacement {
     Choice(Op),
     /// Operations on one tile each, before it; this one makes the extreme.
     Extreme(Op),
+    /// Operations before it, which make these in place of its results.
+    Values([Option<Value>; 2]),
     /// Loops: itself, and maybe another one.
     Loops(TurnedBranch),
 }
@@ -79,28 +81,7 @@ impl<'w> Expansions<'w> {
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         let no_room =
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
-        let mut at = program.inside(function).next();
-        while let Some(op) = at {
-            let before = program.previous(op);
-            let how = if program.role(op) == OpRole::If {
-                Some(Replacement::Loops(branches::turn(program, op).ok_or(no_room(op))?))
-            } else if let Some(kind) = extremes::kind(program, op) {
-                Some(Replacement::Extreme(extremes::put(program, op, kind).ok_or(no_room(op))?))
-            } else if repeats::is_narrow(program, op) {
-                repeats::put(program, op).ok_or(no_room(op))?;
-                Some(Replacement::Steps)
-            } else {
-                None
-            };
-            if let Some(how) = how {
-                let made = Replaced { op, before, how };
-                if let Err(made) = self.replaced.push(made) {
-                    let _ = take_out(program, &made);
-                    return Err(full(op));
-                }
-            }
-            at = program.following(op, Some(function));
-        }
+        self.compose(program, function)?;
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             if let Some(other) = filled(program, op) {
@@ -124,6 +105,35 @@ impl<'w> Expansions<'w> {
             at = match before {
                 Some(before) => program.next(before),
                 None => program.block_of(op).and_then(|block| program.first(block)),
+            };
+        }
+        Ok(())
+    }
+
+    /// Puts others in the place of each operation that stands for several whatever the architecture
+    /// is.
+    #[inline(never)]
+    fn compose(&mut self, program: &mut Program<'_, '_>, function: Op) -> Result<(), PlanError> {
+        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
+        let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
+        let mut at = program.inside(function).next();
+        while let Some(op) = at {
+            let before = program.previous(op);
+            let how = composed(program, op, before)?;
+            if let Some(how) = how {
+                let made = Replaced { op, before, how };
+                if let Err(made) = self.replaced.push(made) {
+                    let _ = take_out(program, &made);
+                    return Err(full(op));
+                }
+            }
+            at = match how {
+                // What stands in its place may itself stand for others.
+                Some(Replacement::Values(_)) => match before {
+                    Some(before) => program.next(before),
+                    None => program.block_of(op).and_then(|block| program.first(block)),
+                },
+                _ => program.following(op, Some(function)),
             };
         }
         Ok(())
@@ -160,6 +170,65 @@ impl<'w> Expansions<'w> {
     }
 }
 
+/// Puts others before an operation that stands for several, if it does.
+#[inline(never)]
+fn composed(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    before: Option<Op>,
+) -> Result<Option<Replacement>, PlanError> {
+    let no_room = PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
+    let role = program.role(op);
+    if role == OpRole::If {
+        return Ok(Some(Replacement::Loops(branches::turn(program, op).ok_or(no_room)?)));
+    }
+    if repeats::is_narrow(program, op) {
+        repeats::put(program, op).ok_or(no_room)?;
+        return Ok(Some(Replacement::Steps));
+    }
+    let is_narrow = scan::is_narrow(program, op);
+    if (is_narrow || role.is_composed()) && parts::is_read(program, op) {
+        match role {
+            OpRole::Scan => scan::check(program, op)?,
+            _ => parts::check(program, op)?,
+        }
+        let mark = program.mark();
+        let made = values(program, op, before);
+        match made {
+            Some(_) => program.keep(mark),
+            None => program.undo(mark),
+        }
+        return Ok(Some(Replacement::Values(made.ok_or(no_room)?)));
+    }
+    let Some(kind) = extremes::kind(program, op) else { return Ok(None) };
+    Ok(Some(Replacement::Extreme(extremes::put(program, op, kind).ok_or(no_room)?)))
+}
+
+/// What is made before an operation in place of its results, which its readers then read.
+fn values(program: &mut Program<'_, '_>, op: Op, before: Option<Op>) -> Option<[Option<Value>; 2]> {
+    let mut made = match program.role(op) {
+        OpRole::Scan => scan::made(program, op)?,
+        OpRole::Reduce => scan::widened(program, op)?,
+        _ => parts::made(program, op)?,
+    };
+    for (number, made) in made.iter_mut().enumerate() {
+        let Some(value) = *made else { continue };
+        let mut own = core::iter::successors(program.previous(op), |at| program.previous(*at))
+            .take_while(|at| Some(*at) != before);
+        // What was there before stays what it is, also when others are taken out again.
+        let def = program.def_op(value);
+        let value = if own.any(|at| Some(at) == def) {
+            value
+        } else {
+            let decl = program.tables().op_of_role(OpRole::Convert)?;
+            extremes::value(program, op, decl, &[value], program.type_of(value))?
+        };
+        *made = Some(value);
+        program.replace_all_uses(program.result(op, number)?, value).ok()?;
+    }
+    Some(made)
+}
+
 /// Lets everybody read again what the program says, without what was put in its place.
 fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
     match one.how {
@@ -170,6 +239,14 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
         }
         Replacement::Loops(branch) => branches::undo(program, one.op, &branch)?,
         Replacement::Extreme(first) => extremes::undo(program, one.op, first)?,
+        Replacement::Values(made) => {
+            for (number, made) in made.iter().enumerate() {
+                let (Some(made), Some(result)) = (*made, program.result(one.op, number)) else {
+                    continue;
+                };
+                program.replace_all_uses(made, result).ok()?;
+            }
+        }
         Replacement::Steps => {
             let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
             if let Some(last) = last {

@@ -7,6 +7,7 @@
 //! must be: one shared layout serves all its writers and readers, one product fixes the fragments
 //! of its three operands. Every rejected candidate keeps its reason in the
 //! [`Plan`](crate::data::Plan).
+mod before;
 mod branches;
 pub(crate) mod collect;
 #[doc(hidden)]
@@ -17,9 +18,11 @@ pub(crate) mod fragments;
 mod loops;
 pub(crate) mod matrix;
 pub(crate) mod memory;
+mod parts;
 pub(crate) mod planner;
 pub(crate) mod ready;
 mod repeats;
+mod scan;
 mod stages;
 
 #[doc(hidden)]

@@ -11,6 +11,7 @@ use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, shared, written};
 use super::nests::nests;
+use super::parts::parts;
 use super::places::places;
 use super::program::{Id, Program, Type};
 use super::revisit::revisit;
@@ -22,7 +23,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 30] = [
+pub const KINDS: [(&str, Make); 31] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -53,6 +54,7 @@ pub const KINDS: [(&str, Make); 30] = [
     ("masks", masks),
     ("indices", indices),
     ("branches", branches),
+    ("parts", parts),
 ];
 
 /// A program of a kind.

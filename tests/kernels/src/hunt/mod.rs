@@ -16,6 +16,7 @@ mod line;
 mod masks;
 mod memory;
 mod nests;
+mod parts;
 mod places;
 pub mod planted;
 pub mod program;

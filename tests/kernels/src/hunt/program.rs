@@ -534,6 +534,7 @@ impl Program {
                         | "reduce"
                         | "broadcast"
                         | "reshape"
+                        | "scan"
                         | "arith.bitcast"
                         | "tt.fp_to_fp"
                 );
@@ -550,6 +551,10 @@ impl Program {
                         line.words(),
                         ty.words()
                     );
+                    return;
+                }
+                if let Some(line) = self.of_parts(name, (ins, *id), attributes) {
+                    let _ = writeln!(out, "{line}");
                     return;
                 }
                 let types = if converts {
@@ -587,6 +592,29 @@ impl Program {
                 writeln!(out, "{:1$}}}", "", depth * 2)
             }
         };
+    }
+
+    /// An operation on a part of a tile, or on pairs.
+    fn of_parts(&self, name: &str, (ins, id): (&[Id], Id), starts: &str) -> Option<String> {
+        let (first, to) = (*ins.first()?, self.registers(id));
+        let from = self.registers(first);
+        let second = ins.get(1).map(|second| (*second, self.registers(*second)));
+        Some(match (name, second) {
+            ("extract_slice", _) => {
+                format!("%v{id} = extract_slice %v{first}[{starts}] : {from} -> {to}")
+            }
+            ("insert_slice", Some((tile, of))) => {
+                format!(
+                    "%v{id} = insert_slice %v{first}, %v{tile}[{starts}] : {from}, {of} -> {to}"
+                )
+            }
+            ("join", Some((second, of))) => {
+                format!("%v{id} = join %v{first}, %v{second} : {from}, {of} -> {to}")
+            }
+            ("first", _) => format!("%v{id}, %w{id} = split %v{first} : {from} -> {to}, {to}"),
+            ("second", _) => format!("%w{id}, %v{id} = split %v{first} : {from} -> {to}, {to}"),
+            _ => return None,
+        })
     }
 
     /// The end of a block, which passes on what it has.

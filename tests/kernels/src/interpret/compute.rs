@@ -2,6 +2,7 @@
 
 use super::Said;
 use super::element::Element;
+use super::parts;
 use super::product::{UnitArithmetic, multiply, scaled, sum};
 use super::text::attribute;
 use super::tile::{Item, Sure, Tile};
@@ -28,6 +29,7 @@ pub(super) fn compute(
         "mma" => multiply(tiles, &shape, element, unit)?,
         "mma_scaled" => scaled(tiles, &shape, element, unit)?,
         "reduce" => reduce(a, attributes)?,
+        "scan" => parts::scanned(a, attributes)?,
         "broadcast" => broadcast(a, attributes, &shape)?,
         _ => each(op, tiles, element)?,
     };
@@ -116,7 +118,8 @@ fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
         .collect())
 }
 
-fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
+fn reduce(narrow: &Tile, attributes: &str) -> Said<Vec<Item>> {
+    let a = &widened(narrow);
     let axis: usize = attribute(attributes, "axis")
         .and_then(|v| v.parse().ok())
         .filter(|axis| *axis < a.shape.len())
@@ -126,16 +129,50 @@ fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
     let line =
         |i: usize| (0..along).map(move |j| a.items[(i / inner * along + j) * inner + i % inner]);
     let kind = attribute(attributes, "kind").ok_or("no kind")?;
-    (0..a.items.len() / along)
-        .map(|i| match kind {
-            "add" => Ok(sum(a.element, &line(i).collect::<Vec<_>>())),
-            "max" | "min" => line(i)
-                .reduce(|x, y| extreme(a.element, x, y, kind == "max"))
-                .ok_or("no elements".to_string()),
-            "mul" => Ok(product(a.element, &line(i).collect::<Vec<_>>())),
-            other => Err(format!("kind {other}")),
-        })
-        .collect()
+    let items = (0..a.items.len() / along)
+        .map(|i| combined(a.element, &line(i).collect::<Vec<_>>(), kind))
+        .collect::<Said<_>>()?;
+    narrowed(a.element, narrow.element, items)
+}
+
+/// What elements of 32 bits combine to, in any order.
+pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Item> {
+    match kind {
+        "add" => Ok(sum(element, items)),
+        "max" | "min" => items
+            .iter()
+            .copied()
+            .reduce(|x, y| extreme(element, x, y, kind == "max"))
+            .ok_or("no elements".to_string()),
+        "mul" => Ok(product(element, items)),
+        other => Err(format!("kind {other}")),
+    }
+}
+
+/// The same values as elements of 32 bits, where they have fewer.
+pub(super) fn widened(a: &Tile) -> Tile {
+    let element = match a.element {
+        Element::Whole { bits, signed } if bits < 32 => Element::Whole { bits: 32, signed },
+        Element::F16 | Element::Bf16 | Element::Float8 { .. } => Element::F32,
+        same => same,
+    };
+    if element == a.element {
+        return a.clone();
+    }
+    let wide = |item: &Item| Item { bits: element.encode(a.element.decode(item.bits)), ..*item };
+    Tile { shape: a.shape.clone(), element, items: a.items.iter().map(wide).collect() }
+}
+
+/// Elements of 32 bits as narrower ones, rounded once.
+pub(super) fn narrowed(from: Element, to: Element, items: Vec<Item>) -> Said<Vec<Item>> {
+    if from == to {
+        return Ok(items);
+    }
+    if from.is_whole() {
+        let tile = Tile { shape: vec![items.len()], element: from, items };
+        return resized("arith.trunci", &tile, to);
+    }
+    Ok(items.into_iter().map(|item| cast(from, to, item)).collect())
 }
 
 /// The extreme of each line, or the least of what stands beside its like in another tile: not fixed

@@ -3,6 +3,7 @@
 use super::compute::{compute, extremes};
 use super::element::Element;
 use super::indexed::Indices;
+use super::parts;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
@@ -355,6 +356,16 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
+    /// A tile's name, and where a part of it begins.
+    fn starts<'n>(&self, operand: &'n str) -> Said<(&'n str, Vec<usize>)> {
+        let (name, starts) = operand.split_once('[').ok_or("no subscripts")?;
+        let mut out = Vec::new();
+        for start in list(starts.trim_end_matches(']')) {
+            out.push(usize::try_from(self.index(&start)?).map_err(|_| "a place below zero")?);
+        }
+        Ok((name.trim(), out))
+    }
+
     /// A tile of indices with what its statement says of it.
     fn indices(&self, name: &str, operands: &str) -> Said<Indices> {
         let axis = attribute(operands, "axis").map(str::parse).transpose();
@@ -444,6 +455,22 @@ impl<'p> Machine<'p> {
                     of(second, extremes(&tile, Some(&beside), operands))?,
                 ];
                 self.values.extend([extreme, place].into_iter().cloned().zip(values));
+                return Ok(());
+            }
+            "extract_slice" => {
+                let (name, starts) = self.starts(input(0)?)?;
+                Value::Tile(parts::taken(&self.tile(name)?, &tile_type(to)?.0, &starts)?)
+            }
+            "insert_slice" => {
+                let (name, starts) = self.starts(input(1)?)?;
+                Value::Tile(parts::put(&self.tile(input(0)?)?, &self.tile(name)?, &starts)?)
+            }
+            "join" => Value::Tile(parts::joined(&self.tile(input(0)?)?, &self.tile(input(1)?)?)),
+            "split" => {
+                let pairs = self.tile(input(0)?)?;
+                for (number, name) in list(result.as_deref().unwrap_or("")).iter().enumerate() {
+                    self.values.insert(name.clone(), Value::Tile(parts::half(&pairs, number)?));
+                }
                 return Ok(());
             }
             "tiled_load" => {

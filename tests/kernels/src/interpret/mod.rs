@@ -21,6 +21,7 @@ mod indexed;
 pub mod inputs;
 mod loops;
 mod machine;
+mod parts;
 mod product;
 mod text;
 pub mod tile;

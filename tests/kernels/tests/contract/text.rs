@@ -161,6 +161,7 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
+        role if role.is_composed() => composed(name, role, ty),
         OpRole::Convert | OpRole::Transpose | OpRole::Reshape => kernel(
             &format!(
                 "{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}",
@@ -288,6 +289,45 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
         }
         _ => return None,
     })
+}
+
+/// A program of a scan, a part of a tile, or pairs.
+fn composed(name: &str, role: OpRole, ty: &str) -> String {
+    let square = format!("tensor<32x32x{ty}>");
+    let to = format!("tensor<32x32x{ty}{LAYOUT}>");
+    let (pairs, single) = (format!("tensor<512x2x{ty}>"), format!("tensor<512x{ty}>"));
+    let own = |of: OpRole, mark: &str| if of == role { mark.to_string() } else { String::new() };
+    let (join, split) = (OpRole::Join, OpRole::Split);
+    let body = match (role, name) {
+        (OpRole::Scan, _) => {
+            let loaded = load("a", "A", "32x32", ty);
+            format!("{loaded}  %x = {name} %a{MORE} {{{ATTR}}} : {square} -> {to}\n")
+        }
+        (OpRole::Slice, "extract_slice") => {
+            let loaded = load("a", "A", "64x32", ty);
+            format!(
+                "{loaded}  %x = {name} %a[32, 0]{MORE} {{{ATTR}}} : tensor<64x32x{ty}> -> {to}\n"
+            )
+        }
+        (OpRole::Slice, _) => {
+            let (a, b) = (load("a", "A", "32x32", ty), load("b", "B", "16x32", ty));
+            format!(
+                "{a}{b}  %x = {name} %b, %a[16, 0]{MORE} {{{ATTR}}} : tensor<16x32x{ty}>, {square} -> {to}\n"
+            )
+        }
+        _ => format!(
+            "{}  %p = reshape %a : {square} -> {pairs}
+  %e, %o = split %p{} {{{}}} : {pairs} -> {single}, {single}
+  %q = join %o, %e{} {{{}}} : {single}, {single} -> {pairs}
+  %x = reshape %q : {pairs} -> {to}\n",
+            load("a", "A", "32x32", ty),
+            own(split, MORE),
+            own(split, ATTR),
+            own(join, MORE),
+            own(join, ATTR)
+        ),
+    };
+    kernel(&(body + &store_laid("x", "32x32", ty)), ty, ty)
 }
 
 /// What may be written as the value of an attribute, with whether the contract takes it.

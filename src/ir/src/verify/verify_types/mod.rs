@@ -54,6 +54,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             .into_iter()
             .try_for_each(|half| at.halves(ValueSlot::Operand(0), half)),
         OpRole::Reduce => at.reduces(),
+        OpRole::Scan => at.same(ValueSlot::Operand(0), ValueSlot::Result(0), true),
         OpRole::Broadcast => at.broadcast(),
         OpRole::Elementwise => at.elementwise(),
         OpRole::Select => at.select(),

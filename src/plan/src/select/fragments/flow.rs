@@ -338,6 +338,8 @@ fn forward(
                 send(program.result(user, 0), FragmentRelation::Same, user)
             }
             OpRole::Matrix => {}
+            // Others stand in its place.
+            role if role.is_composed() => {}
             // A mask is distributed as what moves, and so are indices.
             OpRole::Load if program.beside_moved(user).any(|v| v == value) => {
                 for v in program.beside_moved(user).chain(program.result(user, 0)) {

@@ -49,6 +49,8 @@ impl Planner<'_, '_, '_, '_> {
                 }
             }
         }
+        // What a reduction wants may be the other side of a conversion that was put in for it.
+        self.choose_reduced()?;
         self.cross_conversions(true)?;
         self.choose_reduced()?;
         self.choose_repeated()

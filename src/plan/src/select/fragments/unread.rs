@@ -65,5 +65,6 @@ fn is_pure(program: &Program<'_, '_>, op: Op) -> bool {
             | OpRole::Reshape
             | OpRole::Convert
     ) && program.results(op).next().is_some()
+        || program.role(op).is_composed()
         || program.coordinates(op).is_some()
 }

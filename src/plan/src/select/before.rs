@@ -1,0 +1,181 @@
+//! Operations that are put before another one, which they stand for: each makes one value.
+//!
+//! Elements move as whole numbers of 32 bits: their bits with zeros in front ([`Before::words`]),
+//! so that whatever they are comes out as it went in. They are computed with as values of 32 bits
+//! ([`Before::wide`]), rounded once at the end.
+
+use crate::select::extremes::value;
+use lanebook_ir::{AttrValue, Literal, Op, Program, Shape, TileEncoding, Type, Value, attr_names};
+use lanebook_tables::{DtypeId, DtypeKind, OpId, OpRole};
+
+/// Bits of a register.
+const WORD: u16 = 32;
+
+/// A program, and the operation before which others are put.
+pub(crate) struct Before<'p, 's, 't> {
+    pub(crate) program: &'p mut Program<'s, 't>,
+    pub(crate) op: Op,
+}
+
+impl Before<'_, '_, '_> {
+    /// What an operation that is declared so makes.
+    pub(crate) fn made(&mut self, decl: OpId, operands: &[Value], ty: Type) -> Option<Value> {
+        value(self.program, self.op, decl, operands, ty)
+    }
+
+    /// What an operation of this name makes.
+    pub(crate) fn named(&mut self, name: &str, operands: &[Value], ty: Type) -> Option<Value> {
+        let decl = self.program.tables().op_named(name)?;
+        self.made(decl, operands, ty)
+    }
+
+    /// What the operation of a role makes.
+    pub(crate) fn of(&mut self, role: OpRole, operands: &[Value], ty: Type) -> Option<Value> {
+        let decl = self.program.tables().op_of_role(role)?;
+        self.made(decl, operands, ty)
+    }
+
+    /// Says along which dimension what makes a value works.
+    pub(crate) fn along(&mut self, of: Value, axis: u8) -> Option<Value> {
+        let made = self.program.def_op(of)?;
+        let axis = AttrValue::Int(i64::from(axis), None);
+        self.program.set_attr(made, attr_names::AXIS, axis).ok()?;
+        Some(of)
+    }
+
+    /// Whole numbers of 32 bits.
+    pub(crate) fn word(&self) -> Option<DtypeId> {
+        self.program.tables().dtype_of(DtypeKind::Signed, WORD)
+    }
+
+    /// A tile's type with another shape and other elements.
+    pub(crate) fn shaped(extents: &[u32], dtype: DtypeId) -> Option<Type> {
+        Some(Type::tensor(Shape::of(extents)?, dtype))
+    }
+
+    /// A number in all elements.
+    pub(crate) fn number(&mut self, number: u32, ty: Type) -> Option<Value> {
+        let literal = self.program.literal_value(Literal::Int(i64::from(number))).ok()?;
+        self.of(OpRole::Constant, &[literal], ty)
+    }
+
+    /// Of each element of a tile of this shape, how its place along a dimension relates to a number.
+    pub(crate) fn places(
+        &mut self,
+        extents: &[u32],
+        axis: u8,
+        relation: &str,
+        number: u32,
+    ) -> Option<Value> {
+        let (word, truth) = (self.word()?, self.program.tables().dtype_of(DtypeKind::Bits, 1)?);
+        let ty = Self::shaped(extents, word)?;
+        let place = self.named("tt.make_range", &[], ty)?;
+        self.along(place, axis)?;
+        let number = self.number(number, ty)?;
+        self.named(relation, &[place, number], Self::shaped(extents, truth)?)
+    }
+
+    /// The bits of a tile's elements.
+    pub(crate) fn words(&mut self, of: Value) -> Option<Value> {
+        let ty = self.program.type_of(of);
+        let tables = self.program.tables();
+        let (own, word) = (ty.dtype?, self.word()?);
+        let bits = tables.dtype(own)?.bits;
+        let whole = tables.dtype_of(DtypeKind::Signed, bits)?;
+        let numbers = match own == whole {
+            true => of,
+            false => self.named("arith.bitcast", &[of], Type::tensor(ty.shape, whole))?,
+        };
+        match bits < WORD {
+            true => self.named("arith.extui", &[numbers], Type::tensor(ty.shape, word)),
+            false => Some(numbers),
+        }
+    }
+
+    /// Elements of a type again, as the program writes it, of their bits.
+    pub(crate) fn elements(&mut self, words: Value, ty: Type) -> Option<Value> {
+        let tables = self.program.tables();
+        let (own, word) = (ty.dtype?, self.word()?);
+        let bits = tables.dtype(own)?.bits;
+        let whole = tables.dtype_of(DtypeKind::Signed, bits)?;
+        if own == word {
+            return self.said(words, ty);
+        }
+        let narrow = Type::tensor(ty.shape, whole);
+        let numbers = match bits < WORD {
+            true => {
+                let to = if own == whole { ty } else { narrow };
+                self.named("arith.trunci", &[words], to)?
+            }
+            false => words,
+        };
+        match own == whole {
+            true => Some(numbers),
+            false => self.named("arith.bitcast", &[numbers], ty),
+        }
+    }
+
+    /// The type of 32 bits in which a tile's elements are computed with; `None` where they have as
+    /// many.
+    pub(crate) fn wider(&self, ty: Type) -> Option<DtypeId> {
+        let tables = self.program.tables();
+        let dtype = tables.dtype(ty.dtype?)?;
+        // What has no sign is, with zeros in front, a number that has one.
+        let kind = match dtype.kind {
+            DtypeKind::Unsigned => DtypeKind::Signed,
+            kind => kind,
+        };
+        (dtype.bits < WORD).then(|| tables.dtype_of(kind, WORD))?
+    }
+
+    /// A tile's elements as values of 32 bits.
+    pub(crate) fn wide(&mut self, of: Value) -> Option<Value> {
+        let ty = self.program.type_of(of);
+        match self.wider(ty) {
+            Some(dtype) => self.named("cast", &[of], Type::tensor(ty.shape, dtype)),
+            None => Some(of),
+        }
+    }
+
+    /// Values of 32 bits as elements of a type, as the program writes it.
+    pub(crate) fn narrow(&mut self, wide: Value, ty: Type) -> Option<Value> {
+        match self.wider(ty) {
+            Some(_) => self.named("cast", &[wide], ty),
+            None => self.said(wide, ty),
+        }
+    }
+
+    /// The sum of whole numbers along a dimension, of which all but one are 0: that one.
+    pub(crate) fn only(&mut self, of: Value, axis: u8, ty: Type) -> Option<Value> {
+        let sum = self.of(OpRole::Reduce, &[of], ty)?;
+        let add = AttrValue::Word(self.program.word(attr_names::ADD).ok()?);
+        self.program.set_attr(self.program.def_op(sum)?, attr_names::KIND, add).ok()?;
+        self.along(sum, axis)
+    }
+
+    /// The same elements, row by row, in another shape.
+    pub(crate) fn reshaped(&mut self, of: Value, extents: &[u32]) -> Option<Value> {
+        let ty = self.program.type_of(of);
+        let to = Self::shaped(extents, ty.dtype?)?;
+        if to.shape == ty.shape {
+            return Some(of);
+        }
+        self.of(OpRole::Reshape, &[of], to)
+    }
+
+    /// Rows as columns.
+    pub(crate) fn turned(&mut self, of: Value) -> Option<Value> {
+        let ty = self.program.type_of(of);
+        let (rows, cols) = ty.shape.pair()?;
+        let to = Self::shaped(&[cols, rows], ty.dtype?)?;
+        self.of(OpRole::Transpose, &[of], to)
+    }
+
+    /// A tile under the layout that its type says, if it says one.
+    fn said(&mut self, of: Value, ty: Type) -> Option<Value> {
+        match ty.encoding {
+            TileEncoding::None => Some(of),
+            _ => self.of(OpRole::Convert, &[of], ty),
+        }
+    }
+}

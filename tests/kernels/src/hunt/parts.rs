@@ -1,0 +1,95 @@
+//! Parts of tiles taken out and put in, pairs, scans, reductions of narrow elements.
+
+use super::generate::Generator;
+use super::kinds::same_type;
+use super::program::{Id, Type};
+
+const ELEMENTS: [&str; 10] = ["f32", "f32", "f16", "f16", "bf16", "i32", "u32", "i8", "u8", "i16"];
+
+pub(super) fn parts(g: &mut Generator) {
+    let (rows, cols) = (g.choices.of(&[16, 32, 8, 64]), g.choices.of(&[32, 64, 16, 128]));
+    let ty = Type::of(rows, cols, g.choices.of(&ELEMENTS));
+    for _ in 0..1 + g.choices.below(2) {
+        if g.choices.once_in(4) {
+            g.load_flipped(&ty);
+        } else {
+            g.load(&ty);
+        }
+    }
+    for _ in 0..1 + g.choices.below(4) {
+        let Some(tile) = g.pick(|t| t.shape.len() == 2) else { break };
+        step(g, tile);
+    }
+    for _ in 0..1 + g.choices.below(2) {
+        if let Some(value) = g.pick(|_| true) {
+            g.store(value);
+        }
+    }
+}
+
+/// A part's extents, and where it begins.
+fn part(g: &mut Generator, of: &Type) -> (Type, String) {
+    let mut shape = of.shape.clone();
+    let mut starts = Vec::new();
+    for extent in &mut shape {
+        let many = g.choices.of(&[1, 2, 2, 4]).min(*extent);
+        *extent /= many;
+        starts.push((g.choices.below(many as usize) as u32 * *extent).to_string());
+    }
+    (Type { shape, element: of.element }, starts.join(", "))
+}
+
+fn step(g: &mut Generator, a: Id) {
+    let own = g.ty(a);
+    let axis = g.choices.below(2);
+    let line = Type { shape: vec![own.shape[1 - axis]], element: own.element };
+    match g.choices.below(9) {
+        0 | 1 => {
+            let (ty, starts) = part(g, &own);
+            g.op("extract_slice", vec![a], ty, &starts);
+        }
+        2 => {
+            let (ty, starts) = part(g, &own);
+            let piece = match g.pick(|t| *t == ty) {
+                Some(piece) => piece,
+                None => g.load(&ty),
+            };
+            g.op("insert_slice", vec![piece, a], own, &starts);
+        }
+        3 | 4 => {
+            let count = own.shape.iter().product::<u32>() / 2;
+            let (pairs, single) = (vec![count, 2], vec![count]);
+            let of = |shape: Vec<u32>| Type { shape, element: own.element };
+            let both = g.op("reshape", vec![a], of(pairs.clone()), "");
+            let first = g.op("first", vec![both], of(single.clone()), "");
+            let second = g.op("second", vec![both], of(single), "");
+            let back = match g.choices.below(3) {
+                0 => vec![first, second],
+                1 => vec![second, first],
+                _ => vec![second, second],
+            };
+            let both = g.op("join", back, of(pairs), "");
+            g.op("reshape", vec![both], own, "");
+        }
+        5 => {
+            let kind = g.choices.of(&["add", "max", "min", "add"]);
+            let reverse = g.choices.of(&["", ", reverse"]);
+            g.op("scan", vec![a], own, &format!("axis = {axis}, kind = {kind}{reverse}"));
+        }
+        6 => {
+            let kind = g.choices.of(&["add", "max", "min"]);
+            let made = g.op("reduce", vec![a], line, &format!("axis = {axis}, kind = {kind}"));
+            if g.choices.once_in(2) {
+                g.op("broadcast", vec![made], own, &format!("axis = {axis}"));
+            }
+        }
+        7 => {
+            g.op("trans", vec![a], own.flipped(), "");
+        }
+        _ => {
+            let b = same_type(g, a);
+            let name = g.choices.of(&["add", "max", "min"]);
+            g.op(name, vec![a, b], own, "");
+        }
+    }
+}
