@@ -115,8 +115,7 @@ impl Before<'_, '_, '_> {
         }
     }
 
-    /// The type of 32 bits in which a tile's elements are computed with; `None` where they have as
-    /// many.
+    /// The type of 32 bits in which a tile's elements are combined; `None` where it is theirs.
     pub(crate) fn wider(&self, ty: Type) -> Option<DtypeId> {
         let tables = self.program.tables();
         let dtype = tables.dtype(ty.dtype?)?;
@@ -125,24 +124,42 @@ impl Before<'_, '_, '_> {
             DtypeKind::Unsigned => DtypeKind::Signed,
             kind => kind,
         };
-        (dtype.bits < WORD).then(|| tables.dtype_of(kind, WORD))?
+        (dtype.bits < WORD || kind != dtype.kind).then(|| tables.dtype_of(kind, WORD))?
     }
 
-    /// A tile's elements as values of 32 bits.
-    pub(crate) fn wide(&mut self, of: Value) -> Option<Value> {
+    /// Whether a tile's elements are whole numbers of 32 bits without a sign.
+    fn is_plain(&self, ty: Type) -> bool {
+        let dtype = ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype));
+        dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Unsigned && dtype.bits == WORD)
+    }
+
+    /// The order of numbers without a sign, among numbers that have one, and back.
+    fn flipped(&mut self, of: Value) -> Option<Value> {
         let ty = self.program.type_of(of);
-        match self.wider(ty) {
-            Some(dtype) => self.named("cast", &[of], Type::tensor(ty.shape, dtype)),
-            None => Some(of),
-        }
+        let literal = self.program.literal_value(Literal::Int(i64::from(i32::MIN))).ok()?;
+        let ty = Type::tensor(ty.shape, ty.dtype?);
+        let sign = self.of(OpRole::Constant, &[literal], ty)?;
+        self.named("arith.xori", &[of, sign], ty)
+    }
+
+    /// A tile's elements as values of 32 bits; `is_ordered`: they are compared.
+    pub(crate) fn wide(&mut self, of: Value, is_ordered: bool) -> Option<Value> {
+        let ty = self.program.type_of(of);
+        let Some(dtype) = self.wider(ty) else { return Some(of) };
+        let is_plain = self.is_plain(ty);
+        let name = if is_plain { "arith.bitcast" } else { "cast" };
+        let wide = self.named(name, &[of], Type::tensor(ty.shape, dtype))?;
+        if is_plain && is_ordered { self.flipped(wide) } else { Some(wide) }
     }
 
     /// Values of 32 bits as elements of a type, as the program writes it.
-    pub(crate) fn narrow(&mut self, wide: Value, ty: Type) -> Option<Value> {
-        match self.wider(ty) {
-            Some(_) => self.named("cast", &[wide], ty),
-            None => self.said(wide, ty),
+    pub(crate) fn narrow(&mut self, wide: Value, ty: Type, is_ordered: bool) -> Option<Value> {
+        if self.wider(ty).is_none() {
+            return self.said(wide, ty);
         }
+        let is_plain = self.is_plain(ty);
+        let wide = if is_plain && is_ordered { self.flipped(wide)? } else { wide };
+        self.named(if is_plain { "arith.bitcast" } else { "cast" }, &[wide], ty)
     }
 
     /// The sum of whole numbers along a dimension, of which all but one are 0: that one.

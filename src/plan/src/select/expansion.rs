@@ -186,8 +186,8 @@ fn composed(
         repeats::put(program, op).ok_or(no_room)?;
         return Ok(Some(Replacement::Steps));
     }
-    let is_narrow = scan::is_narrow(program, op);
-    if (is_narrow || role.is_composed()) && parts::is_read(program, op) {
+    let is_other = scan::is_other(program, op);
+    if (is_other || role.is_composed()) && parts::is_read(program, op) {
         match role {
             OpRole::Scan => scan::check(program, op)?,
             _ => parts::check(program, op)?,

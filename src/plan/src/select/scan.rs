@@ -3,7 +3,8 @@
 //! A scan goes in steps: once each run of `n` elements is scanned by itself, the upper one of two
 //! neighbours still lacks what the lower one ends with. Under the shape of rows of `2 n` elements
 //! that is one element of each row, for those behind it. In reverse the lower one lacks what the
-//! upper one begins with. Elements are combined in 32 bits and rounded once.
+//! upper one begins with. Elements are combined in 32 bits, those without a sign as ones that have it,
+//! and rounded once.
 
 use crate::data::{PlanError, Unparted};
 use crate::select::before::Before;
@@ -40,11 +41,12 @@ pub(crate) fn made(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Valu
         lanebook_tables::OpWord::Op(decl) => decl,
         _ => return None,
     };
+    let is_ordered = is_ordered(program, op);
     let is_reverse = program.has_attr(op, attr_names::REVERSE);
     let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
     let ty = program.type_of(to);
     let before = &mut Before { program, op };
-    let wide = before.wide(from)?;
+    let wide = before.wide(from, is_ordered)?;
     let mut at = if is_turned { before.turned(wide)? } else { wide };
     let mut run = 1u32;
     while run < along {
@@ -59,7 +61,7 @@ pub(crate) fn made(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Valu
         (false, 1) => before.reshaped(at, &[along])?,
         (false, _) => before.reshaped(at, &[rows, along])?,
     };
-    Some([Some(before.narrow(at, ty)?), None])
+    Some([Some(before.narrow(at, ty, is_ordered)?), None])
 }
 
 /// Joins neighbouring runs that are scanned.
@@ -92,33 +94,44 @@ fn step(
     before.of(OpRole::Select, &[lacks, sum, at], ty)
 }
 
-/// Whether an operation combines elements narrower than a register.
-pub(crate) fn is_narrow(program: &Program<'_, '_>, op: Op) -> bool {
-    let narrow = |value: Value| {
+/// Whether an operation compares elements.
+fn is_ordered(program: &Program<'_, '_>, op: Op) -> bool {
+    let (Some(AttrValue::Word(kind)) | Some(AttrValue::Str(kind)) | Some(AttrValue::Text(kind))) =
+        program.attr(op, attr_names::KIND)
+    else {
+        return false;
+    };
+    let kind = program.text(kind);
+    [attr_names::MAX, attr_names::MIN, attr_names::ARGMAX, attr_names::ARGMIN].contains(&kind)
+}
+
+/// Whether a reduction's elements are combined as others of 32 bits.
+pub(crate) fn is_other(program: &Program<'_, '_>, op: Op) -> bool {
+    let other = |value: Value| {
         let dtype = program.type_of(value).dtype.and_then(|dtype| program.tables().dtype(dtype));
-        dtype.is_some_and(|dtype| {
-            dtype.bits < 32
-                && matches!(dtype.kind, DtypeKind::Float | DtypeKind::Signed | DtypeKind::Unsigned)
+        dtype.is_some_and(|dtype| match dtype.kind {
+            DtypeKind::Float | DtypeKind::Signed => dtype.bits < 32,
+            DtypeKind::Unsigned => dtype.bits <= 32,
+            _ => false,
         })
     };
     program.role(op) == OpRole::Reduce
-        && program.operands(op).any(narrow)
+        && program.operands(op).any(other)
         && !program.results(op).any(|value| program.constant(value).is_some())
 }
 
-/// Puts a reduction of elements of 32 bits before one of narrower ones, and says what is made in
-/// place of its results.
+/// Puts a reduction of other elements before one, and says what is made in place of its results.
 pub(crate) fn widened(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Value>; 2]> {
     let axis = u8::try_from(program.int_attr(op, attr_names::AXIS)?).ok()?;
     let kind = program.attr(op, attr_names::KIND)?;
-    let decl = program.decl_id(op)?;
+    let (decl, is_ordered) = (program.decl_id(op)?, is_ordered(program, op));
     let before = &mut Before { program, op };
     let mut operands: heapless::Vec<Value, 2> = heapless::Vec::new();
     let mut types: heapless::Vec<Type, 2> = heapless::Vec::new();
     let count = before.program.operand_count(op);
     for number in 0..count {
         let from = before.program.operand(op, number)?;
-        operands.push(before.wide(from)?).ok()?;
+        operands.push(before.wide(from, is_ordered)?).ok()?;
         let ty = before.program.type_of(before.program.result(op, number)?);
         let dtype = before.wider(ty).or(ty.dtype)?;
         types.push(Type::tensor(ty.shape, dtype)).ok()?;
@@ -133,7 +146,7 @@ pub(crate) fn widened(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<V
         if before.program.uses(result).next().is_some() {
             let wide = before.program.result(made, number)?;
             let ty = before.program.type_of(result);
-            *out = Some(before.narrow(wide, ty)?);
+            *out = Some(before.narrow(wide, ty, is_ordered)?);
         }
     }
     Some(out)
