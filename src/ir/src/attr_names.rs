@@ -50,6 +50,8 @@ const WORDS: &[&str] = &[
     "min",
     "add",
     "reverse",
+    "ne",
+    "slt",
 ];
 
 /// Attribute: work items in a block, on a function.

@@ -42,6 +42,11 @@ fn near_types(
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
+/// Whether an operation combines elements of a tile, or takes it apart.
+fn combines(program: &Program<'_, '_>, op: Op) -> bool {
+    program.role(op) == OpRole::Reduce || program.role(op).is_composed()
+}
+
 /// No instruction does an operation on elements: whether these tables lack it, or have it elsewhere
 /// or for other types.
 fn without_instruction(
@@ -156,6 +161,19 @@ pub(super) fn of_plan(
             };
             here(problem, op, String::new())
         }
+        PlanError::Unsupported(op) if combines(program, op) => here(
+            Problem::refused(
+                format!(
+                    "{} does not combine elements of {} by `{}`: it lacks an instruction for a step of it",
+                    arch.name,
+                    tile_types(op),
+                    program.op_name(op)
+                ),
+                "cast the tile to f32 or i32, or through types that it has casts of",
+            ),
+            op,
+            String::new(),
+        ),
         PlanError::Unsupported(op) => here(
             Problem::refused(
                 what,

@@ -75,6 +75,19 @@ impl Before<'_, '_, '_> {
         self.named(relation, &[place, number], Self::shaped(extents, truth)?)
     }
 
+    /// A number among indices.
+    pub(crate) fn index(&mut self, number: i64) -> Option<Value> {
+        self.program.literal_value(Literal::Int(number)).ok()
+    }
+
+    /// 1 where a relation holds of two indices, else 0.
+    pub(crate) fn compared(&mut self, relation: &str, a: Value, b: Value) -> Option<Value> {
+        let truth = self.named("index.cmp", &[a, b], Type::INDEX)?;
+        let relation = AttrValue::Word(self.program.word(relation).ok()?);
+        self.program.set_attr(self.program.def_op(truth)?, attr_names::KIND, relation).ok()?;
+        Some(truth)
+    }
+
     /// The bits of a tile's elements.
     pub(crate) fn words(&mut self, of: Value) -> Option<Value> {
         let ty = self.program.type_of(of);

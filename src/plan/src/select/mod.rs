@@ -20,6 +20,7 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 mod parts;
 pub(crate) mod planner;
+mod quotients;
 pub(crate) mod ready;
 mod repeats;
 mod scan;

@@ -8,8 +8,16 @@ use super::program::{Argument, Id, Place, Statement, Type, bytes};
 const PLAIN: [&str; 7] =
     ["index.add", "index.sub", "index.mul", "index.min", "index.max", "index.minu", "index.maxu"];
 const RELATIONS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
-const DIVIDING: [&str; 6] =
-    ["index.div", "index.rem", "index.cdiv", "index.divu", "index.remu", "index.cdivu"];
+const DIVIDING: [&str; 8] = [
+    "index.div",
+    "index.rem",
+    "index.cdiv",
+    "index.divu",
+    "index.remu",
+    "index.cdivu",
+    "arith.divsi",
+    "arith.remsi",
+];
 /// Numbers, small and at the ends of what 32 bits hold.
 const NUMBERS: [&str; 14] = [
     "0",

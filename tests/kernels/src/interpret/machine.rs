@@ -531,7 +531,7 @@ impl<'p> Machine<'p> {
                     .collect();
                 Value::Tile(Tile { shape, element, items })
             }
-            _ if op.starts_with("index.") => {
+            _ if op.starts_with("index.") || ["arith.divsi", "arith.remsi"].contains(&op) => {
                 Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)
             }
             _ => {
@@ -579,6 +579,8 @@ fn arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
         "index.div" => down(a, b),
         "index.cdiv" => -down(-a, b),
         "index.rem" => a - down(a, b) * b,
+        "arith.divsi" => a / b,
+        "arith.remsi" => a % b,
         "index.divu" => plain(a) / plain(b),
         "index.cdivu" => (plain(a) + plain(b) - 1) / plain(b),
         "index.remu" => plain(a) % plain(b),
