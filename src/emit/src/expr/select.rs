@@ -244,7 +244,9 @@ impl<'t, 's> Selector<'t, 's> {
             self.remember(id, reg);
             self.set_choice(id, side, NodeChoice { cost: 0, ..NodeChoice::NONE });
         }
-        let computed = self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
+        // A number that stands in the one kind of register is made anew in the other.
+        let computed = arena.constant_value(id).is_none()
+            && self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
         let root = match arena.get(id) {
             Some(Expr::Const(_)) => Some(RuleSet::ROOT_CONST),
             Some(Expr::Op(op, _)) => Some(op as usize),
