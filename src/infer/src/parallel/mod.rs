@@ -441,7 +441,7 @@ impl Inference<'_> {
             }
             let written = self.accesses_of(op).iter().find(|a| a.buffer == buffer && a.write);
             let access = written.copied().unwrap_or(first);
-            let written = access.write;
+            let written = access.write || self.writes_storage(op, buffer)?;
             let mut fragment = self.complete_fragment(op, spread, &access)?;
             let mut rejected = self.reject_fragment(op, spread, buffer, &fragment)?;
             if rejected.is_some() {
@@ -532,14 +532,39 @@ impl Inference<'_> {
         }
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
-            if access.buffer != buffer {
-                continue;
-            }
-            if let Some(reason) = self.refused_access(spread, &access, fragment)? {
+            let seen = if access.buffer == buffer {
+                Some(*fragment)
+            } else {
+                self.seen_through(access.buffer, buffer, fragment)?
+            };
+            let Some(layout) = seen else { continue };
+            if let Some(reason) = self.refused_access(spread, &access, &layout)? {
                 return Ok(Some(reason));
             }
         }
         Ok(None)
+    }
+
+    /// Whether a loop writes to the storage of a buffer, under any of its names.
+    fn writes_storage(&self, op: &Operator, buffer: BufferId) -> FormResult<bool> {
+        let storage = self.buffer_of(buffer)?.storage;
+        let mut writes = self.accesses_of(op).iter().filter(|access| access.write);
+        Ok(writes.any(|access| self.buffer_of(access.buffer).is_ok_and(|b| b.storage == storage)))
+    }
+
+    /// The layout that another name of a buffer's storage gets with it; `None` of other storage.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn seen_through(
+        &mut self,
+        name: BufferId,
+        buffer: BufferId,
+        fragment: &FragmentForm,
+    ) -> FormResult<Option<FragmentForm>> {
+        let (other, own) = (*self.buffer_of(name)?, *self.buffer_of(buffer)?);
+        if other.storage != own.storage || self.layout(name).is_some() {
+            return Ok(None);
+        }
+        self.arena.reshaped(fragment, own.bits, other.dims, other.bits).map(Some)
     }
 
     /// Bits of fragments whose local index, in this loop, depends on the thread.
