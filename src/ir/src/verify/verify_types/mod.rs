@@ -472,7 +472,10 @@ impl OpTypes<'_, '_, '_> {
     fn reduce(self, to: ValueSlot) -> VerifyResult {
         let from = ValueSlot::Operand(0);
         let Some(tile) = self.tile(from) else { return Ok(()) };
-        self.ranks(from, to, 1)?;
+        // In place the dimension may also be left, with one element.
+        let in_place = to == ValueSlot::Operand(1);
+        let left = self.tile(to).is_some_and(|to| in_place && to.shape.rank() == tile.shape.rank());
+        self.ranks(from, to, usize::from(!left))?;
         self.dtypes(from, to)?;
         let Some(axis) = self.program.attr(self.op, attr_names::AXIS) else { return Ok(()) };
         let AttrValue::Int(axis, _) = axis else { return Err(ErrorKind::AttrValue) };
@@ -481,10 +484,12 @@ impl OpTypes<'_, '_, '_> {
             .filter(|axis| *axis < tile.shape.rank())
             .ok_or(ErrorKind::AttrValue)?;
         for dimension in (0..tile.shape.rank()).filter(|dimension| *dimension != axis) {
-            let kept = if dimension > axis { dimension.saturating_sub(1) } else { dimension };
+            let kept =
+                if dimension > axis && !left { dimension.saturating_sub(1) } else { dimension };
             self.extents(from, dimension, to, kept)?;
         }
-        Ok(())
+        let one = self.tile(to).and_then(|to| to.shape.extent(axis)) == Some(1);
+        if left && !one { self.ranks(from, to, 1) } else { Ok(()) }
     }
     /// A tile of coordinates has as many along its dimension as its attributes say.
     fn counted_tile(self) -> VerifyResult {
