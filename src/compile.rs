@@ -53,7 +53,7 @@ use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::sentence;
-use lanebook_loops::Told;
+use lanebook_loops::{Fact, Told};
 use lanebook_plan::memory_pressure::choose_and_place;
 use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
@@ -344,8 +344,9 @@ pub fn plan<'s>(
     }
     let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
-    let others = Expansions::new(expansions.replaced);
-    expanded((tables, arch), program, function, others, |program| {
+    let mut others = Expansions::new(expansions.replaced);
+    let made = others.expand(tables, arch, program, function, None);
+    expanded(program, others, made, |program| {
         decide(
             tables,
             program,
@@ -479,6 +480,14 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     if loops != told.told().is_some_and(|told| told.function() == function) {
         return Err(CompileError::NotTold(function));
     }
+    let mut others = Expansions::new(scratch.expansions.replaced);
+    let made = match told.told() {
+        Some(told) => {
+            let is_index = |value| matches!(told.fact(value), Fact::Index(_));
+            others.expand(tables, arch, program, function, Some(&is_index))
+        }
+        None => others.expand(tables, arch, program, function, None),
+    };
     // Taken apart where it lies: on the stack it would lie twice.
     let mut plan = scratch.pools.plan(arch);
     let mut room = EmitScratch {
@@ -488,14 +497,9 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         told: &mut *told,
         last,
     };
-    let usage = if loops {
-        decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))?
-    } else {
-        let others = Expansions::new(scratch.expansions.replaced);
-        expanded((tables, arch), program, function, others, |program| {
-            decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
-        })?
-    };
+    let usage = expanded(program, others, made, |program| {
+        decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
+    })?;
     Ok(Compiled {
         plan,
         steps: scratch.kernel.steps,
@@ -506,19 +510,19 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     })
 }
 
-/// Does something with a function in which others stand for operations that no instruction does.
+/// Does something with a function in which others stand for operations that no instruction does,
+/// where they were `made`.
 ///
 /// # Errors
 /// Whatever keeps it from being done, about the program as it was and is again.
 #[inline(always)]
 fn expanded<T>(
-    (tables, arch): (&Tables<'_>, ArchId),
     program: &mut Program<'_, '_>,
-    function: Op,
     mut others: Expansions<'_>,
+    made: Result<(), PlanError>,
     what: impl FnOnce(&mut Program<'_, '_>) -> Result<T, CompileError>,
 ) -> Result<T, CompileError> {
-    let made = others.expand(tables, arch, program, function).map_err(CompileError::from);
+    let made = made.map_err(CompileError::from);
     made.and_then(|()| what(program)).map_err(|error| {
         let error = error.about(|op| others.home(program, op));
         others.rollback(program);

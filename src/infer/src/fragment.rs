@@ -318,7 +318,7 @@ impl FormArena<'_> {
     ///
     /// # Errors
     /// [`FormError::Full`], [`FormError::Overflow`]; [`FormError::Divisor`] if neither width divides the other.
-    pub(crate) fn reshaped(
+    pub fn reshaped(
         &mut self,
         fragment: &FragmentForm,
         bits: u32,

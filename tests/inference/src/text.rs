@@ -267,9 +267,6 @@ impl Writer {
                 self.line(&line);
             }
             "reduce" => {
-                if self.buffer(&op["src"])?.shape.matches('x').count() < 2 {
-                    return Err("a reduction of rank 1".into());
-                }
                 let kind = if op["kind"] == "sum" { "add" } else { text(&op["kind"])? };
                 let more = [format!("axis = {}", op["dim"]), format!("kind = {kind}")];
                 let attributes = self.attributes(&more);
@@ -455,13 +452,10 @@ impl Writer {
             "max" => "max",
             "min" => "min",
             word @ ("<" | "<=" | ">" | ">=" | "==" | "!=") => {
-                let kinds = [("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq")];
-                let kind = kinds.iter().find(|k| k.0 == word).map_or("ne", |k| k.1);
                 if rest.iter().all(is_index) {
                     return self.index(e);
                 }
-                let (a, b) = (self.value(&rest[0], ty)?, self.value(&rest[1], ty)?);
-                return Ok(self.made(&format!("index.cmp {kind}, {a}, {b} : {ty}")));
+                return self.comparison(word, &rest[0], &rest[1]);
             }
             _ => {
                 let index = self.index(e)?;
@@ -473,6 +467,40 @@ impl Writer {
             args.push(self.value(e, ty)?);
         }
         Ok(self.made(&format!("{binary} {} : {ty}", args.join(", "))))
+    }
+
+    /// A truth of elements: whole numbers are compared as such, anything else as floats.
+    fn comparison(&mut self, word: &str, a: &Value, b: &Value) -> Result<String, Unsaid> {
+        let whole = |e: &Value| is_index(e) || self.loaded(e).is_some_and(|ty| ty == "i32");
+        let whole = whole(a) && whole(b);
+        let ty = if whole { "i32" } else { "f32" };
+        let relations = [("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge")];
+        let relation = relations.iter().find(|r| r.0 == word).map(|r| r.1);
+        let kind = match (word, relation, whole) {
+            ("==", _, true) => "eq".to_string(),
+            ("==", _, false) => "oeq".to_string(),
+            (_, None, true) => "ne".to_string(),
+            (_, None, false) => "une".to_string(),
+            (_, Some(relation), true) => format!("s{relation}"),
+            (_, Some(relation), false) => format!("o{relation}"),
+        };
+        let (a, b) = (self.operand(a, ty)?, self.operand(b, ty)?);
+        Ok(self.made(&format!("compare.{kind} {a}, {b} : {ty} -> i1")))
+    }
+
+    /// The element type of what is loaded.
+    fn loaded(&self, e: &Value) -> Option<String> {
+        let [word, buffer, ..] = list(e) else { return None };
+        (word == "load").then(|| self.buffer(buffer).ok()).flatten().map(|b| b.dtype)
+    }
+
+    /// An operand of a comparison: numbers are constants.
+    fn operand(&mut self, e: &Value, ty: &str) -> Result<String, Unsaid> {
+        match e.as_i64() {
+            Some(number) if ty == "i32" => Ok(self.made(&format!("constant {number} : {ty}"))),
+            Some(number) => Ok(self.made(&format!("constant {number}.0 : {ty}"))),
+            None => self.value(e, ty),
+        }
     }
 
     fn made(&mut self, what: &str) -> String {

@@ -38,7 +38,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let mover = self.mover(space, true, element).ok_or(refuse)?;
         let data = usize::from(mover.movement.to.operand);
         let class = mover.atom.operands.get(data).ok_or(refuse)?.class;
-        let wide = u8::try_from(count).map_err(|_| refuse)?;
+        let words = usize::try_from(element.div_ceil(4)).map_err(|_| refuse)?;
+        let wide = count.checked_mul(words).and_then(|n| u8::try_from(n).ok()).ok_or(refuse)?;
         let out = match into.filter(|into| into.class == class && into.count == wide) {
             Some(into) => into,
             None => self.steps.tuple(class, wide)?,
@@ -48,9 +49,12 @@ impl LowerContext<'_, '_, '_, '_> {
             let left = count.saturating_sub(at);
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, true);
-            let many = self.even(out, at, many.min(left).max(1));
-            let first = out.first.wrapping_add(u16::try_from(at).unwrap_or(0));
-            let part = Reg { class, first, count: u8::try_from(many).unwrap_or(1) };
+            let start = at.saturating_mul(words);
+            let many = self.even(out, start, many.min(left).max(1));
+            let first = out.first.wrapping_add(u16::try_from(start).unwrap_or(0));
+            let count = u8::try_from(many.saturating_mul(words)).unwrap_or(1);
+            let part = Reg { class, first, count };
+            let bytes = element.saturating_mul(u32::try_from(many).unwrap_or(1));
             let spot = spots.get(at).ok_or(refuse)?;
             let own = slots.get(at).ok_or(refuse)?;
             let (guard, live) = (own.guard, own.live);
@@ -64,7 +68,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     state,
                     (&place, spot, thread),
                     (part, guard),
-                    (element.saturating_mul(u32::from(part.count)), true),
+                    (bytes, true),
                 )?;
             }
             at = at.saturating_add(many);
@@ -145,6 +149,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, &place, element, thread, spots)?;
         let refuse = refused(place.op, ElementReason::Element);
+        let words = u8::try_from(element.div_ceil(4)).map_err(|_| refuse)?;
         let mut at = 0usize;
         while at < spots.len() {
             let own = slots.get(at).ok_or(refuse)?;
@@ -156,15 +161,17 @@ impl LowerContext<'_, '_, '_, '_> {
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, false);
             let many = if at.checked_add(many) <= Some(spots.len()) { many } else { 1 };
-            let many = if from.count > 1 { self.even(from, at, many) } else { many };
+            let start = at.saturating_mul(usize::from(words));
+            let many = if from.count > words { self.even(from, start, many) } else { many };
             let spot = spots.get(at).ok_or(refuse)?;
-            let part = self.neighbours(place.op, from, at, many)?;
+            let part = self.neighbours(place.op, (from, words), at, many)?;
+            let bytes = element.saturating_mul(u32::try_from(many).unwrap_or(1));
             self.moved_elements(
                 told,
                 state,
                 (&place, spot, thread),
                 (part, guard),
-                (element.saturating_mul(u32::from(part.count)), false),
+                (bytes, false),
             )?;
             at = at.saturating_add(many.max(1));
         }
@@ -184,10 +191,18 @@ impl LowerContext<'_, '_, '_, '_> {
         if apart.checked_rem(align) == Some(0) { many } else { 1 }
     }
 
-    /// So many neighbouring registers with what slots from `at` on have.
-    fn neighbours(&mut self, op: Op, from: Reg, at: usize, many: usize) -> Result<Reg, EmitError> {
-        let count = u8::try_from(many).map_err(|_| refused(op, ElementReason::Room))?;
-        if from.count > 1 {
+    /// Neighbouring registers with what so many slots from `at` on have, of so many registers each.
+    fn neighbours(
+        &mut self,
+        op: Op,
+        (from, words): (Reg, u8),
+        at: usize,
+        many: usize,
+    ) -> Result<Reg, EmitError> {
+        let count = u8::try_from(many).ok().and_then(|many| many.checked_mul(words));
+        let count = count.ok_or(refused(op, ElementReason::Room))?;
+        if from.count > words {
+            let at = at.saturating_mul(usize::from(words));
             let first = from.first.wrapping_add(u16::try_from(at).unwrap_or(0));
             return Ok(Reg { first, count, ..from });
         }
@@ -195,8 +210,8 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(from);
         }
         let out = self.steps.tuple(from.class, count)?;
-        for k in 0..u16::from(count) {
-            let to = out.member(k);
+        for k in (0..u16::from(count)).step_by(usize::from(words.max(1))) {
+            let to = Reg { count: words, ..out.member(k) };
             self.copy_tile(op, from, to)?;
         }
         Ok(out)

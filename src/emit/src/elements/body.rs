@@ -10,7 +10,7 @@ use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{DtypeKind, OpRole, OpWord, RegisterKind, Role};
+use lanebook_tables::{DtypeKind, IndexOp, OpRole, OpWord, RegisterKind, Role};
 
 /// Bits of an index.
 const INDEX_BITS: u16 = 32;
@@ -135,7 +135,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(Around::Branch { op, before, part: 0 })
     }
 
-    /// Adds a condition to the guards of all slots.
+    /// Adds a condition to the guards of all slots: an index, or the truth of elements.
+    #[inline(never)]
     fn branch_guards(
         &mut self,
         op: Op,
@@ -148,7 +149,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let form = match (self.program.int(condition), told.fact(condition)) {
             (Some(number), _) => IndexForm::constant(number),
             (None, Fact::Index(form)) => form,
-            _ => return Err(refuse),
+            _ => return self.truth_guards(op, condition, chunk, truth),
         };
         let thread = chunk.doers.thread;
         for slot in &mut *chunk.slots {
@@ -161,6 +162,27 @@ impl LowerContext<'_, '_, '_, '_> {
             let node = self.form_node(op, told, own, thread)?;
             let node = if low >= 0 && high <= 1 { node } else { self.not_zero(node)? };
             self.keep_truth(&mut slot.guard, node, truth)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a truth that was computed of elements to the guards of all slots: its registers hold
+    /// all ones, or zeros.
+    #[inline(never)]
+    fn truth_guards(
+        &mut self,
+        op: Op,
+        condition: Value,
+        chunk: &mut Chunk<'_>,
+        truth: bool,
+    ) -> Result<(), EmitError> {
+        for (k, slot) in (0u16..).zip(chunk.slots.iter_mut()) {
+            let word = self.truth_word(op, condition, k)?;
+            let word = match truth {
+                true => word,
+                false => self.arena.op_const(IndexOp::Xor, word, u64::from(u32::MAX))?,
+            };
+            self.keep_word(&mut slot.guard, word)?;
         }
         Ok(())
     }
@@ -189,6 +211,13 @@ impl LowerContext<'_, '_, '_, '_> {
                         own.1 = IndexForm::constant(turn);
                     }
                 }
+                let before = around.iter().flat_map(|around| match around {
+                    Around::Branch { before, .. } => before.as_slice(),
+                    Around::Turn { .. } => &[],
+                });
+                let guards = chunk.slots.iter().map(|slot| &slot.guard).chain(before);
+                let held = guards.flatten().copied().chain([chunk.doers.thread.node]);
+                self.release_nodes(&mut chunk.state, held);
                 let _ = around.push(Around::Turn { op, var, turn, turns });
                 Ok(program.body(op).and_then(|body| program.first(body)))
             }
@@ -208,7 +237,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     // ---- operations
     #[inline(never)]
-    fn element_op(
+    pub(crate) fn element_op(
         &mut self,
         op: Op,
         told: &mut Told<'_>,
@@ -233,9 +262,16 @@ impl LowerContext<'_, '_, '_, '_> {
                 let buffer = self.subscripts(op, told, 1, &mut indices)?;
                 self.set_elements(op, told, chunk, (buffer, &indices), from)
             }
-            OpRole::Elementwise => self.arithmetic(op, told, chunk),
+            // Others may stand for it.
+            OpRole::Elementwise | OpRole::Select if !self.is_read(op) => Ok(()),
+            OpRole::Elementwise | OpRole::Select => self.arithmetic(op, told, chunk),
             _ => Err(refused(op, ElementReason::Operation)),
         }
+    }
+
+    /// Whether something reads what an operation computes.
+    fn is_read(&self, op: Op) -> bool {
+        self.program.result(op, 0).is_some_and(|value| self.program.uses(value).next().is_some())
     }
 
     /// Whether an operation's result is an index.
@@ -282,10 +318,10 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let refuse = refused(op, ElementReason::Operation);
         let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
-        if let Some(bits) = self.constant_bits(value, value) {
-            let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
-            let reg = self.filled(class, i64::from(bits.cast_signed()))?;
-            self.steps.purpose = purpose;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let literal = self.literal_of(value, value)?;
+        self.steps.purpose = purpose;
+        if let Some(reg) = literal {
             if self.splats.push(ValueRegs { value, reg }).is_err() {
                 self.hold(value, reg)?;
             }
@@ -311,19 +347,26 @@ impl LowerContext<'_, '_, '_, '_> {
         buffer: Value,
     ) -> Result<Option<Reg>, EmitError> {
         let class = self.machine.class(RegisterKind::Vector, 32);
-        let (Some(bits), Some(class)) = (self.constant_bits(value, buffer), class) else {
+        let (Some((bits, wide)), Some(class)) = (self.constant_bits(value, buffer), class) else {
             return Ok(None);
         };
         self.steps.purpose = Purpose::Fill;
-        self.filled(class, i64::from(bits.cast_signed())).map(Some)
+        if !wide {
+            return self.filled(class, i64::from((bits as u32).cast_signed())).map(Some);
+        }
+        let out = self.steps.tuple(class, 2)?;
+        for (k, half) in [(0, bits as u32), (1, (bits >> 32) as u32)] {
+            self.fill(out.member(k), i64::from(half.cast_signed()))?;
+        }
+        Ok(Some(out))
     }
 
-    /// What a register full of a constant of at most 32 bits holds, of the type of another value.
-    fn constant_bits(&self, value: Value, like: Value) -> Option<u32> {
+    /// The bits of a constant, of the type of another value, and whether they are more than 32.
+    fn constant_bits(&self, value: Value, like: Value) -> Option<(u64, bool)> {
         let literal = self.program.constant(value)?;
         let dtype = self.machine.tables.dtype(self.program.type_of(like).dtype?)?;
         let bits = self.program.literal_bits(literal, dtype)?;
-        u32::try_from(bits).ok()
+        Some((bits, dtype.bits > 32))
     }
 
     /// One instruction for each slot, or one where all operands are the same in all slots.

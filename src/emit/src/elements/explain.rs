@@ -19,12 +19,13 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
         ElementReason::Subscript => {
             ("a subscript depends on data", "use subscripts of counters, arguments and numbers")
         }
-        ElementReason::Element => {
-            ("elements of this width are not moved one by one", "use elements of 8, 16 or 32 bits")
-        }
+        ElementReason::Element => (
+            "elements of this width are not moved one by one, or not computed with",
+            "use elements of 8, 16 or 32 bits; those of 64 are moved alone",
+        ),
         ElementReason::Condition => (
-            "a condition depends on data, or stands outside of parallel loops",
-            "use conditions over indices inside of parallel loops, or max and min",
+            "a condition is neither an index nor a truth of elements, or a branch passes something out, or has a product in it",
+            "use index.cmp or compare, and store what the parts compute",
         ),
         ElementReason::InnerLoop => (
             "a loop inside of a parallel one needs bounds that are numbers, at most 1024 turns, and nothing that it carries",
@@ -39,8 +40,8 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "use more threads or a smaller fragment",
         ),
         ElementReason::View => (
-            "a fragment is looked at with elements of another width",
-            "use elements of the same width",
+            "a fragment is looked at with elements of another width, which do not lie in parts of the same registers",
+            "write a layout that keeps what makes a wide element in one thread, side by side",
         ),
         ElementReason::Room => (
             "this has more buffers, values, loops or conditions than there is room for",
@@ -61,6 +62,10 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
         ElementReason::Product => (
             "no matrix instruction of a warp takes this product's operands where they lie",
             "let the fragments be laid by the product, and give shared tiles otherwise",
+        ),
+        ElementReason::Copies => (
+            "several threads execute each iteration, which changes a fragment and memory that it reads: the others may see what the first has written",
+            "split the loop, or write a layout without copies",
         ),
         ElementReason::Bounds => (
             "bounds of a memref are not obeyed element by element yet",

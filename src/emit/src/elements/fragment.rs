@@ -1,6 +1,7 @@
 //! Elements of fragments: registers by local indices.
 
 use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
@@ -29,8 +30,16 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Gives each fragment its registers, all of them from the start of the function: what loops
     /// leave in them stays.
     #[inline(never)]
-    pub(crate) fn make_fragments(&mut self, told: &Told<'_>) -> Result<(), EmitError> {
+    pub(crate) fn make_fragments(&mut self, told: &mut Told<'_>) -> Result<(), EmitError> {
         self.noted = Some(self.steps.steps.len());
+        for number in 0..told.inference.counts().0 {
+            let id = BufferId(u16::try_from(number).unwrap_or(u16::MAX));
+            let buffer = *told.inference.buffer_of(id).map_err(of_form(told.function()))?;
+            if buffer.scope == MemoryScope::Fragment && told.inference.layout(id).is_some() {
+                let op = told.value(id).and_then(|value| self.program.def_op(value));
+                self.check_view(op.unwrap_or(told.function()), told, id)?;
+            }
+        }
         for (id, value) in told.buffers() {
             let op = self.program.def_op(value).unwrap_or_else(|| told.function());
             let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
@@ -39,22 +48,17 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             if buffer.storage != id {
-                let owner = told.inference.buffer_of(buffer.storage).map_err(of_form(op))?;
-                if owner.bits != buffer.bits {
-                    return Err(refused(op, ElementReason::View));
-                }
                 continue;
             }
-            let count = u8::try_from(layout.slots).ok().filter(|_| layout.slots <= MOST);
+            let registers = self.packing(op, told, id)?.registers(layout.slots);
+            let count = u8::try_from(registers).ok().filter(|_| registers <= MOST);
             let count = count.ok_or(refused(op, ElementReason::Fragment))?;
-            if buffer.bits > 32 {
-                return Err(refused(op, ElementReason::Element));
-            }
             let class = self.machine.class(RegisterKind::Vector, 32);
             let class = class.ok_or(refused(op, ElementReason::Element))?;
             let reg = self.steps.tuple(class, count)?;
             self.hold(value, reg)?;
-            if told.is_read_early(id) || !self.is_written_everywhere(told, id) {
+            let shared = self.is_in_parts(op, told, id)?;
+            if shared || told.is_read_early(id) || !self.is_written_everywhere(told, id) {
                 self.fill(reg, 0)?;
             }
         }
@@ -79,7 +83,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let places = u64::from(spread.slots).saturating_mul(u64::from(self.plan.threads));
             let mut inside = self.program.inside(op);
             let branches = inside.any(|o| self.program.role(o) == OpRole::If);
-            points == Some(places) && !branches
+            points == Some(places) && !branches && !self.is_in_branch(op)
         })
     }
 
@@ -228,32 +232,45 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut at = LocalIndices::new();
         self.local_indices(op, told, slots, place, &mut at)?;
         self.note_written();
-        if at.iter().any(|k| k.is_none_or(|k| !self.is_written(regs.member(k)))) {
+        let packing = self.packing(op, told, place.0)?;
+        let words = packing.words;
+        let element = |k: u16| Reg { count: words, ..regs.member(packing.place(k).0) };
+        let is_written =
+            |k: u16| (0..u16::from(words)).all(|word| self.is_written(element(k).member(word)));
+        if at.iter().any(|k| k.is_none_or(|k| !is_written(k))) {
             let buffer = told.inference.buffer_of(place.0).map_err(of_form(op))?;
             told.read_early(buffer.storage);
         }
-        if let Some(Some(first)) = at.first().copied() {
+        let room = refused(op, ElementReason::Room);
+        let count = u8::try_from(at.len()).ok().and_then(|n| n.checked_mul(words)).ok_or(room)?;
+        if let Some(Some(first)) = at.first().copied().filter(|_| packing.parts == 1) {
             if at.iter().all(|k| *k == Some(first)) {
-                return Ok(regs.member(first));
+                return Ok(element(first));
             }
             if (first..).zip(&at).all(|(want, k)| Some(want) == *k) {
-                let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
-                return Ok(Reg { count, ..regs.member(first) });
+                return Ok(Reg { count, ..element(first) });
             }
         }
-        let count = u8::try_from(at.len()).map_err(|_| refused(op, ElementReason::Room))?;
         let out = self.steps.tuple(regs.class, count)?;
         for ((k, from), slot) in (0u16..).zip(&at).zip(slots) {
-            let to = out.member(k);
+            let to = Reg { count: words, ..out.member(k.saturating_mul(u16::from(words))) };
             let Some(from) = *from else {
+                if packing.parts > 1 {
+                    return Err(refused(op, ElementReason::View));
+                }
                 let choice = self.choice(told, doers, slot, place)?;
-                self.copy_tile(op, regs.member(choice.low), to)?;
+                self.copy_tile(op, element(choice.low), to)?;
                 for number in choice.low.saturating_add(1)..choice.end {
-                    self.copy_chosen(op, (choice.node, number, None), regs.member(number), to)?;
+                    self.copy_chosen(op, (choice.node, number, None), element(number), to)?;
                 }
                 continue;
             };
-            self.copy_tile(op, regs.member(from), to)?;
+            if packing.parts > 1 {
+                let part = packing.place(from).1;
+                self.take_part(op, (element(from), part), packing.parts, to)?;
+                continue;
+            }
+            self.copy_tile(op, element(from), to)?;
         }
         Ok(out)
     }
@@ -271,27 +288,37 @@ impl LowerContext<'_, '_, '_, '_> {
         let regs = self.fragment_regs(op, told, place.0)?;
         let mut at = LocalIndices::new();
         self.local_indices(op, told, slots, place, &mut at)?;
+        let packing = self.packing(op, told, place.0)?;
+        let words = packing.words;
+        let element = |k: u16| Reg { count: words, ..regs.member(packing.place(k).0) };
         for (k, (slot, to)) in (0u16..).zip(slots.iter().zip(&at)) {
             if !slot.live {
                 continue;
             }
-            let k = if from.count == 1 { 0 } else { k };
-            let from = Reg { count: 1, first: from.first.wrapping_add(k), ..from };
+            let k = if from.count == words { 0 } else { k.saturating_mul(u16::from(words)) };
+            let from = Reg { count: words, first: from.first.wrapping_add(k), ..from };
             let Some(to) = *to else {
+                if packing.parts > 1 {
+                    return Err(refused(op, ElementReason::View));
+                }
                 let choice = self.choice(told, doers, slot, place)?;
                 for number in choice.low..choice.end {
-                    let to = regs.member(number);
+                    let to = element(number);
                     self.save_readers(op, to)?;
                     self.copy_chosen(op, (choice.node, number, slot.guard), from, to)?;
                 }
                 continue;
             };
-            let to = regs.member(to);
+            let (to, part) = (element(to), packing.place(to).1);
             if from == to {
                 continue;
             }
             self.save_readers(op, to)?;
             let guard = self.guard_of(op, slot.guard)?;
+            if packing.parts > 1 {
+                self.put_part(op, from, (to, part), packing.parts, guard)?;
+                continue;
+            }
             self.copy_guarded(op, guard, from, to)?;
         }
         Ok(())
@@ -313,7 +340,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.copy_guarded(op, guard, from, to)
     }
 
-    fn copy_guarded(
+    pub(crate) fn copy_guarded(
         &mut self,
         op: Op,
         guard: Option<Reg>,
@@ -333,8 +360,9 @@ impl LowerContext<'_, '_, '_, '_> {
             let Some(known) = self.held.get(at).copied() else { break };
             let is_buffer = |value: Value| self.program.type_of(value).is_tile();
             let end = known.reg.first.wrapping_add(u16::from(known.reg.count));
+            let target_end = target.first.wrapping_add(u16::from(target.count));
             let meets = known.reg.class == target.class
-                && known.reg.first <= target.first
+                && known.reg.first < target_end
                 && target.first < end;
             if !meets || is_buffer(known.value) || !self.is_read_behind(op, known.value) {
                 continue;
@@ -378,6 +406,9 @@ impl LowerContext<'_, '_, '_, '_> {
         if buffer.scope != MemoryScope::Fragment
             || slots.iter().any(|s| s.guard.is_some() || !s.live)
         {
+            return Ok(None);
+        }
+        if self.packing(op, told, id)? != Packing::SINGLE {
             return Ok(None);
         }
         let Some(storage) = told.value(buffer.storage) else { return Ok(None) };

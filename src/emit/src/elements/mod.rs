@@ -15,8 +15,10 @@
 //! | `address` | their addresses |
 //! | `mover` | the instruction that moves them, guards |
 //! | `fragment` | elements of fragments |
+//! | `storage` | how many registers an element has, or how many elements a register |
 //! | `explain` | why elements have no instructions, in words |
 //! | `reduce` | reductions of fragments |
+//! | `outside` | values and branches outside of parallel loops |
 //! | `product` | products of fragments and shared tiles |
 
 mod access;
@@ -27,9 +29,11 @@ mod forms;
 mod fragment;
 mod mover;
 mod nest;
+mod outside;
 mod product;
 mod reduce;
 mod slots;
+mod storage;
 
 pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
@@ -56,9 +60,10 @@ pub enum ElementReason {
     LocalIndex = 3,
     /// A subscript depends on data.
     Subscript = 4,
-    /// Elements that are no 8, 16 or 32 bits, or that no instruction moves alone.
+    /// Elements that are no 8, 16, 32 or 64 bits, that no instruction moves alone, or arithmetic on
+    /// 64 bits.
     Element = 5,
-    /// A condition depends on data.
+    /// A condition that is neither an index nor a truth of elements, or a branch with results.
     Condition = 6,
     /// An inner loop whose bounds are no numbers, or that turns too often.
     InnerLoop = 7,
@@ -66,7 +71,8 @@ pub enum ElementReason {
     Operation = 8,
     /// A fragment with more elements a thread than one list of registers has.
     Fragment = 9,
-    /// Two element types in one storage.
+    /// A view with elements of another width, of which not every one lies in a part of one register,
+    /// or which a product, a reduction or a place that is chosen at run time touches.
     View = 10,
     /// More values, loops or conditions in one body than there is room for.
     Room = 11,
@@ -82,6 +88,9 @@ pub enum ElementReason {
     Product = 15,
     /// A memref with bounds.
     Bounds = 16,
+    /// Several threads execute an iteration, which changes an element in memory that it reads, and
+    /// a fragment.
+    Copies = 17,
 }
 
 /// An error about elements.

@@ -151,7 +151,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let dtype = self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d));
         let bits = dtype.map_or(0, |d| u32::from(d.bits));
         match bits {
-            8 | 16 | 32 => Ok(bits >> 3),
+            8 | 16 | 32 | 64 => Ok(bits >> 3),
             _ => Err(refused(op, ElementReason::Element)),
         }
     }

@@ -66,6 +66,9 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         if self.program.role(op) == OpRole::ProductInto {
+            if self.is_in_branch(op) {
+                return Err(refused(op, ElementReason::Condition));
+            }
             self.check_touched(op)?;
             let mark = told.inference.arena.mark();
             let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
@@ -79,7 +82,7 @@ impl LowerContext<'_, '_, '_, '_> {
         match kind {
             Kind::Parallel => {}
             Kind::Reduce { .. } => return self.reduction_in_place(op, told, id, open),
-            Kind::Uniform => return Err(refused(op, ElementReason::Condition)),
+            Kind::Uniform => return Err(refused(op, ElementReason::Operation)),
         }
         self.check_touched(op)?;
         self.meet(op, open, true)?;
@@ -117,6 +120,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let doers = self.doers(op, told, id)?;
         let width = self.width(op, told, id, doers.spread.slots)?;
+        let alone = self.changes_what_it_reads(op, told, id, doers.spread.copies)?;
         let ElementLists { slots, spots, known, guards } = room;
         let state = AccessState { known, guards };
         let mut chunk = Chunk { doers: &doers, slots, spots, state };
@@ -131,14 +135,65 @@ impl LowerContext<'_, '_, '_, '_> {
                 let slot = chunk.slots.last_mut().ok_or(full)?;
                 self.slot_at(told, &doers, number, slot)?;
             }
+            if alone {
+                let _ = self.only_first_copy(op, told, &mut chunk)?;
+            }
             if chunk.slots.iter().any(|slot| slot.live) {
                 self.chunk(op, told, id, &mut chunk)?;
             }
             self.held.truncate(kept);
             told.inference.arena.release(mark);
+            self.release_nodes(&mut chunk.state, [doers.thread.node].into_iter());
             first = first.saturating_add(width);
         }
         Ok(())
+    }
+
+    /// Whether copies of an iteration would race with the first one, which alone writes memory: then
+    /// it is executed alone.
+    fn changes_what_it_reads(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+        id: OperatorId,
+        copies: u32,
+    ) -> Result<bool, EmitError> {
+        let touched = self.buffers_of(op).unwrap_or_default();
+        let changed = touched.iter().any(|(of, writes)| *writes && touched.contains(&(*of, false)));
+        if copies <= 1 || !changed {
+            return Ok(false);
+        }
+        let own = told.inference.operator_of(id).map_err(of_form(op))?;
+        let mut writes = told.inference.accesses_of(own).iter().filter(|access| access.write);
+        let fragment = writes.any(|access| {
+            let buffer = told.inference.buffer_of(access.buffer);
+            buffer.is_ok_and(|buffer| buffer.scope == MemoryScope::Fragment)
+        });
+        if fragment { Err(refused(op, ElementReason::Copies)) } else { Ok(true) }
+    }
+
+    /// Where there are many, gives back the expressions that only what was emitted until now has
+    /// asked for; others that are `held` stay.
+    #[inline(never)]
+    pub(crate) fn release_nodes(
+        &mut self,
+        state: &mut AccessState<'_>,
+        held: impl Iterator<Item = ExprId>,
+    ) {
+        if self.arena.len() <= self.arena.capacity() >> 1 {
+            return;
+        }
+        let own = [Some(self.thread), self.shared_base].into_iter().flatten();
+        let known = self.indices.iter().map(|index| index.node);
+        let computed = self.computed.iter().map(|index| index.node);
+        let settled = self.settled.iter().flat_map(|pair| [pair.0, pair.1]);
+        let all = held.chain(own).chain(known).chain(computed).chain(settled);
+        let kept = all.map(|node| node.index().saturating_add(1)).max().unwrap_or(0);
+        self.arena.truncate(kept);
+        self.arena.drop_variables();
+        self.selector.forget_nodes(kept);
+        state.known.clear();
+        state.guards.clear();
     }
 
     /// Who holds a fragment.
@@ -203,6 +258,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         match self.program.role(op) {
             OpRole::Parallel => self.body_of(op, told, chunk),
+            OpRole::ElementStore => self.element_op(op, told, chunk),
             OpRole::Fill => {
                 let value = self.program.operand(op, 0).ok_or(EmitError::Unplanned(op))?;
                 let to = self.access(op, told, id, true)?;
@@ -340,7 +396,8 @@ impl LowerContext<'_, '_, '_, '_> {
             OpRole::Copy | OpRole::ReduceInto => {
                 add(program.operand(op, 0), false) && add(program.operand(op, 1), true)
             }
-            OpRole::Fill => add(program.operand(op, 1), true),
+            OpRole::ElementLoad => add(program.operand(op, 0), false),
+            OpRole::Fill | OpRole::ElementStore => add(program.operand(op, 1), true),
             OpRole::ProductInto => {
                 add(program.operand(op, 0), false) && add(program.operand(op, 1), false)
             }
@@ -371,6 +428,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 | OpRole::Fill
                 | OpRole::ReduceInto
                 | OpRole::ProductInto
+                | OpRole::ElementLoad
+                | OpRole::ElementStore
         );
         if !in_place || self.is_in_nest(op) || !self.is_of_loops(op) {
             return;
@@ -403,8 +462,15 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut others = program.inside(function).filter(|other| *other != op || repeated);
         let met = others.any(|other| {
             let role = program.role(other);
-            let own =
-                matches!(role, OpRole::Parallel | OpRole::Copy | OpRole::Fill | OpRole::ReduceInto);
+            let own = matches!(
+                role,
+                OpRole::Parallel
+                    | OpRole::Copy
+                    | OpRole::Fill
+                    | OpRole::ReduceInto
+                    | OpRole::ElementLoad
+                    | OpRole::ElementStore
+            );
             own && !self.is_in_nest(other)
                 && self
                     .buffers_of(other)

@@ -9,6 +9,7 @@ use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
 use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
@@ -349,6 +350,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         });
         if !same || !work.live || work.guard.is_some() {
             return Err(refuse);
+        }
+        if self.packing(op, told, buffer)? != Packing::SINGLE {
+            return Err(refused(op, ElementReason::View));
         }
         let regs = self.fragment_regs(op, told, buffer)?;
         Ok(regs.member(u16::try_from(number).map_err(|_| refuse)?))

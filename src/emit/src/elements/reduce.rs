@@ -8,6 +8,7 @@
 
 use crate::elements::nest::ElementLists;
 use crate::elements::slots::Doers;
+use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lanes::reduce::CombineAtom;
@@ -219,6 +220,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let own = Reduction::of(told, id).ok_or(refuse)?;
+        for buffer in [own.from, own.to] {
+            let packing = self.packing(op, told, buffer)?;
+            if packing != Packing::SINGLE {
+                let wide = packing.words > 1;
+                let why = if wide { ElementReason::Element } else { ElementReason::View };
+                return Err(refused(op, why));
+            }
+        }
         let digits =
             RowDigits::of((self.machine.tables, self.machine.arch), told, &own.whole, own.dim);
         let digits = digits.ok_or(refuse)?;
@@ -260,8 +269,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             )?;
         }
         let to = self.fragment_regs(op, told, own.to)?;
+        let mut guard = None;
+        self.within_branches(op, told, doers.thread, &mut guard)?;
+        let guard = self.guard_of(op, guard)?;
         for (k, _) in (0u16..).zip(firsts.iter()) {
-            self.copy_tile(op, sum.member(k), to.member(k))?;
+            self.copy_guarded(op, guard, sum.member(k), to.member(k))?;
         }
         Ok(())
     }

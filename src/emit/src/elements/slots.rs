@@ -75,6 +75,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let wanted = self.arena.constant(number)?;
             self.keep_equal(&mut out.guard, own, wanted)?;
         }
+        self.within_branches(op, told, thread, &mut out.guard)?;
         self.within_threads(doers, &mut out.guard)
     }
 

@@ -300,6 +300,12 @@ impl<'s> ExprArena<'s> {
             }
         }
     }
+    /// Removes the last variables as far as no node stands for them.
+    pub(crate) fn drop_variables(&mut self) {
+        let of = |node: &ExprNode| (node.tag == TAG_VAR).then(|| usize::from(node.args[0].0));
+        let kept = self.nodes.iter().filter_map(of).max();
+        self.variables.truncate(kept.map_or(0, |last| last.saturating_add(1)));
+    }
     fn intern(&mut self, mut node: ExprNode) -> Result<ExprId, ExprError> {
         let full =
             ExprError::Nodes { capacity: u16::try_from(self.capacity()).unwrap_or(u16::MAX) };

@@ -78,6 +78,14 @@ impl<'t, 's> Selector<'t, 's> {
         }
     }
 
+    /// Forgets nodes from this number on.
+    pub(crate) fn forget_nodes(&mut self, first: usize) {
+        for memo in self.scratch.memo.iter_mut().take(self.remembered).skip(first) {
+            *memo = [None; 2];
+        }
+        self.remembered = self.remembered.min(first);
+    }
+
     /// The register that holds a node already computed, vector first.
     #[must_use]
     pub fn computed(&self, node: ExprId) -> Option<Reg> {

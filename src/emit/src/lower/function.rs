@@ -42,6 +42,10 @@ impl LowerContext<'_, '_, '_, '_> {
             };
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
             match self.program.role(op) {
+                OpRole::If if of_loops.told().is_some() => {
+                    at = self.first_in_branch(op);
+                    continue;
+                }
                 OpRole::For => {
                     self.note_written();
                     self.turns = self.turns.saturating_add(1);
@@ -88,14 +92,14 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Return => self.give_results(op)?,
                 OpRole::Alloc => {}
                 OpRole::Yield => {
-                    if !loops.is_empty() {
+                    if !loops.is_empty() && !self.is_branch(self.program.parent(op)) {
                         at = self.leave_turn(&mut loops, open)?;
                         continue;
                     }
                 }
                 _ => return Err(EmitError::Unplanned(op)),
             }
-            at = self.program.next(op);
+            at = self.behind_branches(op);
         }
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
@@ -119,7 +123,12 @@ impl LowerContext<'_, '_, '_, '_> {
         self.leave_loop(&l, open)?;
         self.forget_written();
         self.fetch_carried(l.parts.op, open)?;
-        Ok(self.program.next(l.parts.op))
+        Ok(self.behind_branches(l.parts.op))
+    }
+
+    /// Whether an operation is a branch.
+    fn is_branch(&self, op: Option<Op>) -> bool {
+        op.is_some_and(|op| self.program.role(op) == OpRole::If)
     }
 
     /// Whether an operation is the same in functions of parallel loops and in others.
@@ -137,7 +146,9 @@ impl LowerContext<'_, '_, '_, '_> {
         match self.program.role(op) {
             // What is computed of numbers and indices is known where it is asked for.
             OpRole::Index | OpRole::Constant | OpRole::View => Ok(()),
-            OpRole::Elementwise | OpRole::Select => Ok(()),
+            OpRole::Elementwise | OpRole::Select | OpRole::ElementLoad => {
+                self.value_outside(op, told, open)
+            }
             _ => self.in_place(op, told, open),
         }
     }

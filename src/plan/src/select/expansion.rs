@@ -63,7 +63,8 @@ impl<'w> Expansions<'w> {
         Self { replaced }
     }
 
-    /// Puts others in the place of each operation of a function that needs it.
+    /// Puts others in the place of each operation of a function that needs it; in a function of
+    /// parallel loops of those that compute elements, of which `is_index` does not hold.
     ///
     /// # Errors
     /// [`PlanError::Capacity`] where the program, or this, has no room for more; what was put there
@@ -76,12 +77,15 @@ impl<'w> Expansions<'w> {
         arch: ArchId,
         program: &mut Program<'_, '_>,
         function: Op,
+        is_index: Option<&dyn Fn(Value) -> bool>,
     ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         let no_room =
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
-        self.compose(program, function)?;
+        if is_index.is_none() {
+            self.compose(program, function)?;
+        }
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             if let Some(other) = filled(program, op) {
@@ -90,7 +94,8 @@ impl<'w> Expansions<'w> {
                     .push(Replaced { op: select, before: None, how: Replacement::Choice(op) })
                     .map_err(|_| full(op))?;
             }
-            let Some(sequence) = wanted(tables, arch, program, op) else {
+            let index = |value: Value| is_index.is_some_and(|is_index| is_index(value));
+            let Some(sequence) = wanted(tables, arch, program, op, &index) else {
                 at = program.following(op, Some(function));
                 continue;
             };
@@ -322,12 +327,16 @@ fn wanted<'t>(
     arch: ArchId,
     program: &Program<'_, '_>,
     op: Op,
+    is_index: &dyn Fn(Value) -> bool,
 ) -> Option<&'t Sequence<'t>> {
     if !program.role(op).is_lanewise() || program.has_same_bits(op) {
         return None;
     }
     let result = program.result(op, 0)?;
     program.uses(result).next()?;
+    if is_index(result) {
+        return None;
+    }
     let dtype = |value: Value| program.type_of(value).dtype;
     let (from, to) = (dtype(program.operand(op, 0)?)?, dtype(result)?);
     let (word, arity) = (program.decl_id(op)?, program.operands(op).count());
@@ -360,7 +369,7 @@ fn steps(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Opti
         let operands = operands(program, op, step, &made, own)?;
         // What comes out at the end is written as the program wrote it.
         let last = k.checked_add(1) == Some(sequence.steps.len());
-        let ty = if last { own } else { Type::tensor(own.shape, step.to) };
+        let ty = if last { own } else { of_elements(own, step.to) };
         let new = program.insert_before(op, step.op, &operands, &[ty]).ok()?;
         made.push(program.result(new, 0)?).ok()?;
     }
@@ -395,7 +404,15 @@ fn number(
 ) -> Option<Value> {
     let decl = program.tables().op_of_role(OpRole::Constant)?;
     let literal = program.literal_value(Literal::Hex(bits)).ok()?;
-    let constant =
-        program.insert_before(op, decl, &[literal], &[Type::tensor(own.shape, dtype)]).ok()?;
+    let constant = program.insert_before(op, decl, &[literal], &[of_elements(own, dtype)]).ok()?;
     program.result(constant, 0)
+}
+
+/// A type like another one, of other elements: in parallel loops elements stand alone.
+fn of_elements(like: Type, dtype: DtypeId) -> Type {
+    if like.is_tile() {
+        Type::tensor(like.shape, dtype)
+    } else {
+        Type { dtype: Some(dtype), ..like }
+    }
 }

@@ -8,7 +8,7 @@ use super::generate::Generator;
 use super::program::{Argument, Statement};
 
 /// Most elements of a buffer.
-const MOST: u32 = 4096;
+const MOST: u32 = 2048;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
@@ -27,6 +27,8 @@ struct Buffer {
     ready: bool,
     /// Whether its rows go on without an end.
     open: bool,
+    /// The number of its storage, which views share.
+    storage: usize,
 }
 
 /// A counter of a nest, with how many values it has.
@@ -42,7 +44,7 @@ struct Nests<'g> {
 
 /// A program of nests.
 pub(super) fn nests(g: &mut Generator) {
-    let element = g.choices.of(&["f32", "f32", "f32", "f16", "bf16", "i32", "i8"]);
+    let element = g.choices.of(&["f32", "f32", "f32", "f16", "bf16", "i32", "i8", "f64"]);
     let rows = g.choices.of(&[4, 8, 16, 32, 64, 3, 12, 1]);
     let columns = g.choices.of(&[16, 32, 64, 128, 8, 24, 7, 96]);
     let shape = vec![rows, columns.min(MOST / rows)];
@@ -116,7 +118,8 @@ impl Nests<'_> {
             let open = self.g.choices.once_in(3);
             let name = self.tensor(&shape, element, open);
             let scope = Scope::Global;
-            self.buffers.push(Buffer { name, shape, element, scope, ready: true, open });
+            let storage = self.buffers.len();
+            self.buffers.push(Buffer { name, shape, element, scope, ready: true, open, storage });
         }
     }
 
@@ -130,7 +133,7 @@ impl Nests<'_> {
         ];
         let shape = self.g.choices.of(&shapes);
         let scope = self.g.choices.of(&[Scope::Fragment, Scope::Fragment, Scope::Shared]);
-        let wide = element != "i32" && element != "i8" && self.g.choices.once_in(4);
+        let wide = !["i32", "i8", "f64"].contains(&element) && self.g.choices.once_in(4);
         let element = if wide { "f32" } else { element };
         let words: String = shape.iter().map(|e| format!("{e}x")).collect();
         let space = if scope == Scope::Shared { "#smem" } else { "#fragment" };
@@ -140,7 +143,43 @@ impl Nests<'_> {
             String::new()
         };
         let name = self.made(&format!("alloc_tensor : tensor<{words}{element}, {space}{layout}>"));
-        self.buffers.push(Buffer { name, shape, element, scope, ready: false, open: false });
+        let storage = self.buffers.len();
+        let own = Buffer { name, shape, element, scope, ready: false, open: false, storage };
+        if scope == Scope::Fragment && self.g.choices.once_in(4) {
+            self.view(&own);
+        }
+        self.buffers.push(own);
+    }
+
+    /// The storage of a fragment in a row, maybe of elements of another width.
+    fn view(&mut self, of: &Buffer) {
+        let count: u32 = of.shape.iter().product();
+        let others: &[(&str, u32, u32)] = match of.element {
+            "f32" => &[("f16", 2, 1), ("i32", 1, 1), ("f32", 1, 1)],
+            "i32" => &[("i8", 4, 1), ("i32", 1, 1)],
+            "f16" => &[("f32", 1, 2), ("f16", 1, 1)],
+            "i8" => &[("i32", 1, 4)],
+            _ => &[],
+        };
+        let fits: Vec<_> = others.iter().filter(|(_, _, by)| count.is_multiple_of(*by)).collect();
+        if fits.is_empty() {
+            return;
+        }
+        let (element, more, fewer) = *self.g.choices.of(&fits);
+        let shape = vec![count * more / fewer];
+        let ty = format!("tensor<{}x{element}, #fragment>", shape[0]);
+        let name = self.made(&format!("view {} : {ty}", of.name));
+        // It stands before what it is a view of, which gets the number behind it.
+        self.buffers.push(Buffer { name, shape, element, ..of.clone() });
+    }
+
+    /// What is written through one name can be read through all of its storage's.
+    fn share(&mut self) {
+        for k in 0..self.buffers.len() {
+            let storage = self.buffers[k].storage;
+            let ready = self.buffers.iter().any(|b| b.storage == storage && b.ready);
+            self.buffers[k].ready = ready;
+        }
     }
 
     /// A layout in which every element has a place of its own.
@@ -197,20 +236,21 @@ impl Nests<'_> {
         self.around.pop();
         if to == "%K" {
             // It may run no turn.
-            for (k, buffer) in self.buffers.iter_mut().enumerate() {
-                buffer.ready = before.get(k).copied().unwrap_or(false);
-            }
+            self.only(&before);
         }
         self.g.close(format!("scf.for {counter} = 0 to {to} step {step} {{"));
     }
 
     fn step(&mut self) {
-        match self.g.choices.below(8) {
+        match self.g.choices.below(10) {
+            8 => self.single(),
+            9 => self.branch(),
             0 => self.fill(),
             1 | 2 => self.copy(),
             3 => self.reduce(),
             _ => self.nest(),
         }
+        self.share();
     }
 
     /// A buffer that a nest may write: storage, or a new tensor.
@@ -223,8 +263,10 @@ impl Nests<'_> {
         let like = self.g.choices.below(self.buffers.len());
         let like = self.buffers[like].clone();
         let name = self.tensor(&like.shape, like.element, false);
-        self.buffers.push(Buffer { name, scope: Scope::Global, ready: false, open: false, ..like });
-        self.buffers.len() - 1
+        let storage = self.buffers.len();
+        let scope = Scope::Global;
+        self.buffers.push(Buffer { name, scope, ready: false, open: false, storage, ..like });
+        storage
     }
 
     fn fill(&mut self) {
@@ -242,7 +284,7 @@ impl Nests<'_> {
         let from: Vec<String> = self
             .buffers
             .iter()
-            .filter(|b| like(b) && b.name != target.name && !(b.open && b.shape.len() == 1))
+            .filter(|b| like(b) && b.storage != target.storage && !(b.open && b.shape.len() == 1))
             .map(|b| {
                 let corner = if b.open {
                     format!("[{}]", vec!["0"; b.shape.len()].join(", "))
@@ -285,7 +327,8 @@ impl Nests<'_> {
                 let ty = format!("tensor<{kept}x{}, #fragment>", from.element);
                 let name = self.made(&format!("alloc_tensor : {ty}"));
                 let shape = vec![kept];
-                self.buffers.push(Buffer { name, shape, ready: false, ..from.clone() });
+                let storage = self.buffers.len();
+                self.buffers.push(Buffer { name, shape, ready: false, storage, ..from.clone() });
                 self.buffers.len() - 1
             }
         };
@@ -373,12 +416,98 @@ impl Nests<'_> {
         self.buffers[to].ready |= written && !part;
     }
 
+    /// A truth of two elements.
+    fn truth(&mut self, target: &Buffer, place: &[Counter]) -> String {
+        let element = target.element;
+        let (a, b) = (self.read(target, place), self.read(target, place));
+        let words: &[&str] = match element {
+            "f32" | "f16" => &["oeq", "une", "olt", "oge", "ole", "ogt", "ult", "ueq"],
+            _ => &["eq", "ne", "slt", "sge", "sle", "sgt", "ult"],
+        };
+        let word = self.g.choices.of(words);
+        self.made(&format!("compare.{word} {a}, {b} : {element} -> i1"))
+    }
+
+    /// One element of a tensor, of numbers that all threads read; outside of parallel loops.
+    fn single(&mut self) {
+        let known = |b: &&Buffer| b.scope != Scope::Fragment && b.ready && !b.open;
+        let all: Vec<Buffer> = self.buffers.iter().filter(known).cloned().collect();
+        if all.is_empty() {
+            return self.nest();
+        }
+        let from = self.g.choices.of(&all);
+        let to = self.tensor(&[1, 1], from.element, false);
+        let at: Vec<String> = from
+            .shape
+            .iter()
+            .map(|extent| self.g.choices.below(*extent as usize).to_string())
+            .collect();
+        let ty = from.element;
+        let mut value = self.made(&format!("memref.load {}[{}] : {ty}", from.name, at.join(", ")));
+        if ["f32", "i32"].contains(&ty) && self.g.choices.once_in(2) {
+            value = self.made(&format!("add {value}, {value} : {ty}"));
+        }
+        self.line(format!("memref.store {value}, {to}[0, 0]"));
+    }
+
+    /// Steps under a truth of an element that all threads read.
+    fn branch(&mut self) {
+        let known = |b: &&Buffer| {
+            b.scope != Scope::Fragment
+                && b.ready
+                && !b.open
+                && ["f32", "f16", "i32"].contains(&b.element)
+        };
+        let all: Vec<Buffer> = self.buffers.iter().filter(known).cloned().collect();
+        if all.is_empty() {
+            return self.nest();
+        }
+        let from = self.g.choices.of(&all);
+        let at: Vec<String> = from
+            .shape
+            .iter()
+            .map(|extent| self.g.choices.below(*extent as usize).to_string())
+            .collect();
+        let ty = from.element;
+        let a = self.made(&format!("memref.load {}[{}] : {ty}", from.name, at.join(", ")));
+        let number = if ty == "i32" { "1" } else { "0.5" };
+        let b = self.made(&format!("constant {number} : {ty}"));
+        let word = if ty == "i32" { "sgt" } else { "ogt" };
+        let truth = self.made(&format!("compare.{word} {a}, {b} : {ty} -> i1"));
+        let before: Vec<bool> = self.buffers.iter().map(|b| b.ready).collect();
+        self.g.open();
+        self.around.push("0".to_string());
+        for _ in 0..1 + self.g.choices.below(2) {
+            self.step();
+        }
+        self.only(&before);
+        if self.g.choices.once_in(2) {
+            self.line("} else {".to_string());
+            self.step();
+            self.only(&before);
+        }
+        self.around.pop();
+        self.g.close(format!("scf.if {truth} {{"));
+    }
+
+    /// What a part that may not run has written is not known to be there.
+    fn only(&mut self, before: &[bool]) {
+        for (k, buffer) in self.buffers.iter_mut().enumerate() {
+            buffer.ready = before.get(k).copied().unwrap_or(false);
+        }
+    }
+
     /// A store under a condition; whether all elements are written.
     fn conditional(&mut self, target: &Buffer, place: &[Counter], at: &str) -> bool {
-        let (name, extent) = self.g.choices.of(place);
-        let word = self.g.choices.of(&["lt", "ge", "eq", "ne", "le", "gt"]);
-        let number = self.g.choices.below(extent as usize);
-        let holds = self.index(&format!("index.cmp {word},"), &name, number);
+        let of_data = ["f32", "f16", "i32"].contains(&target.element) && self.g.choices.once_in(2);
+        let holds = if of_data {
+            self.truth(target, place)
+        } else {
+            let (name, extent) = self.g.choices.of(place);
+            let word = self.g.choices.of(&["lt", "ge", "eq", "ne", "le", "gt"]);
+            let number = self.g.choices.below(extent as usize);
+            self.index(&format!("index.cmp {word},"), &name, number)
+        };
         let value = self.value(target, place);
         let other = self.g.choices.once_in(2).then(|| self.value(target, place));
         self.g.open();
@@ -417,7 +546,11 @@ impl Nests<'_> {
             _ => &[],
         };
         for _ in 0..self.g.choices.below(3).min(words.len()) {
-            value = match self.g.choices.below(5) {
+            value = match self.g.choices.below(6) {
+                5 => {
+                    let (truth, other) = (self.truth(target, place), self.read(target, place));
+                    self.made(&format!("select {truth}, {value}, {other} : {element}"))
+                }
                 0 => {
                     let number = if element.starts_with('i') { "2" } else { "0.5" };
                     let number = self.made(&format!("constant {number} : {element}"));
@@ -441,13 +574,17 @@ impl Nests<'_> {
     /// An element of some buffer that is written, of the target's type.
     fn read(&mut self, target: &Buffer, place: &[Counter]) -> String {
         // What another iteration writes is not read.
-        let is_kind = |b: &Buffer| b.element.starts_with('i') == target.element.starts_with('i');
+        let kind = |element: &str| (element.starts_with('i'), element == "f64");
+        let is_kind = |b: &Buffer| kind(b.element) == kind(target.element);
         let all: Vec<Buffer> = self
             .buffers
             .iter()
-            .filter(|b| b.ready && is_kind(b) && b.name != target.name)
+            .filter(|b| b.ready && is_kind(b) && b.storage != target.storage)
             .cloned()
             .collect();
+        if all.is_empty() {
+            return self.made(&format!("constant 1 : {element}", element = target.element));
+        }
         let from = self.g.choices.of(&all);
         let mut at = Vec::new();
         for (dim, extent) in from.shape.iter().enumerate() {

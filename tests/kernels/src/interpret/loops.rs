@@ -79,10 +79,7 @@ impl Machine<'_> {
             "view" => {
                 let (of, ty) = rest.split_once(" : ").ok_or("no type")?;
                 let (shape, element) = tile_type(ty)?;
-                if self.whole(of.trim())?.1 != element {
-                    return Err("a view of other elements".to_string());
-                }
-                Value::View(of.trim().to_string(), shape)
+                Value::View(of.trim().to_string(), shape, element)
             }
             _ => match self.scalar_statement(op, rest)? {
                 Some(value) => value,
@@ -228,20 +225,25 @@ impl Machine<'_> {
     /// Runs the part of a condition that holds; where the other one ends.
     fn branch(&mut self, body: &[String], at: usize, (results, rest): (&str, &str)) -> Said<usize> {
         let name = rest.split([' ', '{']).next().unwrap_or("");
+        // How far tensors are reached is measured without data: by both parts.
         let holds = match self.value(name)? {
-            Value::Index(n) => n != 0,
-            Value::Tile(tile) => tile.items.first().is_some_and(|item| item.bits != 0),
+            Value::Index(n) => (n != 0, n == 0),
+            Value::Tile(_) if self.measuring => (true, true),
+            Value::Tile(tile) => {
+                let holds = tile.items.first().is_some_and(|item| item.bits != 0);
+                (holds, !holds)
+            }
             Value::View(..) => return Err("no condition".to_string()),
         };
         let mut end = part_end(body, at).ok_or("no closing bracket")?;
         let mut passed = Vec::new();
-        if holds {
+        if holds.0 {
             passed = self.block(body, at + 1)?.1;
         }
         if body[end].contains("else") {
             let other = end;
             end = part_end(body, other).ok_or("no closing bracket")?;
-            if !holds {
+            if holds.1 {
                 passed = self.block(body, other + 1)?.1;
             }
         }
@@ -262,15 +264,15 @@ impl Machine<'_> {
         }
     }
 
-    /// The buffer that a name stands for, and its extents.
-    fn resolved(&self, name: &str) -> (String, Option<Vec<usize>>) {
+    /// The buffer that a name stands for, and the extents and elements that a view gives it.
+    fn resolved(&self, name: &str) -> (String, Option<(Vec<usize>, Element)>) {
         let mut at = name.trim().to_string();
-        let mut shape = None;
-        while let Some(Value::View(of, own)) = self.values.get(&at) {
-            shape = shape.or(Some(own.clone()));
+        let mut seen = None;
+        while let Some(Value::View(of, shape, element)) = self.values.get(&at) {
+            seen = seen.or(Some((shape.clone(), *element)));
             at = of.clone();
         }
-        (at, shape)
+        (at, seen)
     }
 
     fn borrowed(&self, name: &str) -> Said<&Tile> {
@@ -282,12 +284,12 @@ impl Machine<'_> {
 
     /// Extents and elements of a buffer.
     fn whole(&self, name: &str) -> Said<(Vec<usize>, Element)> {
-        let (base, shape) = self.resolved(name.split('[').next().unwrap_or(name));
+        let (base, seen) = self.resolved(name.split('[').next().unwrap_or(name));
         if let Some(global) = self.program.globals.iter().find(|g| g.name == base) {
             return Ok((global.extents.clone(), global.element));
         }
         let tile = self.borrowed(&base)?;
-        Ok((shape.unwrap_or_else(|| tile.shape.clone()), tile.element))
+        Ok(seen.unwrap_or_else(|| (tile.shape.clone(), tile.element)))
     }
 
     fn element(&mut self, place: &str) -> Said<Tile> {
@@ -310,7 +312,7 @@ impl Machine<'_> {
     }
 
     fn get_at(&mut self, name: &str, indices: &[usize]) -> Said<Tile> {
-        let (base, shape) = self.resolved(name);
+        let (base, seen) = self.resolved(name);
         let measuring = self.measuring;
         if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
             global.is_read = true;
@@ -320,15 +322,15 @@ impl Machine<'_> {
             return Ok(Tile::filled(vec![], global.element, item));
         }
         let tile = self.borrowed(&base)?;
-        let at = flat(shape.as_ref().unwrap_or(&tile.shape), indices)?;
-        let item = *tile.items.get(at).ok_or("beyond the buffer")?;
+        let (shape, element) = seen.unwrap_or_else(|| (tile.shape.clone(), tile.element));
+        let item = seen_in(&tile.items, tile.element, flat(&shape, indices)?, element)?;
         let free = Item { sure: Sure::Free, ..item };
         let item = if item.sure == Sure::Unwritten { free } else { item };
-        Ok(Tile::filled(vec![], tile.element, item))
+        Ok(Tile::filled(vec![], element, item))
     }
 
     fn set_at(&mut self, name: &str, indices: &[usize], value: Tile) -> Said<()> {
-        let (base, shape) = self.resolved(name);
+        let (base, seen) = self.resolved(name);
         let measuring = self.measuring;
         let item = *value.items.first().ok_or("no element")?;
         if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
@@ -345,12 +347,12 @@ impl Machine<'_> {
         let Some(Value::Tile(tile)) = self.values.get_mut(&base) else {
             return Err(format!("`{base}` is no buffer"));
         };
-        if tile.element != value.element {
+        let (shape, element) = seen.unwrap_or_else(|| (tile.shape.clone(), tile.element));
+        if element != value.element {
             return Err("elements of another type".to_string());
         }
-        let at = flat(&shape.unwrap_or(tile.shape.clone()), indices)?;
-        *tile.items.get_mut(at).ok_or("beyond the buffer")? = item;
-        Ok(())
+        let own = tile.element;
+        put_in(&mut tile.items, own, flat(&shape, indices)?, (element, item))
     }
 
     // ---- tile operations in place
@@ -456,6 +458,69 @@ impl super::Global {
         }
         flat(&self.extents, indices)
     }
+}
+
+/// Bits of an element below 2^bits.
+fn low(bits: u32) -> u64 {
+    1u64.checked_shl(bits).map_or(u64::MAX, |n| n - 1)
+}
+
+/// An element of a view: other elements are seen through it as the bits they have, of which those of
+/// an element that is only near have no one value.
+fn seen_in(items: &[Item], own: Element, at: usize, as_element: Element) -> Said<Item> {
+    let beyond = "beyond the buffer";
+    if own == as_element {
+        return Ok(*items.get(at).ok_or(beyond)?);
+    }
+    let (own, seen) = (own.bits(), as_element.bits());
+    let as_bits = |item: &Item| if item.sure == Sure::Bits { Sure::Bits } else { Sure::Free };
+    if own >= seen {
+        let many = (own / seen) as usize;
+        let item = items.get(at / many).ok_or(beyond)?;
+        let bits = (item.bits >> ((at % many) as u32 * seen)) & low(seen);
+        return Ok(Item { bits, sure: as_bits(item) });
+    }
+    let many = (seen / own) as usize;
+    let parts = items.get(at * many..(at + 1) * many).ok_or(beyond)?;
+    let mut out = Item { bits: 0, sure: Sure::Bits };
+    for (k, part) in (0u32..).zip(parts) {
+        out.bits |= (part.bits & low(own)) << (k * own);
+        if as_bits(part) == Sure::Free {
+            out.sure = Sure::Free;
+        }
+    }
+    Ok(out)
+}
+
+/// Writes an element of a view.
+fn put_in(
+    items: &mut [Item],
+    own: Element,
+    at: usize,
+    (as_element, item): (Element, Item),
+) -> Said<()> {
+    let beyond = "beyond the buffer";
+    if own == as_element {
+        *items.get_mut(at).ok_or(beyond)? = item;
+        return Ok(());
+    }
+    let (own, seen) = (own.bits(), as_element.bits());
+    let sure = if item.sure == Sure::Bits { Sure::Bits } else { Sure::Free };
+    if own >= seen {
+        let many = (own / seen) as usize;
+        let whole = items.get_mut(at / many).ok_or(beyond)?;
+        let shift = (at % many) as u32 * seen;
+        let bits = (whole.bits & !(low(seen) << shift)) | ((item.bits & low(seen)) << shift);
+        let both = sure == Sure::Bits && (many == 1 || whole.sure == Sure::Bits);
+        *whole = Item { bits, sure: if both { Sure::Bits } else { Sure::Free } };
+        return Ok(());
+    }
+    let many = (seen / own) as usize;
+    let parts = items.get_mut(at * many..(at + 1) * many).ok_or(beyond)?;
+    for (k, part) in (0u32..).zip(parts) {
+        *part = Item { bits: (item.bits >> (k * own)) & low(own), sure };
+    }
+    Ok(())
 }
 
 /// What two orders of iterations leave different is not fixed.

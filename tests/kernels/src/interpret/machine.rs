@@ -14,7 +14,7 @@ pub(super) enum Value {
     Tile(Tile),
     Index(i64),
     /// Another look at a tile.
-    View(String, Vec<usize>),
+    View(String, Vec<usize>, Element),
 }
 
 /// A program at work.
