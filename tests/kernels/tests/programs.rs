@@ -8,7 +8,7 @@ use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps};
-use lanebook_kernels::{assembled, kernel_text, try_kernel_text};
+use lanebook_kernels::{assembled, kernel_text, parallel, try_kernel_text};
 
 const ARCHS: [&str; 14] = [
     "sm_75",
@@ -66,46 +66,47 @@ fn promised(program: &str) -> Option<(usize, Vec<u32>)> {
 fn what_a_program_says_is_what_it_does() {
     let programs = programs();
     assert!(programs.len() >= 15, "{} programs", programs.len());
-    let mut most = 0;
-    for (name, program) in programs {
-        let (least, turns) = promised(&program).unwrap_or_else(|| panic!("{name}: how many"));
-        let given = |turns: &u32| Given { turns: *turns, salt: 0, fill: Some(Fill::Small) };
-        let said: Vec<Interpreted> = turns
-            .iter()
-            .map(|t| {
-                Interpreted::with(&program, given(t)).unwrap_or_else(|e| panic!("{name}: {e}"))
-            })
-            .collect();
-        assert!(
-            turns == [2] || said.iter().all(|said| said.is_bounded),
-            "{name}: no loop turns as often as it is told"
-        );
-        most = most.max(said.len());
-        let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
-        for arch in ARCHS {
-            let text = match try_kernel_text(&program, arch) {
-                Ok(text) => text,
-                Err(why) => {
-                    println!("{name}, {arch}: refused: {why}");
-                    continue;
-                }
-            };
-            right += 1;
-            let maps = kernel_maps(&program, arch);
-            let body = (text.splitn(4, '\n').nth(3).unwrap_or("").to_string(), maps.clone());
-            if seen.contains(&body) {
+    let turned = parallel::each(&programs, |(name, program)| right(name, program));
+    let most = turned.into_iter().max().unwrap_or(0);
+    assert!(most >= 5, "no program at {most} numbers of turns");
+}
+
+/// How often the loops of a program that is right turn.
+fn right(name: &str, program: &str) -> usize {
+    let (least, turns) = promised(program).unwrap_or_else(|| panic!("{name}: how many"));
+    let given = |turns: &u32| Given { turns: *turns, salt: 0, fill: Some(Fill::Small) };
+    let said: Vec<Interpreted> = turns
+        .iter()
+        .map(|t| Interpreted::with(program, given(t)).unwrap_or_else(|e| panic!("{name}: {e}")))
+        .collect();
+    assert!(
+        turns == [2] || said.iter().all(|said| said.is_bounded),
+        "{name}: no loop turns as often as it is told"
+    );
+    let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
+    for arch in ARCHS {
+        let text = match try_kernel_text(program, arch) {
+            Ok(text) => text,
+            Err(why) => {
+                println!("{name}, {arch}: refused: {why}");
                 continue;
             }
-            seen.push(body);
-            assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
-            for (said, turns) in said.iter().zip(&turns) {
-                run_text(said, &text, &maps, arch)
-                    .unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));
-            }
+        };
+        right += 1;
+        let maps = kernel_maps(program, arch);
+        let body = (text.splitn(4, '\n').nth(3).unwrap_or("").to_string(), maps.clone());
+        if seen.contains(&body) {
+            continue;
         }
-        assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
+        seen.push(body);
+        assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
+        for (said, turns) in said.iter().zip(&turns) {
+            run_text(said, &text, &maps, arch)
+                .unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));
+        }
     }
-    assert!(most >= 5, "no program at {most} numbers of turns");
+    assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
+    said.len()
 }
 
 /// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's

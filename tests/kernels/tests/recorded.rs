@@ -8,7 +8,7 @@ use lanebook_inference_tests::text::{tile_text, with_casts};
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::{assembled, checked, try_with_kernel};
+use lanebook_kernels::{assembled, checked, parallel, try_with_kernel};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,54 +51,71 @@ fn kind(why: &str) -> String {
     why.split('{').next().unwrap_or(why).chars().take(60).collect()
 }
 
+/// What became of a program.
+#[derive(Default)]
+struct Told {
+    /// It is right on a machine of each vendor.
+    right: bool,
+    /// Why it is refused.
+    refused: Vec<String>,
+    /// What is wrong.
+    wrong: Vec<String>,
+}
+
+fn told(record: &Value) -> Told {
+    let mut out = Told::default();
+    let id = record["program"]["id"].as_str().expect("an id");
+    let text = match aligned(&record["program"]) {
+        Ok(text) => text,
+        Err(why) => {
+            out.refused.push(format!("unsaid: {why}"));
+            return out;
+        }
+    };
+    let given = Given { turns: 2, salt: 0, fill: Some(Fill::Small) };
+    let said = match Interpreted::with(&text, given) {
+        Ok(said) => said,
+        Err(why) => {
+            out.refused.push(format!("not read: {why}"));
+            return out;
+        }
+    };
+    let mut done = [false; 2];
+    for arch in ARCHS {
+        let made = try_with_kernel(&text, arch, |program, compiled, out| {
+            (checked(program, compiled), out.to_string())
+        });
+        match made {
+            Ok((sound, kernel)) => {
+                let taken = sound.and_then(|()| assembled(arch, &kernel));
+                match taken.and_then(|()| run_text(&said, &kernel, &[], arch)) {
+                    Ok(()) => done[usize::from(arch.starts_with("gfx"))] = true,
+                    Err(why) => out.wrong.push(format!("{id}, {arch}: {why}\n{text}")),
+                }
+            }
+            Err(why) => out.refused.push(format!("{arch}: {}", kind(&why))),
+        }
+    }
+    out.right = done == [true; 2];
+    out
+}
+
 #[test]
 fn recorded_programs_run_right_or_are_refused() {
-    let (mut right, mut refused, mut wrong) = (0, BTreeMap::new(), Vec::new());
-    let mut all = 0;
     let records = records();
-    for record in records.iter().filter(|r| r["result"]["verdict"] == "lowers") {
+    let lower: Vec<_> = records.iter().filter(|r| r["result"]["verdict"] == "lowers").collect();
+    let all = parallel::each(&lower, |record| told(record));
+    let mut refused: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (record, told) in lower.iter().zip(&all) {
         let id = record["program"]["id"].as_str().expect("an id");
-        all += 1;
-        let text = match aligned(&record["program"]) {
-            Ok(text) => text,
-            Err(why) => {
-                refused.entry(format!("unsaid: {why}")).or_insert_with(Vec::new).push(id);
-                continue;
-            }
-        };
-        let given = Given { turns: 2, salt: 0, fill: Some(Fill::Small) };
-        let said = match Interpreted::with(&text, given) {
-            Ok(said) => said,
-            Err(why) => {
-                refused.entry(format!("not read: {why}")).or_insert_with(Vec::new).push(id);
-                continue;
-            }
-        };
-        let mut done = [false; 2];
-        for arch in ARCHS {
-            let made = try_with_kernel(&text, arch, |program, compiled, out| {
-                (checked(program, compiled), out.to_string())
-            });
-            match made {
-                Ok((sound, kernel)) => {
-                    let taken = sound.and_then(|()| assembled(arch, &kernel));
-                    match taken.and_then(|()| run_text(&said, &kernel, &[], arch)) {
-                        Ok(()) => done[usize::from(arch.starts_with("gfx"))] = true,
-                        Err(why) => wrong.push(format!("{id}, {arch}: {why}\n{text}")),
-                    }
-                }
-                Err(why) => {
-                    let why = format!("{arch}: {}", kind(&why));
-                    refused.entry(why).or_insert_with(Vec::new).push(id);
-                }
-            }
-        }
-        right += usize::from(done == [true; 2]);
+        told.refused.iter().for_each(|why| refused.entry(why).or_default().push(id));
     }
     for (why, ids) in &refused {
         println!("{:4} {why}: {}", ids.len(), ids[..ids.len().min(4)].join(" "));
     }
-    println!("{right} of {all} right on {ARCHS:?}, {} wrong", wrong.len());
+    let wrong: Vec<&str> = all.iter().flat_map(|told| &told.wrong).map(String::as_str).collect();
+    let right = all.iter().filter(|told| told.right).count();
+    println!("{right} of {} right on {ARCHS:?}, {} wrong", all.len(), wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(right >= RIGHT, "{right} of {all} right, {RIGHT} before");
+    assert!(right >= RIGHT, "{right} of {} right, {RIGHT} before", all.len());
 }

@@ -75,6 +75,7 @@ fn compare(atom: &'static Atom<'static>, shape: MatrixShape, record: &Value) -> 
         broadcasts: &[],
         shared: &[],
         runs: None,
+        sum_bits: None,
         tensor: None,
     };
     let more = atom.more.unwrap_or(&PLAIN);
