@@ -16,9 +16,10 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "thread or counter choose among more than 64 registers of the fragment, or a reduction's rows depend on them",
             "write a layout whose index does not depend on the thread, or use a shared tile",
         ),
-        ElementReason::Subscript => {
-            ("a subscript depends on data", "use subscripts of counters, arguments and numbers")
-        }
+        ElementReason::Subscript => (
+            "a subscript depends on data",
+            "use subscripts of counters, arguments and numbers, computed by `index` operations",
+        ),
         ElementReason::Element => (
             "elements of this width are not moved one by one, or not computed with",
             "use elements of 8, 16 or 32 bits; those of 64 are moved alone",
