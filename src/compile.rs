@@ -51,11 +51,11 @@ use lanebook_emit::{
 };
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::{Breach, check};
-use lanebook_ir::{Op, Program};
+use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::sentence;
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::memory_pressure::choose_and_place;
-use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, Workspace};
+use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, LoopValues, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
 use lanebook_plan::{Plan, PlanError};
 use lanebook_tables::{ArchId, Tables};
@@ -466,6 +466,15 @@ pub fn compile_until<'s>(
     compile_told(tables, arch, program, scratch, last, &mut NoLoops)
 }
 
+/// What inference knows of values.
+struct ToldValues<'t, 'f>(&'t Told<'f>);
+
+impl LoopValues for ToldValues<'_, '_> {
+    fn is_index(&self, value: Value) -> bool {
+        matches!(self.0.fact(value), Fact::Index(_))
+    }
+}
+
 #[inline(always)]
 fn compile_told<'s, 'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
@@ -482,10 +491,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
     }
     let mut others = Expansions::new(scratch.expansions.replaced);
     let made = match told.told() {
-        Some(told) => {
-            let is_index = |value| matches!(told.fact(value), Fact::Index(_));
-            others.expand(tables, arch, program, function, Some(&is_index))
-        }
+        Some(told) => others.expand(tables, arch, program, function, Some(&ToldValues(told))),
         None => others.expand(tables, arch, program, function, None),
     };
     // Taken apart where it lies: on the stack it would lie twice.

@@ -109,6 +109,12 @@ impl OpRole {
     }
     /// Stands in a tile program for several operations, which are put in its place before anything is
     /// chosen.
+    ///
+    /// ```
+    /// use lanebook_tables::OpRole;
+    ///
+    /// assert!(OpRole::Scan.is_composed() && !OpRole::Reduce.is_composed());
+    /// ```
     #[must_use]
     pub const fn is_composed(self) -> bool {
         matches!(self, Self::Join | Self::Split | Self::Slice | Self::Scan)

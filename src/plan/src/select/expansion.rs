@@ -49,6 +49,13 @@ enum Replacement {
     Loops(TurnedBranch),
 }
 
+/// What is known of the values of a function of parallel loops.
+#[doc(hidden)]
+pub trait LoopValues {
+    /// Whether a value is an index: addresses are made of it, and no instruction computes it.
+    fn is_index(&self, value: Value) -> bool;
+}
+
 /// What was put into a program.
 #[doc(hidden)]
 pub struct Expansions<'w> {
@@ -64,7 +71,7 @@ impl<'w> Expansions<'w> {
     }
 
     /// Puts others in the place of each operation of a function that needs it; in a function of
-    /// parallel loops of those that compute elements, of which `is_index` does not hold.
+    /// parallel loops of those that compute elements, which are no indices.
     ///
     /// # Errors
     /// [`PlanError::Capacity`] where the program, or this, has no room for more; what was put there
@@ -77,13 +84,13 @@ impl<'w> Expansions<'w> {
         arch: ArchId,
         program: &mut Program<'_, '_>,
         function: Op,
-        is_index: Option<&dyn Fn(Value) -> bool>,
+        loops: Option<&dyn LoopValues>,
     ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         let no_room =
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
-        if is_index.is_none() {
+        if loops.is_none() {
             self.compose(program, function)?;
         }
         let mut at = program.inside(function).next();
@@ -94,7 +101,7 @@ impl<'w> Expansions<'w> {
                     .push(Replaced { op: select, before: None, how: Replacement::Choice(op) })
                     .map_err(|_| full(op))?;
             }
-            let index = |value: Value| is_index.is_some_and(|is_index| is_index(value));
+            let index = |value: Value| loops.is_some_and(|loops| loops.is_index(value));
             let Some(sequence) = wanted(tables, arch, program, op, &index) else {
                 at = program.following(op, Some(function));
                 continue;
