@@ -345,7 +345,7 @@ pub fn plan<'s>(
     let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
     let mut others = Expansions::new(expansions.replaced);
-    let made = others.expand(tables, arch, program, function, None);
+    let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
     expanded(program, others, made, |program| {
         decide(
             tables,
@@ -490,10 +490,8 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         return Err(CompileError::NotTold(function));
     }
     let mut others = Expansions::new(scratch.expansions.replaced);
-    let made = match told.told() {
-        Some(told) => others.expand(tables, arch, program, function, Some(&ToldValues(told))),
-        None => others.expand(tables, arch, program, function, None),
-    };
+    let values = told.told().map(|told| ToldValues(told));
+    let made = others.expand(tables, arch, program, function, values.as_ref());
     // Taken apart where it lies: on the stack it would lie twice.
     let mut plan = scratch.pools.plan(arch);
     let mut room = EmitScratch {

@@ -141,7 +141,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         "gen/src",
         &["input", "values"],
         &[
-            &["files", "leak", "names", "pattern", "source", "template"],
+            &["fact", "files", "leak", "names", "pattern", "source", "template"],
             &["dispatch", "lost", "render", "tree"],
             &["diagnostics"],
             &["spanned"],

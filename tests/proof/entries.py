@@ -28,7 +28,8 @@ INSTANCES = {
     "lanebook_loops::AnchorUnit": {"R": "u32"},
 }
 BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable", "AxisKinds": "lanebook_layout::WellKnown",
-          "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "ElementNames": "[(&'static str, u16)]"}
+          "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "ElementNames": "[(&'static str, u16)]",
+          "LoopValues": "lanebook_plan::select::NoLoopValues"}
 # Path of an entry point -> reason; checked: an entry that no longer exists is an error.
 BY_HAND = {}
 EXEMPT = {

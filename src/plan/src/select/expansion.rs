@@ -56,6 +56,17 @@ pub trait LoopValues {
     fn is_index(&self, value: Value) -> bool;
 }
 
+/// Of functions without loops.
+#[doc(hidden)]
+#[derive(Copy, Clone, Debug)]
+pub struct NoLoopValues;
+
+impl LoopValues for NoLoopValues {
+    fn is_index(&self, _: Value) -> bool {
+        false
+    }
+}
+
 /// What was put into a program.
 #[doc(hidden)]
 pub struct Expansions<'w> {
@@ -78,13 +89,13 @@ impl<'w> Expansions<'w> {
     /// until then stays for [`Self::rollback`].
     #[doc(hidden)]
     #[inline(never)]
-    pub fn expand(
+    pub fn expand<L: LoopValues>(
         &mut self,
         tables: &Tables<'_>,
         arch: ArchId,
         program: &mut Program<'_, '_>,
         function: Op,
-        loops: Option<&dyn LoopValues>,
+        loops: Option<&L>,
     ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
@@ -101,8 +112,10 @@ impl<'w> Expansions<'w> {
                     .push(Replaced { op: select, before: None, how: Replacement::Choice(op) })
                     .map_err(|_| full(op))?;
             }
-            let index = |value: Value| loops.is_some_and(|loops| loops.is_index(value));
-            let Some(sequence) = wanted(tables, arch, program, op, &index) else {
+            let index =
+                program.result(op, 0).zip(loops).is_some_and(|(value, of)| of.is_index(value));
+            let sequence = if index { None } else { wanted(tables, arch, program, op) };
+            let Some(sequence) = sequence else {
                 at = program.following(op, Some(function));
                 continue;
             };
@@ -334,16 +347,12 @@ fn wanted<'t>(
     arch: ArchId,
     program: &Program<'_, '_>,
     op: Op,
-    is_index: &dyn Fn(Value) -> bool,
 ) -> Option<&'t Sequence<'t>> {
     if !program.role(op).is_lanewise() || program.has_same_bits(op) {
         return None;
     }
     let result = program.result(op, 0)?;
     program.uses(result).next()?;
-    if is_index(result) {
-        return None;
-    }
     let dtype = |value: Value| program.type_of(value).dtype;
     let (from, to) = (dtype(program.operand(op, 0)?)?, dtype(result)?);
     let (word, arity) = (program.decl_id(op)?, program.operands(op).count());

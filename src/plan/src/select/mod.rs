@@ -31,7 +31,7 @@ pub use crate::select::elementwise::{
     ChooseBytes, choose_bytes, lane_exchange, lane_move_atom, select_elementwise, shares,
 };
 #[doc(hidden)]
-pub use crate::select::expansion::{Expansions, LoopValues, Replaced};
+pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
 pub(crate) use crate::select::loops::place_loops;
