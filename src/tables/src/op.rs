@@ -107,6 +107,17 @@ impl OpRole {
     pub const fn is_lanewise(self) -> bool {
         matches!(self, Self::Elementwise | Self::Select)
     }
+    /// Combines elements along a dimension, maybe as a region of it says.
+    ///
+    /// ```
+    /// use lanebook_tables::OpRole;
+    ///
+    /// assert!(OpRole::Scan.combines() && !OpRole::Broadcast.combines());
+    /// ```
+    #[must_use]
+    pub const fn combines(self) -> bool {
+        matches!(self, Self::Reduce | Self::Scan)
+    }
     /// Stands in a tile program for several operations, which are put in its place before anything is
     /// chosen.
     ///

@@ -89,7 +89,7 @@ impl Parser<'_, '_, '_> {
     /// stands here.
     pub(crate) fn foreign(&mut self, op: Op, role: OpRole, at: Token) -> Result<bool, IrError> {
         let opaque = self.program.decl_id(op).is_none();
-        let reads = opaque || matches!(role, OpRole::Matrix | OpRole::Reduce);
+        let reads = opaque || role == OpRole::Matrix || role.combines();
         match at.kind {
             // `rhs = e4m3, %barrier[%true]`
             Lexeme::Char(b',') if opaque => {

@@ -378,8 +378,8 @@ impl Parser<'_, '_, '_> {
         token: Token,
     ) -> Result<(), IrError> {
         let regions = self.program.regions(op).next().is_some();
-        // A reduction may say in a region how it combines.
-        let unknown = self.program.decl_id(op).is_none() || role == OpRole::Reduce;
+        // A reduction or a scan may say in a region how it combines.
+        let unknown = self.program.decl_id(op).is_none() || role.combines();
         self.leading_words(op, role, token)?;
         let mut types = Types::default();
         let mut typed = false;

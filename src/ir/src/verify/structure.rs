@@ -148,7 +148,7 @@ fn counts(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {
         });
     }
     let found = program.regions(op).count();
-    let combiner = decl.role == OpRole::Reduce && found == 1;
+    let combiner = decl.role.combines() && found == 1;
     if found != usize::from(decl.regions) && !combiner {
         return Err(ErrorKind::RegionCount { expected: decl.regions, found: small(found) });
     }
