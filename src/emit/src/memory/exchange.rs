@@ -8,6 +8,7 @@ use crate::sync::order::{MemAccess, PendingAccesses};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::Space;
+use lanebook_tile::map::Fragment;
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The accesses of one half of an exchange.
@@ -93,8 +94,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let data =
             data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
         let from = self.suited(op, from, data)?;
-        let each = given.registers().checked_div(u16::from(from.count)).ok_or(refuse)?;
-        let packed = (each > 1).then_some((each, given.shape.bits));
+        let packed = self.alone_from(from, &given).ok_or(refuse)?;
         let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;
         let rounds = exchange.round_count();
         let part = |half: &TransferPlan, round: u32| {
@@ -110,6 +110,18 @@ impl LowerContext<'_, '_, '_, '_> {
             self.half(op, &load, part(&load, round).ok_or(refuse)?, (to, None), open)?;
         }
         Ok(to)
+    }
+
+    /// How many elements a register of a tile has, and their bits, where the exchange takes each of
+    /// them by itself and the tile's registers are fewer; the last one may have room left.
+    fn alone_from(&self, tile: Reg, given: &Fragment) -> Option<Option<(u16, u16)>> {
+        if given.registers() <= u16::from(tile.count) {
+            return Some(None);
+        }
+        let class = self.machine.isa.classes.get(tile.class.index())?;
+        let each = u16::from(class.bits).checked_div(given.shape.bits)?;
+        let whole = given.registers().div_ceil(each.max(1)) == u16::from(tile.count);
+        whole.then_some(Some((each, given.shape.bits)))
     }
 
     /// Element `k` of a packed tile, `each` to a register, in the low part of a register.
