@@ -9,7 +9,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::status::{self, Ground, Speaks};
 use crate::model::units::Fact;
 use crate::model::{Atom, Cited, HwModel, Units};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The kind that verdicts speak for.
@@ -80,6 +80,9 @@ pub(super) fn record(compiled: &Compiled) -> String {
     for Citations { key, word, facts: [this, like, otherwise] } in citations(&compiled.model) {
         let _ = writeln!(out, "    \"{SOURCE}{key} {word}: {this} {like} {otherwise}\",");
     }
+    for (told, rows) in measured(compiled) {
+        let _ = writeln!(out, "    \"{MEASURED}{told}: {rows}\",");
+    }
     out
 }
 
@@ -90,10 +93,12 @@ pub fn lost(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let now: Vec<Covered> = recorded(compiled).collect();
     let sources = citations(&compiled.model);
+    let rows = measured(compiled);
     for line in &compiled.loaded.coverage {
-        let said = match line.value.strip_prefix(SOURCE) {
-            Some(source) => less_cited(source, &sources),
-            None => less_covered(&line.value, &now),
+        let said = match (line.value.strip_prefix(SOURCE), line.value.strip_prefix(MEASURED)) {
+            (Some(source), _) => less_cited(source, &sources),
+            (None, Some(kind)) => less_measured(kind, &rows),
+            (None, None) => less_covered(&line.value, &now),
         };
         let (message, help) = match said {
             Some(None) => continue,
@@ -148,6 +153,27 @@ fn less_cited(line: &str, now: &[Citations<'_>]) -> Option<Option<String>> {
 fn numbers<const N: usize>(text: &str) -> Option<[usize; N]> {
     let counts: Vec<usize> = text.split(' ').map_while(|number| number.parse().ok()).collect();
     counts.try_into().ok()
+}
+
+/// What begins a line about what a machine answered.
+const MEASURED: &str = "measured ";
+
+/// How many facts of a kind a machine was asked about on an architecture: `KEY ARCH KIND`.
+fn measured(compiled: &Compiled) -> BTreeMap<String, usize> {
+    let mut out = BTreeMap::new();
+    for one in &compiled.loaded.measured {
+        let told = format!("{} {} {}", *one.source, *one.arch, *one.kind);
+        *out.entry(told).or_default() += one.rows.len();
+    }
+    out
+}
+
+/// What a line about answers of a machine says was more; none for what is no such line.
+fn less_measured(line: &str, now: &BTreeMap<String, usize>) -> Option<Option<String>> {
+    let (told, count) = line.split_once(": ")?;
+    let before: usize = count.parse().ok()?;
+    let rows = now.get(told).copied().unwrap_or(0);
+    Some((rows < before).then(|| format!("measured {told}: {rows} facts, they were {before}")))
 }
 
 /// What begins a line about a source.

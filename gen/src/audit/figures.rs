@@ -195,7 +195,9 @@ fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
                 let found = Diagnostic::at(bank.name.span, message);
                 // A machine of its own, of which no source is claimed, may be so.
                 let own = bank.status == Status::Assumed
-                    && arch.banks.iter().all(|other| other.banks == bank.banks);
+                    && arch.banks.iter().all(|other| {
+                        (other.banks, other.bank_bytes) == (bank.banks, bank.bank_bytes)
+                    });
                 diags.push(match own {
                     true => found
                         .help("both are powers of two on all machines that are known; conflicts are counted word by word")

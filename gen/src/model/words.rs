@@ -193,6 +193,17 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         })
         .collect();
     (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
+    for dtype in model.dtypes.iter().filter(|d| d.held < d.bits || !d.held.is_power_of_two()) {
+        if dtype.held != dtype.bits {
+            diags.push(
+                Diagnostic::at(
+                    dtype.name.span,
+                    format!("{} bits in a register hold one of {}", dtype.held, dtype.bits),
+                )
+                .help("an element stands in a power of two of bits, its own at the least: correct `held`"),
+            );
+        }
+    }
     for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
         diags.push(
             Diagnostic::at(dtype.name.span, "an element type has at least one bit")
