@@ -4,7 +4,7 @@
 //! the machine did what it says. A fact that is another now has not been measured. And a fact that
 //! cites a machine of which such answers are kept has one among them.
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::fact::{self, Fact};
 use crate::model::status::{Cited, Says};
 use crate::model::{Arch, HwModel};
@@ -85,7 +85,13 @@ impl Known {
             let Some((fact, places)) = self.facts.get(row.name.as_str()) else {
                 let message =
                     format!("no {} of `{}` is called `{}`", *one.kind, *one.arch, *row.name);
-                diags.push(Diagnostic::at(row.name.span, message).help(REMEDY).lacks(&row.name));
+                // Nothing is wrong with what is not there.
+                diags.push(
+                    Diagnostic::at(row.name.span, message)
+                        .help(REMEDY)
+                        .lacks(&row.name)
+                        .as_level(Level::Warning),
+                );
                 continue;
             };
             asked.of.entry(self.machine).or_default().extend(places);

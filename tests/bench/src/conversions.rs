@@ -287,9 +287,12 @@ fn replay(
     let is_ptx = target.starts_with("sm_");
     let kernel = if is_ptx { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) }
         .map_err(|e| e.to_string())?;
-    let banks =
-        if is_ptx { Ok(BankModel::nvidia()) } else { BankModel::from_jsonl(target, PHASES) }
-            .map_err(|e| e.to_string())?;
+    let banks = if is_ptx {
+        Ok(BankModel::nvidia_of(target))
+    } else {
+        BankModel::from_jsonl(target, PHASES)
+    }
+    .map_err(|e| e.to_string())?;
     for digit in 0..elements.ilog2().div_ceil(8 * each as u32) {
         let label = |e: u64| e >> (8 * each * u64::from(digit));
         let bytes: Vec<u8> = (0..elements)
