@@ -199,7 +199,7 @@ fn an_excerpt_shows_every_place() {
 error[names]: source `book` is declared twice
  --> hw-tables/sources.ron:2:61
   |
-2 | (sources: [(key: \"book\", title: \"The Book of Lanes\"), (key: \"book\", title: \"Another\"), (key: \"a#b\", title: \"Odd\")])
+2 | (sources: [(key: \"book\", title: \"The Book of Lanes\"), (key: \"book\", title: \"Another\"), (key: \"a#b\", title: \"Odd\"),
   |                  ------ declared here first                 ^^^^^^
   |
   = help: rename or remove one of them";

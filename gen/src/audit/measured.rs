@@ -27,7 +27,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut asked = Asked::default();
     for one in &compiled.loaded.measured {
         if let Some(known) = Known::of(compiled, one, &mut diags) {
-            known.hold(one, &mut asked, &mut diags);
+            known.hold(compiled, one, &mut asked, &mut diags);
         }
     }
     cited(&compiled.model, &asked, &mut diags);
@@ -80,12 +80,19 @@ impl Known {
         Some(Self { machine: SourceId(machine), facts })
     }
 
-    fn hold(&self, one: &Measured, asked: &mut Asked, diags: &mut Diagnostics) {
+    fn hold(
+        &self,
+        compiled: &Compiled,
+        one: &Measured,
+        asked: &mut Asked,
+        diags: &mut Diagnostics,
+    ) {
         for row in &one.rows {
             let Some((fact, places)) = self.facts.get(row.name.as_str()) else {
                 let message =
                     format!("no {} of `{}` is called `{}`", *one.kind, *one.arch, *row.name);
-                // Nothing is wrong with what is not there.
+                // Nothing is wrong with what is not there; other architectures may have it.
+                asked.of.entry(self.machine).or_default().extend(elsewhere(compiled, &row.name));
                 diags.push(
                     Diagnostic::at(row.name.span, message)
                         .help(REMEDY)
@@ -131,6 +138,19 @@ fn differs(
         }
         diags.push(found);
     }
+}
+
+/// The instruction of any architecture that is called so.
+fn elsewhere(compiled: &Compiled, name: &str) -> Option<Span> {
+    let tables = compiled.tables();
+    let mut all = tables.list_atoms(None, AtomFilter::ALL).map(|(_, atom)| atom);
+    let found = all.find(|atom| {
+        let mut instances = (0..atom.instances()).filter_map(|number| atom.instance(number));
+        instances.any(|instance| fact::name(&instance) == name)
+    })?;
+    let own = found.name().to_string();
+    let mut atoms = compiled.model.atoms.iter();
+    atoms.find(|atom| atom.name.value == own).map(|atom| atom.name.span)
 }
 
 /// Facts of instructions of an architecture.
