@@ -119,7 +119,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Some(None);
         }
         let class = self.machine.isa.classes.get(tile.class.index())?;
-        let each = u16::from(class.bits).checked_div(given.shape.bits)?;
+        let each = class.bits.checked_div(given.shape.bits)?;
         let whole = given.registers().div_ceil(each.max(1)) == u16::from(tile.count);
         whole.then_some(Some((each, given.shape.bits)))
     }
