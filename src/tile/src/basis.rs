@@ -237,11 +237,8 @@ fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Col
     if let Some(model) = banks
         && let Some(group) = model.groups.first()
     {
-        let lane_bits = u32::from(halves.first()?.fragment.shape.bits / 8)
-            .checked_ilog2()?
-            .checked_add(u32::try_from(other.len).ok()?)?;
-        let bytes = u64::from(model.banks).checked_mul(u64::from(model.bank_bytes))?;
-        other.span(filling(*group, 1u64.checked_shl(lane_bits)?, bytes), &mut lanes);
+        let shift = u32::from(halves.first()?.fragment.shape.bits / 8).checked_ilog2()?;
+        other.span(filling(model, *group, other.len, shift), &mut lanes);
     }
     for slot in found.iter_mut().take(len).skip(other.len).filter(|slot| **slot == 0) {
         let shared = mine.spares().find(|e| lanes.contains(*e));
@@ -254,9 +251,13 @@ fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Col
     Some(out)
 }
 
-/// The lanes of a group, the first ones, that want as many bytes as the banks give at once: where no
-/// two of these meet in a bank, the whole group is served in as few passes as its bytes need.
-fn filling(group: u64, lane_bytes: u64, bytes: u64) -> u64 {
+/// The lanes of a group, the first ones, that want as many bytes as the banks give at once, with
+/// `2^len` elements of `2^shift` bytes a lane: where no two of these meet in a bank, the whole group
+/// is served in as few passes as its bytes need.
+fn filling(model: &BankModel<'_>, group: u64, len: usize, shift: u32) -> u64 {
+    let lane = u32::try_from(len).ok().and_then(|len| len.checked_add(shift));
+    let lane_bytes = lane.and_then(|bits| 1u32.checked_shl(bits)).unwrap_or(u32::MAX);
+    let bytes = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes));
     let most = bytes.checked_div(lane_bytes).unwrap_or(1).max(1);
     let (mut lanes, mut rest) = (0u64, group);
     for _ in 0..most {
@@ -297,9 +298,7 @@ fn served(
         for &e in vector.iter().take(share.len) {
             let _ = span.insert(e, 0);
         }
-        let lane_bytes = u32::try_from(share.len).ok().and_then(|len| len.checked_add(shift));
-        let lane_bytes = lane_bytes.and_then(|bits| 1u64.checked_shl(bits)).unwrap_or(bytes);
-        share.span(filling(group, lane_bytes, bytes), &mut span);
+        share.span(filling(model, group, share.len, shift), &mut span);
         let _ = out.push(Served { span, top });
     }
 }

@@ -144,13 +144,8 @@ impl LowerContext<'_, '_, '_, '_> {
         chunk: &mut Chunk<'_>,
         truth: bool,
     ) -> Result<(), EmitError> {
-        let refuse = refused(op, ElementReason::Condition);
-        let condition = self.program.operand(op, 0).ok_or(refuse)?;
-        let form = match (self.program.int(condition), told.fact(condition)) {
-            (Some(number), _) => IndexForm::constant(number),
-            (None, Fact::Index(form)) => form,
-            _ => return self.truth_guards(op, condition, chunk, truth),
-        };
+        let (condition, form) = self.condition_of(op, told)?;
+        let Some(form) = form else { return self.truth_guards(op, condition, chunk, truth) };
         let thread = chunk.doers.thread;
         for slot in &mut *chunk.slots {
             let arena = &mut told.inference.arena;

@@ -105,6 +105,22 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// The condition of a branch, as an index where it is one and not the truth of elements.
+    pub(crate) fn condition_of(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+    ) -> Result<(Value, Option<IndexForm>), EmitError> {
+        let refuse = refused(op, ElementReason::Condition);
+        let condition = self.program.operand(op, 0).ok_or(refuse)?;
+        let form = match (self.program.int(condition), told.fact(condition)) {
+            (Some(number), _) => Some(IndexForm::constant(number)),
+            (None, Fact::Index(form)) => Some(form),
+            _ => None,
+        };
+        Ok((condition, form))
+    }
+
     fn within_branch(
         &mut self,
         op: Op,
@@ -112,19 +128,14 @@ impl LowerContext<'_, '_, '_, '_> {
         (thread, truth): (ThreadVar, bool),
         guard: &mut Option<ExprId>,
     ) -> Result<(), EmitError> {
-        let refuse = refused(op, ElementReason::Condition);
-        let condition = self.program.operand(op, 0).ok_or(refuse)?;
-        let form = match (self.program.int(condition), told.fact(condition)) {
-            (Some(number), _) => IndexForm::constant(number),
-            (None, Fact::Index(form)) => form,
-            _ => {
-                let word = self.truth_word(op, condition, 0)?;
-                let word = match truth {
-                    true => word,
-                    false => self.arena.op_const(IndexOp::Xor, word, u64::from(u32::MAX))?,
-                };
-                return self.keep_word(guard, word);
-            }
+        let (condition, form) = self.condition_of(op, told)?;
+        let Some(form) = form else {
+            let word = self.truth_word(op, condition, 0)?;
+            let word = match truth {
+                true => word,
+                false => self.arena.op_const(IndexOp::Xor, word, u64::from(u32::MAX))?,
+            };
+            return self.keep_word(guard, word);
         };
         if form.is_constant() && (form.constant != 0) == truth {
             return Ok(());

@@ -428,6 +428,16 @@ impl Nests<'_> {
         self.made(&format!("compare.{word} {a}, {b} : {element} -> i1"))
     }
 
+    /// Any one element of a buffer.
+    fn element(&mut self, from: &Buffer) -> String {
+        let at: Vec<String> = from
+            .shape
+            .iter()
+            .map(|extent| self.g.choices.below(*extent as usize).to_string())
+            .collect();
+        self.made(&format!("memref.load {}[{}] : {}", from.name, at.join(", "), from.element))
+    }
+
     /// One element of a tensor, of numbers that all threads read; outside of parallel loops.
     fn single(&mut self) {
         let known = |b: &&Buffer| b.scope != Scope::Fragment && b.ready && !b.open;
@@ -437,13 +447,8 @@ impl Nests<'_> {
         }
         let from = self.g.choices.of(&all);
         let to = self.tensor(&[1, 1], from.element, false);
-        let at: Vec<String> = from
-            .shape
-            .iter()
-            .map(|extent| self.g.choices.below(*extent as usize).to_string())
-            .collect();
         let ty = from.element;
-        let mut value = self.made(&format!("memref.load {}[{}] : {ty}", from.name, at.join(", ")));
+        let mut value = self.element(&from);
         if ["f32", "i32"].contains(&ty) && self.g.choices.once_in(2) {
             value = self.made(&format!("add {value}, {value} : {ty}"));
         }
@@ -463,13 +468,8 @@ impl Nests<'_> {
             return self.nest();
         }
         let from = self.g.choices.of(&all);
-        let at: Vec<String> = from
-            .shape
-            .iter()
-            .map(|extent| self.g.choices.below(*extent as usize).to_string())
-            .collect();
         let ty = from.element;
-        let a = self.made(&format!("memref.load {}[{}] : {ty}", from.name, at.join(", ")));
+        let a = self.element(&from);
         let number = if ty == "i32" { "1" } else { "0.5" };
         let b = self.made(&format!("constant {number} : {ty}"));
         let word = if ty == "i32" { "sgt" } else { "ogt" };
