@@ -1,6 +1,6 @@
 //! C and D of a matrix instruction agree: an element's sum stays in the lane, and of one type also
 //! in the bits. A and B agree along the depth: what is multiplied with each other stands in lanes that
-//! differ by the same, and in a lane in the same order.
+//! differ by the same, and in a lane in the same order. Rows of A are in the warps that leave those of D.
 //!
 //! What one product leaves in D the next takes as C, without a move between. Where only some elements
 //! of A are stored, an index says which they are.
@@ -33,6 +33,21 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                 Diagnostic::at(b.text.span, format!("`{}` {said}", atom.name.value))
                     .note(a.text.span, "the layout of A")
                     .help("give A and B one order along the depth: the product is the same in any, but no other instruction's"),
+            );
+        }
+        if let (Some(a), Some(d)) = (operand(shape.a), operand(shape.d))
+            && atom.status != Status::Assumed
+            && let (Some(a), Some(d)) = (&a.layout, &d.layout)
+            && let Some((row, takes, leaves)) = other_warp(shape, (a, d))
+        {
+            let message = format!(
+                "`{}` takes row {row} of A from warp {takes} and leaves that of D in warp {leaves}",
+                atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(a.text.span, message)
+                    .note(d.text.span, "the layout of D")
+                    .help("a warp multiplies its own rows: give A and D the same ones"),
             );
         }
         let (Some(c), Some(d)) = (operand(shape.c), operand(shape.d)) else { continue };
@@ -101,6 +116,14 @@ fn all_places(layout: &Layout, with_bits: bool) -> Vec<(i64, i64)> {
     let bits = layout.positions(AxisId::BIT);
     let lanes = lanes.iter().zip(&warps).map(|(lane, warp)| lane + 32 * warp);
     lanes.zip(bits).map(|(lane, bit)| (lane, if with_bits { bit } else { 0 })).collect()
+}
+
+/// The first row of A that another warp holds than that of D: row, warp of A, warp of D.
+fn other_warp(shape: &Matrix, (a, d): (&Layout, &Layout)) -> Option<(u64, i64, i64)> {
+    let rows = u64::from(shape.m);
+    let of = |layout: &Layout, row| layout.at(row * (layout.size() / rows.max(1)), 0, AxisId::WARP);
+    let mut rows = (0..rows).map(|row| (row, of(a, row), of(d, row)));
+    rows.find(|(_, takes, leaves)| takes != leaves)
 }
 
 /// How A and B differ along the depth, of the first row and the first column.

@@ -7,7 +7,7 @@
 //! operand is longer than the mover's tuple, the mover moves it piece by piece; where it is
 //! shorter, it is the beginning of the tuple. The demand: no element is torn, and inside a slot the
 //! elements, in the order of their bytes, are neighbours along the coordinate and the same in the
-//! other.
+//! other. Where a product is of several warps, each has the mover for itself.
 use super::fits;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -16,7 +16,7 @@ use crate::model::{Atom, HwModel, Operand, Side};
 use crate::schema::{Agreement, Along, MatrixOperand, Name};
 use crate::spanned::Spanned;
 use lanebook_layout::AxisId;
-use lanebook_tables::Space;
+use lanebook_tables::{DtypeId, Space};
 use std::collections::BTreeMap;
 
 /// See the module.
@@ -137,12 +137,16 @@ fn reach(
     let unit = mover.movement.as_ref().map_or(0, |movement| i64::from(movement.unit_bits));
     let slots = memory.layout.positions(AxisId::SLOT);
     let bytes = memory.layout.positions(AxisId::BYTE);
+    let bits = memory.layout.positions(AxisId::BIT);
     let mut out = BTreeMap::new();
     for (number, (lane, bit)) in places(&register.layout).into_iter().enumerate() {
         let x = number % slots.len().max(1);
-        let (Some(slot), Some(byte)) = (slots.get(x), bytes.get(x)) else { continue };
+        let (Some(slot), Some(byte), Some(first)) = (slots.get(x), bytes.get(x), bits.get(x))
+        else {
+            continue;
+        };
         for step in (0..unit).step_by(grain as usize) {
-            out.insert((lane, bit + step), (*slot, byte * 8 + step));
+            out.insert((lane, bit + step), (*slot, byte * 8 + first + step));
         }
     }
     out
@@ -153,6 +157,30 @@ fn places(layout: &Layout) -> Vec<(i64, i64)> {
     let (lanes, warps) = (layout.positions(AxisId::LANE), layout.positions(AxisId::WARP));
     let lanes = lanes.iter().zip(&warps).map(|(lane, warp)| lane + 32 * warp);
     lanes.zip(layout.positions(AxisId::BIT)).collect()
+}
+
+/// Elements of a slot, row and column, by their first bit.
+type Elements = BTreeMap<i64, (u64, u64)>;
+
+/// Bits of an element and where it begins in its container. Of a type that is a parameter's word, the
+/// word is meant that is as wide as what the mover moves one by one, else the first.
+fn element(
+    model: &HwModel,
+    product: &Atom,
+    operand: &Operand,
+    dtype: DtypeId,
+    unit: u64,
+) -> (u64, u64) {
+    let width =
+        |dtype: DtypeId| model.dtypes.get(dtype.index()).map_or(0, |dtype| u64::from(dtype.bits));
+    let words = operand
+        .vary
+        .typed_by
+        .and_then(|by| product.operands.get(usize::from(by)))
+        .map_or(&[][..], |parameter| &parameter.vary.words);
+    let spelled = words.iter().filter_map(|(_, dtype, shift)| Some((width((*dtype)?), *shift)));
+    let meant = spelled.clone().find(|(bits, _)| *bits == unit).or_else(|| spelled.clone().next());
+    meant.map_or((width(dtype), 0), |(bits, shift)| (bits, u64::from(shift)))
 }
 
 fn pair(
@@ -198,11 +226,11 @@ fn pair(
             operand.name.value, product.name.value
         ));
     };
-    let width = u64::from(model.dtypes[dtype.index()].bits);
     let unit = mover.movement.as_ref().map_or(1, |movement| u64::from(movement.unit_bits));
+    let (width, shift) = element(model, product, operand, dtype, unit);
     let grain = gcd(
         gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)),
-        gcd(width, unit),
+        gcd(gcd(width, unit), shift),
     )
     .max(1);
     let whole = bits(tuple);
@@ -215,12 +243,16 @@ fn pair(
         ));
     }
     let known = reach(mover, register, memory, grain);
-    // (piece, slot) to the elements in it by their first bit.
-    let mut slots: BTreeMap<(u64, i64), BTreeMap<i64, (u64, u64)>> = BTreeMap::new();
+    // Every warp moves its own.
+    let lanes = known.keys().map(|(lane, _)| lane + 1).max().unwrap_or(1);
+    // (warp, piece, slot) to the elements in it by their first bit.
+    let mut slots: BTreeMap<(i64, u64, i64), Elements> = BTreeMap::new();
     let columns = u64::from(extents.value.1).max(1);
     {
         for (number, (lane, bit)) in places(layout).into_iter().enumerate() {
             let x = number as u64 % layout.size();
+            let (warp, lane) = (lane / lanes, lane % lanes);
+            let bit = bit + shift as i64;
             let (piece, bit) = (bit as u64 / whole, bit % whole as i64);
             let here = || {
                 format!(
@@ -240,10 +272,13 @@ fn pair(
             if torn {
                 return say(format!("`{}` tears {} apart", mover.name.value, here()));
             }
-            slots.entry((piece, *slot)).or_default().insert(*start, (x / columns, x % columns));
+            slots
+                .entry((warp, piece, *slot))
+                .or_default()
+                .insert(*start, (x / columns, x % columns));
         }
     }
-    for ((_, slot), elements) in slots {
+    for ((_, _, slot), elements) in slots {
         let mut before: Option<(i64, (u64, u64))> = None;
         for (start, element) in elements {
             if let Some((at, (row, column))) = before {

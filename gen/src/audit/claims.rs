@@ -44,6 +44,25 @@ fn broadcasts(model: &HwModel, diags: &mut Diagnostics) {
                 .help("as many runs as lanes and `run` give, each reading one of them"),
             );
         }
+        // Number 0 is what is not said: every run reads itself. One that all read is counted up.
+        let itself = |row: &Vec<u8>| row.iter().zip(0..).all(|(from, run)| *from == run);
+        let one_for_all: Vec<u8> = rows
+            .iter()
+            .filter(|row| row.windows(2).all(|two| two[0] == two[1]))
+            .filter_map(|row| row.first().copied())
+            .collect();
+        let told = if !rows.first().is_none_or(itself) {
+            "reads other lanes where nothing is said"
+        } else if !one_for_all.is_sorted() {
+            "has the runs that all lanes read in no order"
+        } else {
+            continue;
+        };
+        diags.push(
+            Diagnostic::at(one.name.span, format!("`{}` {told}", one.name.value)).help(
+                "row 0 is of 0, which is the instruction as it is, and runs are numbered from the first lane",
+            ),
+        );
     }
 }
 
@@ -236,6 +255,7 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
 /// What an immediate moves fills the register, or the lanes, and each operand has an immediate of
 /// its own.
 fn moved(atom: &Atom, diags: &mut Diagnostics) {
+    paired(atom, diags);
     let mut used: BTreeMap<&str, &Operand> = BTreeMap::new();
     for operand in &atom.operands {
         for (by, bits, lanes) in &operand.moved {
@@ -280,5 +300,28 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
                 );
             }
         }
+    }
+}
+
+/// The scales of A and of B are moved in the same ways: by bits, by lanes, or not.
+fn paired(atom: &Atom, diags: &mut Diagnostics) {
+    let Some((Some(a), Some(b))) = atom.more.as_ref().map(|more| more.scales) else { return };
+    let (Some(a), Some(b)) = (atom.operands.get(usize::from(a)), atom.operands.get(usize::from(b)))
+    else {
+        return;
+    };
+    let ways = |operand: &Operand| {
+        operand.moved.iter().map(|(_, bits, lanes)| (*bits > 0, *lanes > 0)).collect::<Vec<_>>()
+    };
+    if ways(a) != ways(b) {
+        let message = format!(
+            "`{}` and `{}` of `{}` are not moved in the same ways",
+            a.name.value, b.name.value, atom.name.value
+        );
+        diags.push(
+            Diagnostic::at(b.name.span, message).note(a.name.span, "the other").help(
+                "what chooses a scale of one factor chooses one of the other: correct `moved`",
+            ),
+        );
     }
 }

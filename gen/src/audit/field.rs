@@ -1,10 +1,11 @@
 //! Numbers that instructions hold or ask for: offset fields, alignments, slots.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use crate::model::{Atom, OffsetField, Side};
+use crate::model::{Arch, Atom, Bank, OffsetField, Side};
 use crate::spanned::Spanned;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Role, Space};
+use std::collections::BTreeMap;
 
 /// Offset fields: what they reach after scaling fits 32 bits, and their range is that of a bit
 /// field.
@@ -149,10 +150,54 @@ pub fn capacity(compiled: &Compiled) -> Diagnostics {
                         .help("give the model as many `slots`, or the side another model"),
                     );
                 }
+                if let Some((bits, wanted)) = other_width(arch, model, side, atom) {
+                    diags.push(
+                        Diagnostic::at(
+                            side.banks.as_ref().map_or(side.span, |name| name.span),
+                            format!(
+                                "a lane of `{}` accesses {bits} bits, and bank model `{}` of `{}` is of others than `{wanted}`",
+                                atom.name.value, model.name.value, arch.name.value
+                            ),
+                        )
+                        .note(model.name.span, "the model")
+                        .help("the narrowest that takes what a lane accesses: name that one"),
+                    );
+                }
             }
         }
     }
     diags
+}
+
+/// What a lane accesses and the model for that, where the model of a side is named for another width
+/// than that: `read64` takes what is wider than `read32`, up to 64 bits.
+fn other_width<'a>(
+    arch: &'a Arch,
+    model: &Bank,
+    side: &Side,
+    atom: &Atom,
+) -> Option<(u64, &'a str)> {
+    let split = |name: &str| {
+        let at = name.find(|c: char| c.is_ascii_digit())?;
+        let (letters, digits) = name.split_at(at);
+        Some((letters.to_string(), digits.parse::<u64>().ok()?))
+    };
+    let (letters, _) = split(&model.name.value)?;
+    let widths = arch.banks.iter().filter_map(|bank| {
+        let (other, width) = split(&bank.name.value)?;
+        (other == letters).then_some((width, bank.name.value.as_str()))
+    });
+    let widths: BTreeMap<u64, &str> = widths.collect();
+    if widths.len() < 2 {
+        return None;
+    }
+    let movement = atom.movement.as_ref()?;
+    // What goes to two places of a lane is two accesses.
+    let places = movement.offsets.iter().map(|field| u64::from(field.place) + 1).max().unwrap_or(1);
+    let lanes = slots(side).max(u64::from(model.slots)).max(1);
+    let bits = side.layout.size() * u64::from(movement.unit_bits) / (lanes * places);
+    let (_, wanted) = widths.range(bits..).next()?;
+    (*wanted != model.name.value).then_some((bits, wanted))
 }
 
 /// How many address slots a side has.

@@ -10,7 +10,7 @@ use crate::model::{Atom, HwModel, Operand, Units};
 use crate::schema::Name;
 use crate::source::Span;
 use crate::template;
-use lanebook_tables::RegisterKind;
+use lanebook_tables::{RegisterKind, Role};
 use std::collections::BTreeMap;
 
 /// See the module.
@@ -129,7 +129,8 @@ fn steps(model: &HwModel, diags: &mut Diagnostics) {
     }
 }
 
-/// Operands of one role stand in the order of the text: so it is seen where two are exchanged. What
+/// Operands of one role stand in the order of the text, and numbers behind what the text has before
+/// them: so it is seen where two are exchanged. What
 /// chooses a word of the mnemonic, and who is asked whether it runs at all, stand apart.
 fn operands(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
     if !one_line(atom) || reversed(atom) {
@@ -155,7 +156,12 @@ fn operands(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
         .filter_map(|operand| Some((place(operand)?, operand)))
         .collect();
     for (at, (place, operand)) in stands.iter().enumerate() {
-        let later = stands.iter().skip(at + 1).filter(|(_, other)| key(other) == key(operand));
+        // Numbers come last, or where the text has them.
+        let later = stands.iter().skip(at + 1).filter(|(_, other)| {
+            let is_number = |one: &Operand| one.role == Role::Immediate;
+            key(other) == key(operand)
+                || key(operand) == (Role::Immediate, false) && !is_number(other)
+        });
         if let Some((_, other)) = later.into_iter().find(|(other, _)| other < place) {
             let message = format!(
                 "`{}` stands before `{}`, and the text of `{}` has them the other way round",
@@ -164,7 +170,7 @@ fn operands(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(operand.name.span, message)
                     .note(other.name.span, "the one that the text has first")
-                    .help("operands of one role stand in the order of the text")
+                    .help("operands of one role stand in the order of the text, numbers behind what it has before them")
                     .as_level(Level::Warning),
             );
             return;

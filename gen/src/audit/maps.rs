@@ -102,8 +102,10 @@ fn dense(units: &Units, diags: &mut Diagnostics) {
         for (encoding, code) in entry.elements.iter().flat_map(|one| &one.codes) {
             add("elements", encoding, *code);
         }
+        // Each map has all that it can be, and names what is usual.
+        let own = format!("interleavings of {}", entry.name.value);
         for (encoding, code) in entry.interleaves.iter().flat_map(|one| &one.codes) {
-            add("interleavings", encoding, *code);
+            add(&own, encoding, *code);
         }
         entry.fills.values().for_each(|code| add("fills", &entry.encoding.value, *code));
     }

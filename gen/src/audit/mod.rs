@@ -150,7 +150,7 @@ pub const CHECKS: [Check; 57] = [
     check(
         "accumulator",
         Level::Error,
-        "A matrix instruction keeps an element of C where it keeps that of D, and has A and B in one order along the depth.",
+        "A matrix instruction keeps an element of C where it keeps that of D, and has A and B in one order along the depth, rows of A in the warps of D.",
     ),
     check("spelling", Level::Error, "Shapes, types and widths in a text are those of its atom."),
     check(
@@ -224,7 +224,11 @@ pub const CHECKS: [Check; 57] = [
         "Tensor maps of one encoding agree, and their numbers leave no gap.",
     ),
     check("limits", Level::Error, "Limits of operands are there for one block and for a pair."),
-    check("types", Level::Error, "Element types are what their names and the standards say."),
+    check(
+        "types",
+        Level::Error,
+        "Element types are what their names and the standards say; an operation's operands have one.",
+    ),
     check("twice", Level::Error, "No entry of a list stands there again."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
@@ -240,7 +244,7 @@ pub const CHECKS: [Check; 57] = [
     check(
         "capacity",
         Level::Error,
-        "A side has no more address slots than its bank model, in each architecture that has it.",
+        "A side has no more address slots than its bank model, which is of what a lane accesses, in each architecture that has it.",
     ),
     check(
         "duplicate",

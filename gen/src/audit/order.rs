@@ -129,6 +129,15 @@ fn barriers(model: &HwModel, diags: &mut Diagnostics) {
             );
         }
     }
+    for (_, object) in &model.units.completions {
+        let apart = object.publish.iter().all(|step| !step.barrier);
+        if let Some(step) = object.publish.first().filter(|_| apart) {
+            diags.push(
+                Diagnostic::at(step.span.head(), "no step of `publish` makes the waves wait")
+                    .help("one thread makes the object, and all use it: add the barrier"),
+            );
+        }
+    }
 }
 
 /// Counters by number that accesses of a kind advance on an architecture; none if some of its

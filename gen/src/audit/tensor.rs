@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most places of a tile that are looked at.
 const MOST: u64 = 1 << 18;
 /// What symbols that only count stand for here.
-const COUNT: u64 = 2;
+const COUNT: u64 = 4;
 
 /// See the module.
 #[must_use]

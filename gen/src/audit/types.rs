@@ -3,11 +3,14 @@
 //! A name ends in the width (`u8`, `b128`), or says how many bits exponent and fraction have
 //! (`e4m3`); its letters say what the bits mean. The bias of a format follows from its exponent
 //! (IEEE 754-2019 section 3.3, OCP 8-bit floating point 1.0 table 1), one more where the pattern of
-//! the negative zero is no number.
+//! the negative zero is no number. What an operation takes and leaves is of one type, but for casts
+//! and truths.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::Dtype;
-use lanebook_tables::{DtypeKind, FloatFormat, Specials};
+use crate::model::{Atom, Dtype, Operand};
+use crate::rules::does;
+use lanebook_tables::{DtypeKind, FloatFormat, OpRole, OpWord, Role, Specials};
+use std::collections::BTreeMap;
 
 /// See the module.
 #[must_use]
@@ -26,7 +29,69 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             numbers(format, &mut say);
         }
     }
+    operands(compiled, &mut diags);
     diags
+}
+
+/// The atoms that do an operation.
+#[derive(Default)]
+struct Doers<'a> {
+    /// How many have operands of one type.
+    alike: usize,
+    /// The others, with two operands that differ.
+    odd: Vec<(&'a Atom, &'a Operand, &'a Operand)>,
+}
+
+/// Operands of an elementwise operation have one type. What has two of them more often than one is a
+/// cast.
+fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
+    let mut of_op: BTreeMap<&str, Doers> = BTreeMap::new();
+    for atom in &compiled.model.atoms {
+        let Some((op, typed)) = typed(compiled, atom) else { continue };
+        let doers = of_op.entry(op).or_default();
+        let Some(first) = typed.first() else { continue };
+        match typed.iter().find(|one| one.dtype != first.dtype) {
+            Some(other) => doers.odd.push((atom, first, other)),
+            None => doers.alike += 1,
+        }
+    }
+    let name = |one: &Operand| {
+        let dtype = one.dtype.and_then(|id| compiled.model.dtypes.get(id.index()));
+        dtype.map_or("none", |dtype| dtype.name.value.as_str())
+    };
+    for (op, Doers { alike, odd }) in of_op {
+        for (atom, first, other) in odd.iter().filter(|_| odd.len() < alike) {
+            let message = format!(
+                "`{}` does `{op}` to `{}` of {} and `{}` of {}",
+                atom.name.value,
+                first.name.value,
+                name(first),
+                other.name.value,
+                name(other)
+            );
+            diags.push(
+                Diagnostic::at(other.name.span, message)
+                    .note(first.name.span, "the first")
+                    .help("what an operation takes and leaves is of one type: correct `dtype`"),
+            );
+        }
+    }
+}
+
+/// The operation that an atom does and, of those of its operands that have to be of one type, the
+/// ones with a type.
+fn typed<'a>(compiled: &Compiled, atom: &'a Atom) -> Option<(&'a str, Vec<&'a Operand>)> {
+    let does = atom.does.as_ref()?;
+    let ops = &compiled.rules.ops;
+    let Some(OpWord::Op(id)) = does::word(&does.op, |name| ops.named(name)) else { return None };
+    let op = ops.get(id).filter(|op| op.role.is_lanewise())?;
+    // What decides is a truth, and so is what comparisons leave.
+    let decides = usize::from(op.role == OpRole::Select);
+    let taken = does.uses.iter().skip(decides);
+    let taken = taken.filter_map(|number| atom.operands.get(usize::from(*number)));
+    let left = atom.operands.iter().filter(|one| one.role == Role::Def && !op.entry.truth);
+    let all = taken.chain(left).filter(|one| one.dtype.is_some());
+    Some((&does.op.value, all.collect()))
 }
 
 /// What a name says.
