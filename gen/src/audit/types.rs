@@ -45,7 +45,7 @@ struct Doers<'a> {
 /// Operands of an elementwise operation have one type. What has two of them more often than one is a
 /// cast.
 fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
-    let mut of_op: BTreeMap<&str, Doers> = BTreeMap::new();
+    let mut of_op: BTreeMap<&str, Doers<'_>> = BTreeMap::new();
     for atom in &compiled.model.atoms {
         let Some((op, typed)) = typed(compiled, atom) else { continue };
         let doers = of_op.entry(op).or_default();
