@@ -17,12 +17,13 @@ use crate::schema::{Agreement, Along, MatrixOperand, Name};
 use crate::spanned::Spanned;
 use lanebook_layout::AxisId;
 use lanebook_tables::{DtypeId, Space};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
+    let mut sound = BTreeSet::new();
     for agreement in &compiled.loaded.agreements {
         let model = &compiled.model;
         let taken = agreement.operand.value == MatrixOperand::D;
@@ -46,7 +47,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
         for product in &products {
             for mover in &movers {
-                pair(model, agreement, mover, product, &mut diags);
+                pair(model, agreement, (mover, product), &mut sound, &mut diags);
             }
         }
     }
@@ -159,7 +160,7 @@ fn places(layout: &Layout) -> Vec<(i64, i64)> {
     lanes.zip(layout.positions(AxisId::BIT)).collect()
 }
 
-/// Elements of a slot, row and column, by their first bit.
+/// Elements of a slot of a piece of a warp: row and column, by their first bit.
 type Elements = BTreeMap<i64, (u64, u64)>;
 
 /// Bits of an element and where it begins in its container. Of a type that is a parameter's word, the
@@ -183,11 +184,31 @@ fn element(
     meant.map_or((width(dtype), 0), |(bits, shift)| (bits, u64::from(shift)))
 }
 
-fn pair(
+/// What a pair's verdict follows from: the texts of the layouts in registers, in memory and of the
+/// operand, and the numbers beside them. Many products have the same.
+type Same<'a> = ([&'a str; 3], [u64; 6]);
+
+/// A mover's side in registers, and the operand that has to agree with it.
+struct Pair<'a> {
+    mover: &'a Atom,
+    register: &'a Side,
+    memory: &'a Side,
+    tuple: &'a Operand,
+    operand: &'a Operand,
+    layout: &'a Layout,
+    columns: u64,
+    along: Along,
+    rows: bool,
+    unit: u64,
+    width: u64,
+    shift: u64,
+}
+
+fn pair<'a>(
     model: &HwModel,
     agreement: &Spanned<Agreement>,
-    mover: &Atom,
-    product: &Atom,
+    (mover, product): (&'a Atom, &'a Atom),
+    sound: &mut BTreeSet<Same<'a>>,
     diags: &mut Diagnostics,
 ) {
     let (Some((register, memory, _)), Some(shape), Some(rows)) =
@@ -207,48 +228,78 @@ fn pair(
     ) else {
         return;
     };
-    let mut say = |message: String| {
-        diags.push(
-            Diagnostic::at(register.layout.text.span, message)
-                .note(
-                    operand.layout.as_ref().map_or(operand.name.span, |layout| layout.text.span),
-                    format!("operand `{}` of `{}`", operand.name.value, product.name.value),
-                )
-                .note(agreement.name.span, "they have to agree")
-                .help("correct one of the layouts, or the agreement"),
-        );
-    };
-    let (Some(layout), Some(extents), Some(dtype)) =
-        (&operand.layout, &operand.extents, operand.dtype)
-    else {
-        return say(format!(
+    let found = match (&operand.layout, &operand.extents, operand.dtype) {
+        (Some(layout), Some(extents), Some(dtype)) => {
+            let unit = mover.movement.as_ref().map_or(1, |movement| u64::from(movement.unit_bits));
+            let (width, shift) = element(model, product, operand, dtype, unit);
+            let columns = u64::from(extents.value.1).max(1);
+            let along = agreement.along.value;
+            let all = Pair {
+                mover,
+                register,
+                memory,
+                tuple,
+                operand,
+                layout,
+                columns,
+                along,
+                rows,
+                unit,
+                width,
+                shift,
+            };
+            let texts = [&register.layout, &memory.layout, layout].map(|l| l.text.value.as_str());
+            let numbers =
+                [unit, width, shift, bits(tuple), bits(operand), columns << 1 | u64::from(rows)];
+            if sound.contains(&(texts, numbers)) {
+                return;
+            }
+            let found = all.disagreement();
+            if found.is_none() {
+                sound.insert((texts, numbers));
+            }
+            found
+        }
+        _ => Some(format!(
             "operand `{}` of `{}` has no layout to agree with",
             operand.name.value, product.name.value
-        ));
+        )),
     };
-    let unit = mover.movement.as_ref().map_or(1, |movement| u64::from(movement.unit_bits));
-    let (width, shift) = element(model, product, operand, dtype, unit);
-    let grain = gcd(
-        gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)),
-        gcd(gcd(width, unit), shift),
-    )
-    .max(1);
-    let whole = bits(tuple);
-    if whole == 0 || (bits(operand) > whole && !bits(operand).is_multiple_of(whole)) {
-        return say(format!(
-            "`{}` has {} bits, which is no number of `{}`'s {whole}",
-            operand.name.value,
-            bits(operand),
-            mover.name.value
-        ));
-    }
-    let known = reach(mover, register, memory, grain);
-    // Every warp moves its own.
-    let lanes = known.keys().map(|(lane, _)| lane + 1).max().unwrap_or(1);
-    // (warp, piece, slot) to the elements in it by their first bit.
-    let mut slots: BTreeMap<(i64, u64, i64), Elements> = BTreeMap::new();
-    let columns = u64::from(extents.value.1).max(1);
-    {
+    let Some(message) = found else { return };
+    diags.push(
+        Diagnostic::at(register.layout.text.span, message)
+            .note(
+                operand.layout.as_ref().map_or(operand.name.span, |layout| layout.text.span),
+                format!("operand `{}` of `{}`", operand.name.value, product.name.value),
+            )
+            .note(agreement.name.span, "they have to agree")
+            .help("correct one of the layouts, or the agreement"),
+    );
+}
+
+impl Pair<'_> {
+    /// The first thing in which they do not agree.
+    fn disagreement(&self) -> Option<String> {
+        let Self { mover, register, operand, layout, columns, width, shift, .. } = *self;
+        let unit = self.unit;
+        let grain = gcd(
+            gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)),
+            gcd(gcd(width, unit), shift),
+        )
+        .max(1);
+        let whole = bits(self.tuple);
+        if whole == 0 || (bits(operand) > whole && !bits(operand).is_multiple_of(whole)) {
+            return Some(format!(
+                "`{}` has {} bits, which is no number of `{}`'s {whole}",
+                operand.name.value,
+                bits(operand),
+                mover.name.value
+            ));
+        }
+        let known = reach(mover, register, self.memory, grain);
+        // Every warp moves its own.
+        let lanes = known.keys().map(|(lane, _)| lane + 1).max().unwrap_or(1);
+        let mut slots: BTreeMap<(i64, u64, i64), Elements> = BTreeMap::new();
         for (number, (lane, bit)) in places(layout).into_iter().enumerate() {
             let x = number as u64 % layout.size();
             let (warp, lane) = (lane / lanes, lane % lanes);
@@ -260,40 +311,42 @@ fn pair(
                     x / columns,
                     x % columns,
                     operand.name.value,
-                    bit / i64::from(tuple.register_bits.max(1))
+                    bit / i64::from(self.tuple.register_bits.max(1))
                 )
             };
             let Some((slot, start)) = known.get(&(lane, bit)) else {
-                return say(format!("`{}` moves nothing where {} is", mover.name.value, here()));
+                return Some(format!("`{}` moves nothing where {} is", mover.name.value, here()));
             };
             let torn = (0..width as i64)
                 .step_by(grain as usize)
                 .any(|step| known.get(&(lane, bit + step)) != Some(&(*slot, start + step)));
             if torn {
-                return say(format!("`{}` tears {} apart", mover.name.value, here()));
+                return Some(format!("`{}` tears {} apart", mover.name.value, here()));
             }
-            slots
-                .entry((warp, piece, *slot))
-                .or_default()
-                .insert(*start, (x / columns, x % columns));
+            let elements = slots.entry((warp, piece, *slot)).or_default();
+            elements.insert(*start, (x / columns, x % columns));
         }
+        slots.into_iter().find_map(|((_, _, slot), elements)| self.no_neighbours(slot, elements))
     }
-    for ((_, _, slot), elements) in slots {
+
+    /// Two elements of a slot, one behind the other, that are no neighbours.
+    fn no_neighbours(&self, slot: i64, elements: Elements) -> Option<String> {
         let mut before: Option<(i64, (u64, u64))> = None;
         for (start, element) in elements {
             if let Some((at, (row, column))) = before {
-                let next = if rows { (row + 1, column) } else { (row, column + 1) };
-                let is_next = start == at + width as i64;
+                let next = if self.rows { (row + 1, column) } else { (row, column + 1) };
+                let is_next = start == at + self.width as i64;
                 if !is_next || element != next {
-                    let along = format!("{:?}", agreement.along.value).to_lowercase();
-                    return say(format!(
+                    let along = format!("{:?}", self.along).to_lowercase();
+                    return Some(format!(
                         "slot {slot} of `{}` has element ({}, {}) of `{}` after ({row}, {column}): they are no neighbours along {along}",
-                        mover.name.value, element.0, element.1, operand.name.value
+                        self.mover.name.value, element.0, element.1, self.operand.name.value
                     ));
                 }
             }
             before = Some((start, element));
         }
+        None
     }
 }
 
