@@ -18,7 +18,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         unclaimed(&compiled.model, atom, &mut diags);
         apart(atom, &mut diags);
         order(atom, &mut diags);
-        moved(atom, &mut diags);
+        moved(&compiled.model, atom, &mut diags);
         types(&compiled.model, atom, &mut diags);
     }
     broadcasts(&compiled.model, &mut diags);
@@ -254,7 +254,7 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
 
 /// What an immediate moves fills the register, or the lanes, and each operand has an immediate of
 /// its own.
-fn moved(atom: &Atom, diags: &mut Diagnostics) {
+fn moved(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
     paired(atom, diags);
     let mut used: BTreeMap<&str, &Operand> = BTreeMap::new();
     for operand in &atom.operands {
@@ -291,6 +291,13 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
                 say(
                     format!("steps of {bits} bits to {} in {held} bits", range.value.1),
                     "the last step ends in the register: correct `bits`, or the range",
+                );
+            }
+            let one = operand.dtype.and_then(|id| model.dtypes.get(id.index()));
+            if let Some(one) = one.filter(|one| !bits.is_multiple_of(one.bits.max(1))) {
+                say(
+                    format!("steps of {bits} bits through elements of {}", one.bits),
+                    "a step ends between two elements: correct `bits`, or `dtype`",
                 );
             }
             if *lanes > 0 && (far > 64 || !lanes.is_power_of_two()) {

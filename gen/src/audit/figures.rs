@@ -19,6 +19,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     passes(model, &mut diags);
     issues(model, &mut diags);
+    alone(model, &mut diags);
     busy(model, &mut diags);
     families(model, &mut diags);
     sourced(compiled, &mut diags);
@@ -97,6 +98,40 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(atom.name.span, message)
                     .help("each instruction issues once, and once at least where a line may be several: correct `issue`"),
+            );
+        }
+    }
+}
+
+/// Of operations of one kind, in as many instructions, one that issues another number of times than
+/// all others is suspect.
+fn alone(model: &HwModel, diags: &mut Diagnostics) {
+    let mut known: BTreeMap<_, BTreeMap<u16, Vec<&crate::model::Atom>>> = BTreeMap::new();
+    for atom in &model.atoms {
+        let Some(does) = &atom.does else { continue };
+        let kind = does.op.value.split('.').next().unwrap_or_default();
+        let lines = text(atom).lines().filter(|line| !line.trim().is_empty()).count();
+        let issues = known.entry((atom.isa, kind, lines)).or_default();
+        issues.entry(atom.cost.issue).or_default().push(atom);
+    }
+    for issues in known.values().filter(|issues| issues.len() == 2) {
+        let Some((usual, others)) = issues.iter().max_by_key(|(_, atoms)| atoms.len()) else {
+            continue;
+        };
+        for (issue, atoms) in issues.iter().filter(|(issue, _)| *issue != usual) {
+            let ([atom], Some(other), true) = (atoms.as_slice(), others.first(), others.len() > 3)
+            else {
+                continue;
+            };
+            let message = format!(
+                "`{}` issues {issue} times, and all others of its kind {usual}",
+                atom.name.value
+            );
+            diags.push(
+                Diagnostic::at(atom.name.span, message)
+                    .note(other.name.span, "one of them")
+                    .help("as many instructions issue as often: correct `issue`")
+                    .as_level(Level::Warning),
             );
         }
     }

@@ -79,6 +79,11 @@ fn units(units: &Units, diags: &mut Diagnostics) {
             shape.entry.m.iter().map(|row| (u64::from(row.0), shape.entry.span.head())).collect();
         rising("the rows of a shape", "their number", &rows, diags);
     }
+    for (fact, copy) in &units.tiled_moves {
+        let at = copy.at.iter().map(|number| u64::from(*number));
+        let at: Vec<_> = at.zip(fact.entry.at.iter().map(|name| name.span)).collect();
+        rising("the coordinates of a tiled copy", "the operands", &at, diags);
+    }
     for map in &units.tensor_maps {
         let elements = map.entry.elements.iter();
         let codes: Vec<_> = elements

@@ -19,6 +19,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     directions(model, &mut diags);
     barriers(model, &mut diags);
+    counted(model, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         waits(model, arch, &mut seen, &mut diags);
@@ -136,6 +137,37 @@ fn barriers(model: &HwModel, diags: &mut Diagnostics) {
                 Diagnostic::at(step.span.head(), "no step of `publish` makes the waves wait")
                     .help("one thread makes the object, and all use it: add the barrier"),
             );
+        }
+    }
+}
+
+/// Where most accesses of a kind advance a counter, all do.
+fn counted(model: &HwModel, diags: &mut Diagnostics) {
+    let mut said = BTreeSet::new();
+    for arch in model.archs.iter().filter(|arch| arch.whole) {
+        let mut kinds: BTreeMap<AccessId, [Vec<AtomId>; 2]> = BTreeMap::new();
+        for entry in &arch.atoms {
+            let atom = model.atom(entry.atom);
+            let sides = atom.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
+            for access in sides.filter_map(|side| side.access) {
+                let found = kinds.entry(access).or_default();
+                found[usize::from(atom.counter.is_some())].push(entry.atom);
+            }
+        }
+        for [without, with] in kinds.into_values().filter(|[few, many]| few.len() < many.len()) {
+            let (Some(atom), Some(other)) = (without.first(), with.first()) else { continue };
+            if said.insert(*atom) {
+                let (atom, other) = (model.atom(*atom), model.atom(*other));
+                let message = format!(
+                    "`{}` advances no counter on `{}`, as others of its kind of access do",
+                    atom.name.value, arch.name.value
+                );
+                diags.push(
+                    Diagnostic::at(atom.name.span, message)
+                        .note(other.name.span, "one of them")
+                        .help("state its `counter`: else nothing waits until it is done"),
+                );
+            }
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
 use crate::template::Piece;
-use lanebook_tables::{DtypeId, DtypeKind, RegisterKind, Space};
+use lanebook_tables::{DtypeId, DtypeKind, IsaId, RegisterKind, Space};
+use std::collections::BTreeMap;
 
 /// See the module.
 #[must_use]
@@ -20,6 +21,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         types(model, atom, &one, &mut diags);
         width(model, atom, &one, &mut diags);
     }
+    mnemonics(model, &mut diags);
     for (_, atom) in &model.instances {
         shape(atom, &text(atom), &mut diags);
         if diags.errors() > 0 {
@@ -254,5 +256,38 @@ fn width(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
                 .note(atom.template_span, "the text")
                 .help("correct `registers`, the class or the text"),
         );
+    }
+}
+
+/// Accesses of one mnemonic move as much for each address.
+fn mnemonics(model: &HwModel, diags: &mut Diagnostics) {
+    let mut known: BTreeMap<(IsaId, String), (u16, &Atom)> = BTreeMap::new();
+    for atom in &model.atoms {
+        let text = text(atom);
+        let Some(mnemonic) = text.split_whitespace().next() else { continue };
+        // A width may stand behind the operands.
+        let number = text.split(['\u{1}', ' ', ',', ';']).find(|word| word.parse::<u16>().is_ok());
+        let sides = atom.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
+        let memory = sides.filter(|side| matches!(side.space, Space::Shared | Space::Global));
+        let Some(slot) = memory.filter_map(|side| side.slot_bytes.as_ref()).next() else {
+            continue;
+        };
+        if mnemonic.contains('\u{1}') || text.trim().contains('\n') {
+            continue;
+        }
+        let of = known
+            .entry((atom.isa, format!("{mnemonic} {}", number.unwrap_or_default())))
+            .or_insert((slot.value, atom));
+        if of.0 != slot.value {
+            let message = format!(
+                "`{mnemonic}` moves {} bytes for an address here, and {} in `{}`",
+                slot.value, of.0, of.1.name.value
+            );
+            diags.push(
+                Diagnostic::at(slot.span, message)
+                    .note(of.1.name.span, "the other")
+                    .help("one mnemonic is of one width: correct `slot_bytes`, or the text"),
+            );
+        }
     }
 }

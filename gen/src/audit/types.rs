@@ -59,6 +59,7 @@ fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
         let dtype = one.dtype.and_then(|id| compiled.model.dtypes.get(id.index()));
         dtype.map_or("none", |dtype| dtype.name.value.as_str())
     };
+    truths(compiled, diags);
     for (op, Doers { alike, odd }) in of_op {
         for (atom, first, other) in odd.iter().filter(|_| odd.len() < alike) {
             let message = format!(
@@ -74,6 +75,34 @@ fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
                     .note(first.name.span, "the first")
                     .help("what an operation takes and leaves is of one type: correct `dtype`"),
             );
+        }
+    }
+}
+
+/// What a comparison leaves is one bit an element.
+fn truths(compiled: &Compiled, diags: &mut Diagnostics) {
+    let ops = &compiled.rules.ops;
+    for atom in &compiled.model.atoms {
+        let Some(does) = &atom.does else { continue };
+        let op = match does::word(&does.op, |name| ops.named(name)) {
+            Some(OpWord::Op(id)) => ops.get(id),
+            _ => None,
+        };
+        if op.is_none_or(|op| !op.entry.truth) {
+            continue;
+        }
+        for operand in atom.operands.iter().filter(|one| one.role == Role::Def) {
+            let dtype = operand.dtype.and_then(|id| compiled.model.dtypes.get(id.index()));
+            if let Some(dtype) = dtype.filter(|dtype| dtype.bits != 1) {
+                let message = format!(
+                    "`{}` compares, and leaves `{}` of {}",
+                    atom.name.value, operand.name.value, dtype.name.value
+                );
+                diags.push(
+                    Diagnostic::at(operand.name.span, message)
+                        .help("a comparison leaves truths, of one bit: correct `dtype`"),
+                );
+            }
         }
     }
 }

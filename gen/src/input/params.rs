@@ -72,6 +72,14 @@ pub fn params(entry: &Atom, diags: &mut Diagnostics) -> Vec<Param> {
             continue;
         }
         let options = if numbers {
+            if let (Some(step), Some(range)) = (&operand.step, &operand.range)
+                && (range.1 - range.0) % i64::from(step.value.max(1)) != 0
+            {
+                refuse(
+                    format!("no steps of {} lead from {} to {}", step.value, range.0, range.1),
+                    "both ends of `range` are values",
+                );
+            }
             let values = match (&operand.step, &operand.range) {
                 (Some(step), Some(range)) if step.value > 0 => (range.0..=range.1)
                     .step_by(usize::from(step.value))
