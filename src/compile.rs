@@ -384,14 +384,24 @@ fn decide(
     workspace: &mut Workspace<'_>,
     inserted: &mut InsertedConversions,
 ) -> Result<(), CompileError> {
+    let mut refused: Option<PlanError> = None;
+    // Once more with each load as some instruction loads, then with each factor as it comes.
+    let mut more = [false, true].into_iter();
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
-        if !inserted.repair(program, error) {
-            let told =
-                inserted.original_error(program, error).about(|op| inserted.home(program, op));
+        if inserted.repair(program, error) {
+            continue;
+        }
+        let told = inserted.original_error(program, error).about(|op| inserted.home(program, op));
+        let told = *refused.get_or_insert(told);
+        loop {
             inserted.rollback(program);
-            return Err(told.into());
+            match more.next() {
+                Some(factors) if inserted.everywhere(program, function, factors) => break,
+                Some(_) => {}
+                None => return Err(told.into()),
+            }
         }
     }
 }

@@ -192,7 +192,7 @@ impl Warp {
             let thread = self.thread(lane);
             let (space, address) = resolve(Where::Global, self.address(m, lane, addr)?);
             aligned(address, 4).map_err(|c| c.by(thread))?;
-            debug_assert_eq!(space, Space::Global, "`red` names its space");
+            assert_eq!(space, Space::Global, "`red` names its space");
             let moved = self.get(m, lane, src)?.value as u32;
             m.check_stored(thread, address, 4, true)?;
             m.world.atomic((thread, line), address, moved, how)?;

@@ -48,6 +48,8 @@ impl InsertedConversions {
                         None => return false,
                     }
                 }
+                // Nor need what memory holds be distributed by the load as its readers want it.
+                OpRole::Load if !self.is_converted(program, op) => (op, RESULT),
                 _ => return false,
             },
             _ => return false,
@@ -60,6 +62,43 @@ impl InsertedConversions {
         } else {
             before(program, op, usize::from(operand))
         };
+        self.keep(made)
+    }
+
+    /// Puts a conversion behind each load that no mask leads, so that all of them may be distributed
+    /// as some instruction loads them; with `factors` also in front of each factor of a product that
+    /// comes from elsewhere. False where there are none, or no room for all.
+    #[doc(hidden)]
+    pub fn everywhere(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        function: Op,
+        factors: bool,
+    ) -> bool {
+        let mut at = program.following(function, Some(function));
+        while let Some(op) = at {
+            at = program.following(op, Some(function));
+            let done = match program.role(op) {
+                OpRole::Load if !is_led_load(program, op) => {
+                    !self.ops.is_full() && self.keep(behind(program, op))
+                }
+                OpRole::Matrix if factors => (0..2).all(|number| {
+                    let from = program.operand(op, number).and_then(|value| program.def_op(value));
+                    let role = from.map(|from| program.role(from));
+                    matches!(role, Some(OpRole::Load | OpRole::Convert))
+                        || !self.ops.is_full() && self.keep(before(program, op, number))
+                }),
+                _ => true,
+            };
+            if !done {
+                return false;
+            }
+        }
+        !self.ops.is_empty()
+    }
+
+    /// Remembers what was put in; false where nothing was.
+    fn keep(&mut self, made: Option<Op>) -> bool {
         made.is_some_and(|made| self.ops.push(made).is_ok())
     }
 
