@@ -276,16 +276,23 @@ pub(super) fn resolve(
 }
 
 pub(super) fn lower(sequences: &[Resolved]) -> &'static [t::Sequence<'static>] {
-    list(sequences.iter().map(|one| t::Sequence {
-        op: one.op,
-        from: one.from,
-        to: one.to,
-        ulp: one.ulp,
-        steps: list(one.steps.iter().map(|step| t::SequenceStep {
-            op: step.op,
-            from: step.from,
-            to: step.to,
-            operands: shared(step.operands.iter().copied()),
-        })),
+    list(sequences.iter().map(|one| {
+        let elements = |dtype: DtypeId| match dtype {
+            own if own == one.from => t::StepElements::From,
+            own if own == one.to => t::StepElements::To,
+            other => t::StepElements::Of(other),
+        };
+        t::Sequence {
+            op: one.op,
+            from: one.from,
+            to: one.to,
+            ulp: one.ulp,
+            steps: shared(one.steps.iter().map(|step| t::SequenceStep {
+                op: Some(step.op).filter(|op| *op != one.op),
+                from: elements(step.from),
+                to: elements(step.to),
+                operands: shared(step.operands.iter().copied()),
+            })),
+        }
     }))
 }

@@ -147,7 +147,10 @@ pub fn served(
     let wanted = Capability::Elementwise { word: t::OpWord::Op(op), arity, from, to, part: 0 };
     !arch.dispatch(wanted).is_empty()
         || tables.sequence(op, from, to).is_some_and(|one| {
-            one.steps.iter().all(|step| served(tables, arch, (step.op, step.from, step.to)))
+            one.steps.iter().all(|step| {
+                let (from, to) = (one.dtype_of(step.from), one.dtype_of(step.to));
+                served(tables, arch, (one.op_of(step), from, to))
+            })
         })
 }
 

@@ -311,7 +311,7 @@ pub use rule::{
     Weights, Word,
 };
 #[doc(hidden)]
-pub use sequence::{Sequence, SequenceOperand, SequenceStep};
+pub use sequence::{Sequence, SequenceOperand, SequenceStep, StepElements};
 #[doc(hidden)]
 pub use template::{Pieces, Template};
 

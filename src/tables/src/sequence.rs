@@ -16,20 +16,50 @@ pub struct Sequence<'a> {
     /// rounded once.
     pub ulp: u16,
     /// In order; the last makes the result.
-    pub steps: &'a [SequenceStep<'a>],
+    pub steps: List<'a, SequenceStep<'a>>,
 }
 
-/// One operation of a sequence.
+/// One operation of a sequence. It names the sequence's own operation and types by what they are
+/// there, so that sequences that differ in them alone share their steps.
 #[derive(Copy, Clone, Debug)]
 pub struct SequenceStep<'a> {
-    /// The operation.
-    pub op: OpId,
+    /// The operation; `None`: the sequence's own.
+    pub op: Option<OpId>,
     /// Elements of its first operand.
-    pub from: DtypeId,
+    pub from: StepElements,
     /// Elements of its result.
-    pub to: DtypeId,
+    pub to: StepElements,
     /// Its operands.
     pub operands: List<'a, SequenceOperand>,
+}
+
+/// Elements of a step's operand or result.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum StepElements {
+    /// Those of the sequence's first operand.
+    From,
+    /// Those of the sequence's result.
+    To,
+    /// Others.
+    Of(DtypeId),
+}
+
+impl Sequence<'_> {
+    /// A step's operation.
+    #[must_use]
+    pub fn op_of(&self, step: &SequenceStep<'_>) -> OpId {
+        step.op.unwrap_or(self.op)
+    }
+
+    /// The type of a step's elements.
+    #[must_use]
+    pub fn dtype_of(&self, elements: StepElements) -> DtypeId {
+        match elements {
+            StepElements::From => self.from,
+            StepElements::To => self.to,
+            StepElements::Of(dtype) => dtype,
+        }
+    }
 }
 
 /// An operand of a step.

@@ -385,8 +385,8 @@ fn steps(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Opti
         let operands = operands(program, op, step, &made, own)?;
         // What comes out at the end is written as the program wrote it.
         let last = k.checked_add(1) == Some(sequence.steps.len());
-        let ty = if last { own } else { of_elements(own, step.to) };
-        let new = program.insert_before(op, step.op, &operands, &[ty]).ok()?;
+        let ty = if last { own } else { of_elements(own, sequence.dtype_of(step.to)) };
+        let new = program.insert_before(op, sequence.op_of(step), &operands, &[ty]).ok()?;
         made.push(program.result(new, 0)?).ok()?;
     }
     made.last().copied()
