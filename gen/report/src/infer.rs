@@ -13,7 +13,7 @@ use lanebook::infer::{
     Rejection,
 };
 use lanebook::ir::{self, Op, Program};
-use lanebook::loops::{LoopLayouts, Told, exchange, tell};
+use lanebook::loops::{LoopError, LoopLayouts, Told, exchange, tell};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
 use serde_json::{Value as Json, json};
@@ -86,10 +86,23 @@ pub(crate) fn exchanged(
     if !says(program) {
         return Ok(());
     }
+    read_through_memory(tables, program, function, request)
+        .map_err(|error| of_told(program, source, error).into())
+}
+
+/// The same of a function.
+///
+/// # Errors
+/// What cannot be told to inference.
+pub fn read_through_memory(
+    tables: &Tables<'_>,
+    program: &mut Program<'_, '_>,
+    function: Op,
+    request: Request<'_>,
+) -> Result<(), LoopError> {
     let mut memory = LoopMemory::default();
     loop {
-        let mut told = tell(program, function, tables, request.arch, memory.parts())
-            .map_err(|error| of_told(program, source, error))?;
+        let mut told = tell(program, function, tables, request.arch, memory.parts())?;
         let ops: Vec<(OperatorId, Op)> = told.operators().collect();
         let nest = |id| ops.iter().find(|(own, _)| *own == id).map(|(_, op)| *op);
         let may = |id| nest(id).is_some_and(|op| program.has_attr(op, ir::attr_names::EXCHANGE));

@@ -105,7 +105,7 @@ pub fn try_with_plan<R>(
     let mut memory = of_loops.map(|_| loops::memory());
     let made = match of_loops.zip(memory.as_mut()) {
         Some((function, memory)) => {
-            let mut told = loops::inferred(memory, &program, function, id)?;
+            let mut told = loops::inferred(memory, &mut program, function, id)?;
             compile_loops(&TABLES, id, &mut program, room.scratch(), &mut told)
         }
         None => compile(&TABLES, id, &mut program, room.scratch()),

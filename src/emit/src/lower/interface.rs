@@ -1,9 +1,9 @@
 //! The kernel's interface: its parameters, and the registers of values that come from outside the
 //! tile program.
 //!
-//! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments'
-//! own order) index and scalar arguments, then tensor maps, then how many blocks there are where no
-//! register says it. Pointers have 64 bits, maps what their
+//! In the arguments' own order: of a memref a pointer, then its extents and outer strides that are
+//! `?`; of an index or a number itself. Behind them tensor maps, then how many blocks there are where
+//! no register says it. Pointers have 64 bits, maps what their
 //! table says, everything else 32, each naturally aligned.
 //!
 //! A function that takes or returns register tiles is no kernel but a snippet: all of these are in

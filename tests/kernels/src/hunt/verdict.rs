@@ -131,7 +131,7 @@ impl Workshop {
         let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
         let made = match of_loops {
             Some(function) => {
-                let mut told = inferred(&mut self.loops, &program, function, id)?;
+                let mut told = inferred(&mut self.loops, &mut program, function, id)?;
                 compile_loops(&TABLES, id, &mut program, self.room.scratch(), &mut told)
             }
             None => compile(&TABLES, id, &mut program, self.room.scratch()),

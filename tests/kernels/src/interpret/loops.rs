@@ -2,12 +2,13 @@
 //! the first to the last and once from the last to the first. What the two leave different is not
 //! fixed by the program.
 
-use super::Said;
 use super::compute::compute;
 use super::element::Element;
 use super::machine::{Machine, Value, closing};
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
+use super::{Global, Said};
+use std::collections::BTreeMap;
 
 /// Words of parallel loops.
 const PARALLEL: [&str; 3] = ["parallel ", "scf.parallel ", "tl.parallel "];
@@ -167,15 +168,22 @@ impl Machine<'_> {
         );
         all.reverse();
         self.iterations(body, at, &counters, &all)?;
-        for (global, other) in self.program.globals.iter_mut().zip(&first.1) {
+        self.free_of(&first.0, &first.1);
+        Ok(())
+    }
+
+    /// What another course of the same part left different is not fixed.
+    fn free_of(&mut self, values: &BTreeMap<String, Value>, globals: &[Global]) {
+        for (global, other) in self.program.globals.iter_mut().zip(globals) {
+            global.is_result |= other.is_result;
+            global.is_read |= other.is_read;
             free_where_different(&mut global.items, &other.items);
         }
         for (name, value) in &mut self.values {
-            if let (Value::Tile(tile), Some(Value::Tile(other))) = (value, first.0.get(name)) {
+            if let (Value::Tile(tile), Some(Value::Tile(other))) = (value, values.get(name)) {
                 free_where_different(&mut tile.items, &other.items);
             }
         }
-        Ok(())
     }
 
     fn iterations(
@@ -227,24 +235,41 @@ impl Machine<'_> {
         let name = rest.split([' ', '{']).next().unwrap_or("");
         // How far tensors are reached is measured without data: by both parts.
         let holds = match self.value(name)? {
-            Value::Index(n) => (n != 0, n == 0),
-            Value::Tile(_) if self.measuring => (true, true),
+            Value::Index(n) => (n != 0, n == 0, false),
+            Value::Tile(_) if self.measuring => (true, true, false),
             Value::Tile(tile) => {
-                let holds = tile.items.first().is_some_and(|item| item.bits != 0);
-                (holds, !holds)
+                let item = tile.items.first().ok_or("a condition without a value")?;
+                let holds = item.bits != 0;
+                (holds, !holds, item.sure != Sure::Bits)
             }
             Value::View(..) => return Err("no condition".to_string()),
         };
-        let mut end = part_end(body, at).ok_or("no closing bracket")?;
+        let then = part_end(body, at).ok_or("no closing bracket")?;
+        let (end, other) = if body[then].contains("else") {
+            (part_end(body, then).ok_or("no closing bracket")?, Some(then))
+        } else {
+            (then, None)
+        };
         let mut passed = Vec::new();
-        if holds.0 {
+        let before = holds.2.then(|| (self.values.clone(), self.program.globals.clone()));
+        if holds.0 || holds.2 {
             passed = self.block(body, at + 1)?.1;
         }
-        if body[end].contains("else") {
-            let other = end;
-            end = part_end(body, other).ok_or("no closing bracket")?;
-            if holds.1 {
-                passed = self.block(body, other + 1)?.1;
+        // Of a condition that is not fixed nothing is that the parts leave different.
+        let first = before.map(|before| {
+            let values = std::mem::replace(&mut self.values, before.0);
+            let globals = std::mem::replace(&mut self.program.globals, before.1);
+            (values, globals, std::mem::take(&mut passed))
+        });
+        if let Some(other) = other.filter(|_| holds.1 || holds.2) {
+            passed = self.block(body, other + 1)?.1;
+        }
+        if let Some((values, globals, others)) = first {
+            self.free_of(&values, &globals);
+            for (value, other) in passed.iter_mut().zip(&others) {
+                if let (Value::Tile(tile), Value::Tile(other)) = (value, other) {
+                    free_where_different(&mut tile.items, &other.items);
+                }
             }
         }
         let results = list(results.trim().trim_end_matches('='));

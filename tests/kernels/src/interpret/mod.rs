@@ -71,6 +71,8 @@ pub struct Global {
     pub is_result: bool,
     /// Whether the program loads from it.
     pub is_read: bool,
+    /// How many of the arguments before it are numbers: parameters keep the arguments' order.
+    before: usize,
 }
 
 /// What a run is given beside the program.
@@ -183,6 +185,7 @@ impl Interpreted {
                     is_result: false,
                     sums: BTreeMap::new(),
                     is_read: false,
+                    before: indices.len(),
                 });
             } else if !ty.trim().starts_with("index") {
                 let element = Element::of(ty.trim())?;
@@ -310,7 +313,11 @@ impl Interpreted {
     pub fn memory(&self) -> (Memory, Vec<BufferId>, Vec<Param>) {
         let mut memory = Memory::new();
         let (mut ids, mut params) = (Vec::new(), Vec::new());
+        let mut indices = self.indices.iter().map(|(_, v)| Param::U32(*v as u32));
+        let mut passed = 0;
         for g in &self.globals {
+            params.extend(indices.by_ref().take(g.before - passed));
+            passed = g.before;
             let size = g.element.bytes();
             let id = memory.add(
                 &g.name,
@@ -332,7 +339,7 @@ impl Interpreted {
                 }
             }
         }
-        params.extend(self.indices.iter().map(|(_, v)| Param::U32(*v as u32)));
+        params.extend(indices);
         (memory, ids, params)
     }
 
