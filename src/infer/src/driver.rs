@@ -1,6 +1,6 @@
 //! Levels: who is asked when.
 
-use crate::error::FormResult;
+use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::parallel::Answer;
@@ -32,6 +32,7 @@ impl Inference<'_> {
     ) -> Inferred {
         let count = self.operators.len();
         self.clear_queue()?;
+        self.check_ranges(listener)?;
         self.check_pinned(listener)?;
         self.lay_aliases_of_pinned()?;
         self.lay_uniform(listener)?;
@@ -85,6 +86,35 @@ impl Inference<'_> {
                     self.reject(listener, (operator(k), Level::Strict), reason, None, None);
                     return Err(Stop::Rejected { operator: operator(k), reason });
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// A fragment's threads are counted from the first of those that execute the first operator
+    /// which uses it; one whose threads begin elsewhere has other registers under these numbers.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn check_ranges(&mut self, listener: &mut dyn Listener) -> Inferred {
+        for k in 0..self.operators.len() {
+            let op = *self.operator_of(operator(k))?;
+            for a in 0..usize::from(op.accesses.1) {
+                let Some(access) = self.accesses_of(&op).get(a).copied() else { break };
+                let buffer = access.buffer;
+                let own = *self.buffer_of(buffer)?;
+                if own.scope != MemoryScope::Fragment {
+                    continue;
+                }
+                let storage = self.buffers.get_mut(usize::from(own.storage.0));
+                let begin = &mut storage.ok_or(FormError::Stale)?.begin;
+                if *begin.get_or_insert(op.threads.0) == op.threads.0 {
+                    continue;
+                }
+                let reason = match self.writes_storage(&op, buffer)? {
+                    true => Reason::NotWritten { buffer },
+                    false => Reason::NotOwner { buffer },
+                };
+                self.reject(listener, (operator(k), Level::Strict), reason, None, None);
+                return Err(Stop::Rejected { operator: operator(k), reason });
             }
         }
         Ok(())

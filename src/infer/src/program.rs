@@ -109,6 +109,8 @@ pub struct Buffer {
     pub(crate) next_alias: BufferId,
     /// Of a storage: the first and the last access to it.
     pub(crate) uses: Option<(u32, u32)>,
+    /// Of a storage: the first of the threads that its fragments' threads are counted from.
+    pub(crate) begin: Option<u32>,
     /// The next buffer of its component.
     pub(crate) next_buffer: Option<BufferId>,
     /// It was laid since the queue looked, and which one before it.

@@ -98,6 +98,25 @@ fn what_is_not_allowed_is_refused() {
     let text = columns(", exchange = allow").replace("%C[%i, %j]", "%f[%i, %j]");
     let why = kernel(&text, "sm_80").expect_err("it writes the fragment");
     assert!(why.contains("does not own") || why.contains("does not write"), "{why}");
+    // Threads that are counted from another one hold other elements under the same numbers.
+    let ranges = |first: &str, last: &str| {
+        format!(
+            "func @p(%A: memref<128xf32>, %C: memref<128xf32>) {{threads = 128}} {{
+  %f = alloc_tensor : tensor<128xf32, #fragment>
+  copy %A, %f
+  parallel (%i) in (128) attributes {{threads = [64, 128]}} {{
+    %x = memref.load %{first}[%i] : f32
+    memref.store %x, %{last}[%i]
+  }}
+  copy %f, %C
+}}
+"
+        )
+    };
+    let why = kernel(&ranges("f", "C"), "sm_80").expect_err("others hold it");
+    assert!(why.contains("does not own"), "{why}");
+    let why = kernel(&ranges("A", "f"), "sm_80").expect_err("others hold it");
+    assert!(why.contains("does not write"), "{why}");
     let text = columns(", exchange = always");
     let why = kernel(&text, "sm_80").expect_err("another word");
     assert!(why.contains("exchange"), "{why}");

@@ -546,7 +546,7 @@ impl Inference<'_> {
     }
 
     /// Whether a loop writes to the storage of a buffer, under any of its names.
-    fn writes_storage(&self, op: &Operator, buffer: BufferId) -> FormResult<bool> {
+    pub(crate) fn writes_storage(&self, op: &Operator, buffer: BufferId) -> FormResult<bool> {
         let storage = self.buffer_of(buffer)?.storage;
         let mut writes = self.accesses_of(op).iter().filter(|access| access.write);
         Ok(writes.any(|access| self.buffer_of(access.buffer).is_ok_and(|b| b.storage == storage)))

@@ -11,35 +11,35 @@ use super::program::{Argument, Statement};
 const MOST: u32 = 2048;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Scope {
+pub(super) enum Scope {
     Global,
     Shared,
     Fragment,
 }
 
 #[derive(Clone)]
-struct Buffer {
-    name: String,
-    shape: Vec<u32>,
-    element: &'static str,
-    scope: Scope,
+pub(super) struct Buffer {
+    pub name: String,
+    pub shape: Vec<u32>,
+    pub element: &'static str,
+    pub scope: Scope,
     /// Whether all of it has been written.
-    ready: bool,
+    pub ready: bool,
     /// Whether its rows go on without an end.
-    open: bool,
+    pub open: bool,
     /// The number of its storage, which views share.
-    storage: usize,
+    pub storage: usize,
 }
 
 /// A counter of a nest, with how many values it has.
 type Counter = (String, u32);
 
-struct Nests<'g> {
-    g: &'g mut Generator,
-    buffers: Vec<Buffer>,
-    names: usize,
+pub(super) struct Nests<'g> {
+    pub g: &'g mut Generator,
+    pub buffers: Vec<Buffer>,
+    pub names: usize,
     /// Counters of serial loops around.
-    around: Vec<String>,
+    pub around: Vec<String>,
 }
 
 /// A program of nests.
@@ -52,6 +52,9 @@ pub(super) fn nests(g: &mut Generator) {
     nests.inputs(&shape, element);
     for _ in 0..1 + nests.g.choices.below(3) {
         nests.storage(&shape, element);
+    }
+    if nests.g.choices.once_in(4) {
+        nests.products();
     }
     for _ in 0..2 + nests.g.choices.below(4) {
         if nests.around.is_empty() && nests.g.choices.once_in(4) {
@@ -70,16 +73,16 @@ pub(super) fn nests(g: &mut Generator) {
 }
 
 impl Nests<'_> {
-    fn line(&mut self, text: String) {
+    pub(super) fn line(&mut self, text: String) {
         self.g.push(Statement::Line(text));
     }
 
-    fn fresh(&mut self) -> String {
+    pub(super) fn fresh(&mut self) -> String {
         self.names += 1;
         format!("%t{}", self.names)
     }
 
-    fn made(&mut self, what: &str) -> String {
+    pub(super) fn made(&mut self, what: &str) -> String {
         let name = self.fresh();
         self.line(format!("{name} = {what}"));
         name
@@ -90,7 +93,7 @@ impl Nests<'_> {
     }
 
     // ---- buffers
-    fn tensor(&mut self, shape: &[u32], element: &'static str, open: bool) -> String {
+    pub(super) fn tensor(&mut self, shape: &[u32], element: &'static str, open: bool) -> String {
         let mut extents: Vec<Option<u32>> = shape.iter().copied().map(Some).collect();
         if open {
             extents[0] = None;
@@ -241,7 +244,7 @@ impl Nests<'_> {
         self.g.close(format!("scf.for {counter} = 0 to {to} step {step} {{"));
     }
 
-    fn step(&mut self) {
+    pub(super) fn step(&mut self) {
         match self.g.choices.below(10) {
             8 => self.single(),
             9 => self.branch(),
@@ -405,15 +408,33 @@ impl Nests<'_> {
         };
         let (names, ends): (Vec<String>, Vec<String>) =
             counters.into_iter().map(|(name, extent)| (name, extent.to_string())).unzip();
-        let attributes = if self.g.choices.once_in(8) {
-            format!(" attributes {{coalesced_width = {}}}", self.g.choices.of(&[1, 2, 4]))
-        } else {
-            String::new()
-        };
+        let attributes = self.attributes(&target);
         let head =
             format!("parallel ({}) in ({}){attributes} {{", names.join(", "), ends.join(", "));
         self.g.close(head);
         self.buffers[to].ready |= written && !part;
+    }
+
+    /// What a loop says of itself.
+    fn attributes(&mut self, target: &Buffer) -> String {
+        let mut words = Vec::new();
+        if self.g.choices.once_in(8) {
+            words.push(format!("coalesced_width = {}", self.g.choices.of(&[1, 2, 4])));
+        }
+        if self.g.choices.once_in(3) {
+            words.push("exchange = allow".to_string());
+        }
+        let threads = self.g.program.threads;
+        if target.scope != Scope::Fragment && threads >= 64 && self.g.choices.once_in(6) {
+            let half = threads / 2;
+            let (from, to) =
+                self.g.choices.of(&[(0, half), (half, threads), (32, threads), (0, 32)]);
+            words.push(format!("threads = [{from}, {to}]"));
+        }
+        if words.is_empty() {
+            return String::new();
+        }
+        format!(" attributes {{{}}}", words.join(", "))
     }
 
     /// A truth of two elements.
@@ -491,7 +512,7 @@ impl Nests<'_> {
     }
 
     /// What a part that may not run has written is not known to be there.
-    fn only(&mut self, before: &[bool]) {
+    pub(super) fn only(&mut self, before: &[bool]) {
         for (k, buffer) in self.buffers.iter_mut().enumerate() {
             buffer.ready = before.get(k).copied().unwrap_or(false);
         }

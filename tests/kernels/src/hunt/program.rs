@@ -432,7 +432,13 @@ impl Program {
             .iter()
             .enumerate()
             .partition(|(_, a)| matches!(a, Argument::Tensor { .. }));
-        let arguments: Vec<String> = tensors.into_iter().chain(indices).map(argument).collect();
+        // Numbers stand behind the tensors, or before them: parameters keep the order.
+        let (first, last) = if self.arguments.len().is_multiple_of(3) {
+            (indices, tensors)
+        } else {
+            (tensors, indices)
+        };
+        let arguments: Vec<String> = first.into_iter().chain(last).map(argument).collect();
         let mut out = String::new();
         for (id, layout) in &self.layouts {
             let _ = writeln!(out, "#l{id} = {layout}");

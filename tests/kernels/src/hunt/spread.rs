@@ -5,7 +5,8 @@ use super::kinds::reduced;
 use super::program::{Id, Place, Statement, Type, bytes};
 
 pub(super) fn spread(g: &mut Generator) {
-    let element = g.choices.of(&["f32", "f32", "f16", "bf16", "i8", "i32", "f64", "e4m3"]);
+    let element =
+        g.choices.of(&["f32", "f32", "f16", "bf16", "i8", "i32", "f64", "e4m3", "u16", "i16"]);
     let size = [8, 16, 32, 64, 128, 64, 32];
     let ty = Type::of(g.choices.of(&size), g.choices.of(&size), element);
     let wave = g.choices.of(&[5, 5, 6]);
@@ -35,7 +36,10 @@ pub(super) fn spread(g: &mut Generator) {
 fn step(g: &mut Generator, value: Id, wave: u32) -> Id {
     let ty = g.ty(value);
     let new = match g.choices.below(8) {
-        0..=2 => g.op("convert_layout", vec![value], ty, ""),
+        0..=2 => {
+            let attributes = rounds(g, &ty);
+            g.op("convert_layout", vec![value], ty, &attributes)
+        }
         3 => g.op("trans", vec![value], ty.flipped(), ""),
         4 if ty.element == "f32" => g.op("add", vec![value, value], ty, ""),
         5 if ty.element == "f32" => return reduced(g, value),
@@ -49,6 +53,17 @@ fn step(g: &mut Generator, value: Id, wave: u32) -> Id {
     };
     lay(g, new, wave);
     new
+}
+
+/// How much shared memory a conversion may take, where the program says so: a part of what the tile
+/// has, in rounds.
+fn rounds(g: &mut Generator, ty: &Type) -> String {
+    if g.choices.below(3) > 0 {
+        return String::new();
+    }
+    let whole = ty.shape.iter().product::<u32>() * bytes(ty.element);
+    let parts = g.choices.of(&[2, 4, 8, 3, 1]);
+    format!(" {{scratch = {}}}", (whole / parts).max(1))
 }
 
 /// Where a bit of an element's number is said.

@@ -259,8 +259,9 @@ impl Interpreted {
             };
             let sums = has(&SUMS)
                 || body.iter().any(|l| {
-                    l.contains("= reduce")
-                        && ["kind = add", "kind = mul"].iter().any(|k| l.contains(k))
+                    let reduces = l.contains("= reduce") || l.starts_with("reduce_into ");
+                    l.starts_with("gemm ")
+                        || reduces && ["kind = add", "kind = mul"].iter().any(|k| l.contains(k))
                 });
             match (sums, has(&ROUNDED), given.salt % 3) {
                 (false, false, _) | (false, true, 0) => Fill::Patterns,
