@@ -32,6 +32,10 @@ const PLACES: u32 = 1 << 20;
 /// Most digits of a lane's number in an operand's layout.
 const DIGITS: usize = 8;
 
+/// The lower halves of two registers, and the lowest bytes of two, in both halves.
+const HALVES: [u8; 4] = [0, 1, 4, 5];
+const BYTES: [u8; 4] = [0, 4, 0, 4];
+
 /// What a lane holds of an operand of the instruction.
 #[derive(Default)]
 struct LaneTile {
@@ -370,11 +374,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let op = product.op;
         let refuse = refused(op, ElementReason::Product);
         let bits = told.inference.buffer_of(side.buffer).map_err(of_form(op))?.bits;
-        if bits != 32 || side.tile.elements.len() != usize::from(sum.count) {
-            return Err(refuse);
-        }
+        let parts = match (bits, side.tile.elements.len().checked_div(usize::from(sum.count))) {
+            (16 | 32, Some(1)) => 1u8,
+            (16, Some(2)) => 2,
+            _ => return Err(refuse),
+        };
+        let apart = 32u32.checked_div(u32::from(parts)).unwrap_or(32);
+        let mut before: Option<Reg> = None;
         for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
-            if u32::from(*bit) != u32::from(k).saturating_mul(32) {
+            if u32::from(*bit) != u32::from(k).saturating_mul(apart) {
                 return Err(refuse);
             }
             let mark = told.inference.arena.mark();
@@ -385,12 +393,25 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let held = self.held_element(told, product, side.buffer, (coordinates, work));
             told.inference.arena.release(mark);
             let held = held?;
-            match reads {
-                true => {
-                    self.note_reader(op, told, side.buffer, held)?;
-                    self.copy_tile(op, held, sum.member(k))?;
+            if reads {
+                self.note_reader(op, told, side.buffer, held)?;
+            }
+            let part = k.checked_rem(u16::from(parts)).unwrap_or(0);
+            let own = sum.member(k.checked_div(u16::from(parts)).unwrap_or(k));
+            match (reads, parts, before) {
+                (true, 1, _) => self.copy_tile(op, held, own)?,
+                (false, 1, _) => self.copy_tile(op, own, held)?,
+                // Of two to a register the first waits for the second.
+                (true, _, Some(first)) if part == 1 => {
+                    self.choose_parts(op, own, [first, held], HALVES)?;
                 }
-                false => self.copy_tile(op, sum.member(k), held)?,
+                (true, ..) => before = Some(held),
+                (false, ..) => {
+                    let alone = self.steps.tuple(own.class, 1)?;
+                    let part = u8::try_from(part).unwrap_or(0);
+                    self.take_part(op, (own, part), parts, alone)?;
+                    self.copy_tile(op, alone, held)?;
+                }
             }
         }
         Ok(())
@@ -501,21 +522,20 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 Ok(())
             }
             2 => {
-                let selector = self.everywhere([0, 1, 4, 5]).ok_or(refuse)?;
-                self.prepare_selector(op, selector)?;
-                let class = out.class;
                 for (k, pair) in (0u16..).zip(held.chunks_exact(2)) {
                     let [low, high] = pair else { return Err(refuse) };
-                    let mut both = [*low, *high];
-                    for reg in &mut both {
-                        if reg.class != class {
-                            let copy = self.steps.tuple(class, 1)?;
-                            self.copy_tile(op, *reg, copy)?;
-                            *reg = copy;
-                        }
-                    }
-                    self.steps.purpose = Purpose::Arithmetic;
-                    self.choose(op, out.member(k), both, selector)?;
+                    self.choose_parts(op, out.member(k), [*low, *high], HALVES)?;
+                }
+                Ok(())
+            }
+            4 => {
+                for (k, four) in (0u16..).zip(held.chunks_exact(4)) {
+                    let [a, b, c, d] = four else { return Err(refuse) };
+                    let [low, high] =
+                        [self.steps.tuple(out.class, 1)?, self.steps.tuple(out.class, 1)?];
+                    self.choose_parts(op, low, [*a, *b], BYTES)?;
+                    self.choose_parts(op, high, [*c, *d], BYTES)?;
+                    self.choose_parts(op, out.member(k), [low, high], HALVES)?;
                 }
                 Ok(())
             }

@@ -4,6 +4,7 @@
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
+use crate::step::Purpose;
 use lanebook_infer::BufferId;
 use lanebook_ir::Op;
 use lanebook_loops::Told;
@@ -145,24 +146,25 @@ impl LowerContext<'_, '_, '_, '_> {
         self.copy_guarded(op, guard, both, to)
     }
 
-    fn choose_parts(
+    /// `out` is these bytes of two registers, which may be of other classes.
+    pub(crate) fn choose_parts(
         &mut self,
         op: Op,
         out: Reg,
-        pair: [Reg; 2],
+        mut pair: [Reg; 2],
         bytes: [u8; 4],
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::View);
         let selector = self.everywhere(bytes).ok_or(refuse)?;
         self.prepare_selector(op, selector)?;
-        let [a, b] = pair;
-        let b = if b.class == out.class {
-            b
-        } else {
-            let other = self.steps.tuple(out.class, 1)?;
-            self.copy_tile(op, b, other)?;
-            other
-        };
-        self.choose(op, out, [a, b], selector)
+        for reg in &mut pair {
+            if reg.class != out.class {
+                let copy = self.steps.tuple(out.class, 1)?;
+                self.copy_tile(op, *reg, copy)?;
+                *reg = copy;
+            }
+        }
+        self.steps.purpose = Purpose::Arithmetic;
+        self.choose(op, out, pair, selector)
     }
 }

@@ -10,7 +10,7 @@ use crate::arena::{BaseId, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
-use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId};
+use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, VarRange};
 
 /// What an operator says when asked: whether a buffer got its layout.
 pub(crate) type Answer = core::result::Result<bool, Stop>;
@@ -170,7 +170,7 @@ impl Inference<'_> {
         self.arena.by_threads(op.vars, layout.copy, threads.map).map(Ok)
     }
 
-    /// Whether the access is at the loop's variables, in order, and covers the buffer.
+    /// Whether the access is at the loop's variables, in order.
     fn identity(&mut self, op: &Operator, access: &Access) -> FormResult<bool> {
         if op.vars.len() != access.indices().len() {
             return Ok(false);
@@ -182,6 +182,22 @@ impl Inference<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether some access of the loop is at its variables, in order, and reaches all of the buffer.
+    fn covers(&mut self, op: &Operator, buffer: BufferId) -> FormResult<bool> {
+        let dims = self.buffer_of(buffer)?.dims;
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            if access.buffer != buffer || !self.identity(op, &access)? {
+                continue;
+            }
+            let extents = |vars: VarRange| vars.iter().map(|var| self.arena.extent(var).ok());
+            if extents(op.vars).eq(extents(dims)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// ChooseBestCandidate: of the layout by a buffer that is read, and the plan.
@@ -529,6 +545,10 @@ impl Inference<'_> {
         let (low, _) = self.arena.range(fragment.index)?;
         if low < 0 || !self.arena.within(fragment.thread, op.threads.1)? {
             return Ok(Some(Reason::Threads { buffer: Some(buffer) }));
+        }
+        // Beyond what the loop accesses nothing of its layout says where elements lie.
+        if !self.covers(op, buffer)? && !self.arena.injective(fragment, self.points)? {
+            return Ok(Some(Reason::NotInjective { buffer: Some(buffer) }));
         }
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(op).get(k).copied() else { break };
