@@ -2,7 +2,7 @@
 
 use crate::with_kernel;
 use lanebook::TABLES;
-use lanebook::ir::Program;
+use lanebook::ir::{Program, TypeKind};
 use lanebook::plan::MapPlan;
 use lanebook::unit::swizzle;
 use lanebook_replay::{BufferId, Memory, Param, TensorMap};
@@ -10,7 +10,7 @@ use lanebook_replay::{BufferId, Memory, Param, TensorMap};
 /// What a plan says of one of its maps, without references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelMap {
-    /// The memref's number among the kernel's arguments.
+    /// The memref's number among the memrefs of the kernel's arguments.
     pub memref: usize,
     /// Bytes of an element.
     pub element_bytes: u8,
@@ -34,8 +34,9 @@ impl KernelMap {
     /// When the plan names something that is not there.
     #[must_use]
     pub fn of(program: &Program<'_, '_>, function: lanebook::ir::Op, map: &MapPlan) -> Self {
-        let memref =
-            program.parameters(function).position(|v| v == map.memref).expect("an argument");
+        let mut memrefs =
+            program.parameters(function).filter(|v| program.type_of(*v).kind == TypeKind::Memref);
+        let memref = memrefs.position(|v| v == map.memref).expect("an argument");
         let rules = TABLES.units.tensor_maps.get(usize::from(map.map)).expect("rules");
         let element = rules.elements.get(usize::from(map.element)).expect("an element type");
         let mode = TABLES.units.swizzles.get(usize::from(map.mode)).expect("a mode");

@@ -374,8 +374,11 @@ impl Program {
 
     /// Type of a register tile, as it is written.
     fn registers(&self, id: Id) -> String {
-        let layout =
-            if self.layouts.contains_key(&id) { format!(", #l{id}") } else { String::new() };
+        let layout = self.layouts.get(&id).map_or(String::new(), |text| {
+            // One layout has one name, or its types were two.
+            let first = self.layouts.iter().find(|(_, other)| *other == text);
+            format!(", #l{}", first.map_or(&id, |(first, _)| first))
+        });
         format!("tensor<{}{layout}>", self.types[id].words())
     }
 

@@ -17,12 +17,26 @@ pub(super) fn spread(g: &mut Generator) {
     lay(g, first, wave);
     let mut value = first;
     if g.choices.once_in(3) {
+        // What goes through the loop has one type, its layout as well.
+        let own = g.program.layouts.get(&value).cloned();
+        let same = |g: &mut Generator, id: Id| {
+            if let Some(own) = &own {
+                g.program.layouts.insert(id, own.clone());
+            }
+        };
         let results = g.repeat(&[value], |g, inside| {
+            same(g, inside[0]);
             let new = step(g, inside[0], wave);
-            vec![if g.ty(new) == g.ty(inside[0]) { new } else { inside[0] }]
+            if g.ty(new) != g.ty(inside[0]) {
+                return vec![inside[0]];
+            }
+            let ty = g.ty(new);
+            let back = g.op("convert_layout", vec![new], ty, "");
+            same(g, back);
+            vec![back]
         });
         value = results[0];
-        lay(g, value, wave);
+        same(g, value);
     }
     for _ in 0..1 + g.choices.below(4) {
         value = step(g, value, wave);
@@ -63,7 +77,7 @@ fn rounds(g: &mut Generator, ty: &Type) -> String {
     }
     let whole = ty.shape.iter().product::<u32>() * bytes(ty.element);
     let parts = g.choices.of(&[2, 4, 8, 3, 1]);
-    format!(" {{scratch = {}}}", (whole / parts).max(1))
+    format!("scratch = {}", (whole / parts).max(1))
 }
 
 /// Where a bit of an element's number is said.
