@@ -6,6 +6,7 @@
 //! of all others each thread of a row leaves its part at the place that they make, and each reads
 //! all of them.
 
+use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
 use crate::elements::slots::Doers;
 use crate::elements::storage::Packing;
@@ -29,6 +30,8 @@ use lanebook_tile::map::{SharedLayout, TileShape};
 const DIGITS: usize = 16;
 /// Most results that a thread has; the last number says that there is none.
 const MOST: usize = 255;
+/// Most sums among which a thread chooses by its number.
+const CHOSEN: u16 = 64;
 /// No slot.
 const NONE: u8 = u8::MAX;
 /// Bytes of a part that is left in shared memory.
@@ -111,7 +114,10 @@ struct Reduction {
     from: BufferId,
     to: BufferId,
     whole: FragmentForm,
+    /// Where the result lies while it is summed up.
     kept: FragmentForm,
+    /// Where it lies then, if fewer threads hold it than have parts of its rows.
+    taken: Option<FragmentForm>,
     dim: usize,
 }
 
@@ -127,7 +133,7 @@ impl Reduction {
             return None;
         }
         let (whole, kept) = (inference.layout(from)?, inference.layout(to)?);
-        Some(Self { from, to, whole, kept, dim: usize::from(dim) })
+        Some(Self { from, to, whole, kept, taken: None, dim: usize::from(dim) })
     }
 
     /// Elements of the result.
@@ -215,11 +221,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         told: &mut Told<'_>,
         id: OperatorId,
-        room: ElementLists<'_>,
+        mut room: ElementLists<'_>,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
-        let own = Reduction::of(told, id).ok_or(refuse)?;
+        let mut own = Reduction::of(told, id).ok_or(refuse)?;
         for buffer in [own.from, own.to] {
             let packing = self.packing(op, told, buffer)?;
             if packing != Packing::SINGLE {
@@ -231,7 +237,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let digits =
             RowDigits::of((self.machine.tables, self.machine.arch), told, &own.whole, own.dim);
         let digits = digits.ok_or(refuse)?;
-        self.same_rows(op, told, &own)?;
+        self.lay_rows(op, told, &mut own)?;
         let combine = self.combining(op)?;
         let rows = usize::try_from(own.kept.slots).unwrap_or(usize::MAX);
         if rows >= MOST || own.whole.slots >= u32::from(NONE) {
@@ -250,7 +256,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let firsts = firsts.get_mut(..rows).ok_or(refuse)?;
         let count = u8::try_from(rows).map_err(|_| refuse)?;
         let out = self.steps.tuple(combine.class().ok_or(refuse)?, count)?;
-        let guarded = self.reduce_own(op, told, (&own, &doers), (room, firsts), (&combine, out))?;
+        let lists = (room.again(), &mut *firsts);
+        let guarded = self.reduce_own(op, told, (&own, &doers), lists, (&combine, out))?;
         for digit in digits.0.iter().filter(|digit| digit.lanes != 0) {
             self.reduce_lanes(op, &combine, digit.lanes, out)?;
         }
@@ -269,6 +276,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             )?;
         }
         let to = self.fragment_regs(op, told, own.to)?;
+        if let Some(taken) = own.taken {
+            return self.take_rows(op, told, (&own, taken, id), (sum, to), room);
+        }
         let mut guard = None;
         self.within_branches(op, told, doers.thread, &mut guard)?;
         let guard = self.guard_of(op, guard)?;
@@ -278,15 +288,86 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// Refuses a result that other threads hold than those of the operand's rows.
-    fn same_rows(&self, op: Op, told: &mut Told<'_>, own: &Reduction) -> Result<(), EmitError> {
+    /// Lays the rows as all threads of the operand have them, where fewer hold the result.
+    ///
+    /// # Errors
+    /// Threads hold the result that have no part of its rows.
+    fn lay_rows(&self, op: Op, told: &mut Told<'_>, own: &mut Reduction) -> Result<(), EmitError> {
         let full = of_form(op);
         let arena = &mut told.inference.arena;
         let rows = arena.reduced(&own.whole, own.kept.vars, own.dim).map_err(&full)?;
         let (have, want) = (arena.threads(&own.kept), arena.threads(&rows));
-        let same = arena.contains(have, want).map_err(&full)?
-            && arena.contains(want, have).map_err(&full)?;
-        if same { Ok(()) } else { Err(refused(op, ElementReason::Reduction)) }
+        if !arena.contains(have, want).map_err(&full)? {
+            return Err(refused(op, ElementReason::Reduction));
+        }
+        if !arena.contains(want, have).map_err(&full)? {
+            own.taken = Some(core::mem::replace(&mut own.kept, rows));
+        }
+        Ok(())
+    }
+
+    /// Copies sums of rows to where the result lies, in the threads that hold it.
+    #[inline(never)]
+    fn take_rows(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        (own, taken, id): (&Reduction, FragmentForm, OperatorId),
+        (sum, to): (Reg, Reg),
+        room: ElementLists<'_>,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Reduction);
+        let full = of_form(op);
+        let doers = self.holders(op, told, id, taken)?;
+        let mut at: heapless::Vec<IndexForm, MAX_RANK> = heapless::Vec::new();
+        for var in taken.vars.iter() {
+            at.push(told.inference.arena.whole(var).map_err(&full)?).map_err(|_| refuse)?;
+        }
+        let local = told.inference.arena.index_at(&own.kept, &at).map_err(&full)?;
+        crate::elements::nest::fresh(room.slots).ok_or(refuse)?;
+        for number in 0..taken.slots {
+            let mark = told.inference.arena.mark();
+            let work = room.slots.first_mut().ok_or(refuse)?;
+            self.slot_at(told, &doers, number, work)?;
+            let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
+            let (mut guard, live) = (work.guard, work.live);
+            if live {
+                self.within_branches(op, told, doers.thread, &mut guard)?;
+                let to = to.member(u16::try_from(number).map_err(|_| refuse)?);
+                self.take_row(op, told, (row, doers.thread), guard, (sum, to))?;
+            }
+            told.inference.arena.release(mark);
+        }
+        Ok(())
+    }
+
+    /// Copies the sum of one row; where threads differ in which it is, in each its own.
+    fn take_row(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        (row, thread): (IndexForm, ThreadVar),
+        guard: Option<ExprId>,
+        (sum, to): (Reg, Reg),
+    ) -> Result<(), EmitError> {
+        let many = refused(op, ElementReason::LocalIndex);
+        if row.is_constant() {
+            let row = u16::try_from(row.constant).map_err(|_| many)?;
+            let guard = self.guard_of(op, guard)?;
+            return self.copy_guarded(op, guard, sum.member(row), to);
+        }
+        if u16::from(sum.count) > CHOSEN {
+            return Err(many);
+        }
+        let node = self.form_node(op, told, row, thread)?;
+        for row in 0..u16::from(sum.count) {
+            let mut own = guard;
+            let number = self.arena.constant(u32::from(row))?;
+            self.keep_equal(&mut own, node, number)?;
+            let own = self.guard_of(op, own)?;
+            self.copy_guarded(op, own, sum.member(row), to)?;
+        }
+        Ok(())
     }
 
     /// The instruction that combines two elements.
