@@ -240,7 +240,7 @@ impl ConvertError {
         match self {
             Self::Arch => sink.write_str("the tables have no such architecture"),
             Self::Dtype => {
-                sink.write_str("no element type of a whole number of bytes, or in a conversion of 4 bits, has this name")
+                sink.write_str("no type of elements that are moved has this name: they have whole bytes, or in a conversion 4 bits; those of 6 bits lie across bytes, a pointer goes as i64")
             }
             Self::Extents => sink.write_str("the tile has no extents, or one of them is 0"),
             Self::From(why) => side(why, "from", from, sink),

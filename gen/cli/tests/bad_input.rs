@@ -568,3 +568,18 @@ fn tiles_of_global_memory() {
         &["stay below 2147483648 bytes", "here is one of 4160749696 bytes", "smaller ones"],
     );
 }
+
+#[test]
+fn conversions_of_what_is_no_register_tile() {
+    const ROWS: &str = "S[(32,16):(1@laneid,16@bit)]";
+    const SHARED: &str =
+        "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    for (to, ty, part) in [
+        (SHARED, "f16", "`lanebook movement store`"),
+        (ROWS, "e2m3", "those of 6 bits lie across bytes"),
+        (ROWS, "ptr", "a pointer goes as i64"),
+    ] {
+        let shape = ["--shape", "32x16", "--type", ty, "--arch", "sm_80"];
+        run(&[&["convert", ROWS, to], &shape[..]].concat()).refused(1, &[part]);
+    }
+}

@@ -4,7 +4,7 @@ use crate::compile::{reported, unwritten};
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use lanebook::convert::{Conversion, ConvertError, TileMovement, write_conversion, write_movement};
-use lanebook::query::{QueryStorage, WarpSplit};
+use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
 use lanebook_tables::Tables;
 
 /// The program of a conversion, for the architecture of a name.
@@ -102,8 +102,14 @@ fn refused(error: &ConvertError, texts: (&str, &str)) -> Problem {
     let mut words = String::new();
     // A text takes all that is written.
     let _ = error.write_text(texts, &mut words);
-    Problem::refused(
-        words.trim_end().to_string(),
-        "`lanebook ask LAYOUT` shows what a layout says, `lanebook convert --help` which notations there are",
-    )
+    let help = match error {
+        // What registers do not have shared memory may.
+        ConvertError::From(NoDistribution::Post) | ConvertError::To(NoDistribution::Post) => {
+            "`lanebook movement load` and `lanebook movement store` go between registers and a tile in shared memory"
+        }
+        _ => {
+            "`lanebook ask LAYOUT` shows what a layout says, `lanebook convert --help` which notations there are"
+        }
+    };
+    Problem::refused(words.trim_end().to_string(), help)
 }

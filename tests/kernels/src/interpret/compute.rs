@@ -143,6 +143,8 @@ pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Ite
             .iter()
             .copied()
             .reduce(|x, y| extreme(element, x, y, kind == "max"))
+            // One that is no number may meet what changes none: the least, or the greatest.
+            .map(|x| if items.len() == 1 { extreme(element, x, x, kind == "max") } else { x })
             .ok_or("no elements".to_string()),
         "mul" => Ok(product(element, items)),
         other => Err(format!("kind {other}")),
