@@ -113,10 +113,42 @@ fn operands_and_operations_are_those_of_the_contract() {
             "no architecture's tables have one",
         ],
     );
-    with("  %y = add", "  fence\n  %y = add").refused(
+    // What is ordered anyhow may be said to be, of a block and of groups of copies that are counted.
+    for said in
+        ["fence", "fence {scope = cta}", "async_commit", "async_wait", "async_wait {num = 1 : i32}"]
+    {
+        let noted = with("  %y = add", &format!("  {said}\n  %y = add")).fine();
+        assert!(noted.contains(&format!("{said}  // no step of its own")), "{noted}");
+    }
+    with("  %y = add", "  fence {scope = device}\n  %y = add").refused(
         1,
-        &["`fence` is not compiled: what has to be ordered is found", "leave it out", "^^^^^"],
+        &["`scope` of `fence` cannot be `device`", "block, cta, workgroup", "have no steps"],
     );
+    with("  %y = add", "  async_wait {num = -1}\n  %y = add")
+        .refused(1, &["attribute `num` of `async_wait` is -1", "from 0 to 63", "^^^"]);
+    with("  %y = add", "  async_wait 0\n  %y = add")
+        .refused(1, &["operands of `async_wait`: none", "1 written"]);
+    let mapped = |map: &str, operands: &str| {
+        with("  %y = add", &format!("  %i = affine.apply {map}{operands} : index\n  %y = add"))
+    };
+    mapped("affine_map<(d0)[s0] -> (-(d0 * 3) ceildiv 2 + s0)>", "(%m)[%m]").fine();
+    for (map, operands) in [
+        ("affine_map<(d0) -> (d0 floordiv 0)>", "(%m)"),
+        ("affine_map<(d0)[s0] -> (d0 mod s0)>", "(%m)[%m]"),
+        ("affine_map<(d0) -> (d0)>", "(%m, %m)"),
+        ("affine_map<(d0) -> (d0, d0)>", "(%m)"),
+        ("affine_map<(d0) -> (d1)>", "(%m)"),
+        ("affine_map<(d0) -> (d0 * 4294967296)>", "(%m)"),
+        ("affine_map<(d0, d0) -> (d0)>", "(%m, %m)"),
+        ("#nowhere", "(%m)"),
+    ] {
+        let said = format!("`map` of `affine.apply` cannot be `{map}`");
+        mapped(map, operands).refused(1, &[&said, "a map with one result", "^^^^"]);
+    }
+    with("  %y = add", "  %i = affine.apply %m : index\n  %y = add")
+        .refused(1, &["`affine.apply` does not say its attribute `map`"]);
+    with("  %y = add", "  pragma \"unroll\"\n  %y = add")
+        .refused(1, &["`pragma` is not compiled: hints are not followed", "leave it out"]);
     // Of a number and a NaN `max` gives the number, and `maximumf` the NaN.
     with("add %t, %t :", "arith.maxnumf %t, %t :").fine();
     for name in ["arith.maximumf", "arith.minimumf"] {

@@ -146,6 +146,8 @@ pub enum Form {
     Grid,
     /// Where a memref's elements end.
     Bounds,
+    /// An affine map of the operands.
+    Map,
 }
 
 /// Operations that are not compiled.
@@ -302,6 +304,7 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         Form::Ints(numbers) => t::AttrForm::Ints(shared(numbers.iter().copied())),
         Form::Grid => t::AttrForm::Grid,
         Form::Bounds => t::AttrForm::Bounds,
+        Form::Map => t::AttrForm::Map,
         Form::Layout(notations) => {
             t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet))
         }

@@ -29,7 +29,7 @@
 //! | `handle` `types` `attr` `attr_names` `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `index_expr` `grid` `bounds` `full` `fixed_handles` | questions |
+//! | `program` `query` `index_expr` `grid` `affine` `bounds` `full` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | `text` | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
@@ -52,6 +52,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod affine;
 mod attr;
 #[doc(hidden)]
 pub mod attr_names;
@@ -90,6 +91,8 @@ pub use crate::error::{
 #[doc(hidden)]
 pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
+#[doc(hidden)]
+pub use crate::affine::AffineStep;
 pub use crate::grid::{GridError, GridStack, GridStep};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
 #[doc(hidden)]

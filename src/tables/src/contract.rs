@@ -186,4 +186,6 @@ pub enum AttrForm<'a> {
     Grid,
     /// Of each dimension of a memref an index argument, a number or `_`, in round brackets.
     Bounds,
+    /// An affine map with one result and as many names as there are operands.
+    Map,
 }

@@ -77,6 +77,9 @@ impl Report<'_> {
                 let to = tile().map_or_else(String::new, |tile| format!(" -> {tile}"));
                 Some(format!("{} x{}{to}", self.movers(m), m.tiling.count()))
             }
+            OpRole::Fence | OpRole::Wait => Some(
+                "no step of its own: accesses that meet in a byte are ordered as written".into(),
+            ),
             OpRole::For | OpRole::Yield | OpRole::Return => None,
             _ => tile(),
         }

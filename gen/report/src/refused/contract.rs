@@ -59,6 +59,9 @@ pub fn form(form: &AttrForm<'_>) -> String {
         AttrForm::Bounds => {
             "a list in round brackets, of each dimension an index argument that is not signed, a whole number that is at most the type's extent, or `_`".into()
         }
+        AttrForm::Map => {
+            "a map with one result, as `affine_map<(d0)[s0] -> (d0 * 64 + s0)>` or a name that stands for one: a name for each operand, whole numbers of 32 bits, `+`, `-`, `*`, and `floordiv`, `ceildiv`, `mod` by a number above 0".into()
+        }
         AttrForm::Layout(bits) => format!("a layout: {}", notations(*bits)),
     }
 }
@@ -99,7 +102,16 @@ fn this(contract: &OpContract<'_>, at: At) -> String {
 pub fn value_behind(source: &Source, key: lanebook::ir::SourcePlace) -> String {
     let end = (key.offset as usize).saturating_add(usize::from(key.len));
     let rest = source.text.get(end..).unwrap_or("").trim_start_matches('"').trim_start();
-    let Some(rest) = rest.strip_prefix('=') else { return "there without a value".to_string() };
+    let Some(rest) = rest.strip_prefix('=') else {
+        // A map stands behind its operation's name.
+        let end = match rest.as_bytes().first() {
+            Some(b'#') => rest.find('('),
+            Some(b'a') if rest.starts_with("affine_map<") => rest.find(">(").map(|end| end + 1),
+            _ => None,
+        };
+        let map = end.and_then(|end| rest.get(..end)).map(|map| format!("`{map}`"));
+        return map.unwrap_or_else(|| "there without a value".to_string());
+    };
     // Up to the comma or bracket that ends it.
     let mut depth = 0i32;
     let value = rest.split(|c: char| {

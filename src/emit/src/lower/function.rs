@@ -90,7 +90,8 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 }
                 OpRole::Return => self.give_results(op)?,
-                OpRole::Alloc => {}
+                // What they order, the accesses have ordered among themselves.
+                OpRole::Alloc | OpRole::Fence | OpRole::Wait => {}
                 OpRole::Yield => {
                     if !loops.is_empty() && !self.is_branch(self.program.parent(op)) {
                         at = self.leave_turn(&mut loops, open)?;

@@ -399,6 +399,13 @@ impl Parser<'_, '_, '_> {
                     self.next();
                     self.operand_list(op, b')')?;
                 }
+                // The symbols of a map, behind its dimensions.
+                Lexeme::Char(b'[')
+                    if !typed && self.program.attr(op, attr_names::MAP).is_some() =>
+                {
+                    self.next();
+                    self.operand_list(op, b']')?;
+                }
                 Lexeme::Word if literal_word => self.literal_word(op, at)?,
                 Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => {
                     self.word_operand(op, self.minus_inf(at).unwrap_or(at))?

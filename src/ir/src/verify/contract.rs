@@ -454,6 +454,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 AttrForm::Word(words),
                 AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name),
             ) => words.iter().any(|word| *word == program.text(name)),
+            (AttrForm::Map, AttrValue::Text(_) | AttrValue::Alias(_)) => {
+                program.affine_steps(self.op, |_| Some(())).is_some()
+            }
             (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 program.is_grid(program.text(name), self.op)
             }

@@ -73,6 +73,8 @@ impl Planner<'_, '_, '_, '_> {
                 | OpRole::Convert
                 | OpRole::Transpose
                 | OpRole::Function
+                | OpRole::Fence
+                | OpRole::Wait
                 | OpRole::Index => {}
                 _ => return Err(PlanError::Unsupported(op)),
             }

@@ -11,7 +11,7 @@ use crate::data::{PlanError, PlanPool};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
-use crate::select::{parts, quotients, repeats, scan};
+use crate::select::{affine, parts, quotients, repeats, scan};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -212,7 +212,7 @@ fn composed(
         return Ok(Some(Replacement::Steps));
     }
     let is_other = scan::is_other(program, op);
-    let is_other = is_other || quotients::is_one(program, op);
+    let is_other = is_other || quotients::is_one(program, op) || affine::is_one(program, op);
     if (is_other || role.is_composed()) && parts::is_read(program, op) {
         match role {
             OpRole::Scan => scan::check(program, op)?,
@@ -234,6 +234,7 @@ fn composed(
 fn values(program: &mut Program<'_, '_>, op: Op, before: Option<Op>) -> Option<[Option<Value>; 2]> {
     let mut made = match program.role(op) {
         OpRole::Scan => scan::made(program, op)?,
+        OpRole::Index if affine::is_one(program, op) => affine::made(program, op)?,
         OpRole::Index => quotients::made(program, op)?,
         OpRole::Reduce => scan::widened(program, op)?,
         _ => parts::made(program, op)?,

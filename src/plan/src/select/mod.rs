@@ -9,6 +9,7 @@
 //! [`Plan`](crate::data::Plan).
 mod before;
 mod branches;
+mod affine;
 pub(crate) mod collect;
 #[doc(hidden)]
 pub mod elementwise;

@@ -20,7 +20,7 @@ pub(super) fn bound(program: &mut Program, choices: &mut Choices) {
         program.arguments.iter().any(|a| matches!(a, Argument::Index { name: n, .. } if *n == name))
     };
     // Where more is computed of it than turns it may be large.
-    let is_large = ["corner", "expressions"].contains(&program.kind);
+    let is_large = ["corner", "expressions", "maps"].contains(&program.kind);
     let has_turns = has_turns("K") && !is_large;
     let mut used = [false; NAMES.len()];
     for argument in &mut program.arguments {

@@ -40,6 +40,15 @@ const DIVISORS: [&str; 12] =
 
 /// Tiles added up at places that are computed, in and out of loops.
 pub(super) fn expressions(g: &mut Generator) {
+    computed(g, false);
+}
+
+/// The same, and affine maps between them.
+pub(super) fn maps(g: &mut Generator) {
+    computed(g, true);
+}
+
+fn computed(g: &mut Generator, has_maps: bool) {
     let element = "f32";
     let ty = Type::of(g.choices.of(&[16, 32, 8]), g.choices.of(&[16, 32, 64]), element);
     let mut known: Vec<String> = ["%m", "%n", "%p"].map(String::from).to_vec();
@@ -48,7 +57,7 @@ pub(super) fn expressions(g: &mut Generator) {
     if g.choices.once_in(2) {
         known.push(g.named("num_blocks y", &[]));
     }
-    grow(g, &mut known);
+    grow(g, &mut known, has_maps);
     let mut value = taken(g, &ty, &known);
     if g.choices.below(3) > 0 {
         let from = within(g, &known, "7");
@@ -62,7 +71,7 @@ pub(super) fn expressions(g: &mut Generator) {
             let mut known = around;
             known.push(counter.clone());
             known.push(counter);
-            grow(g, &mut known);
+            grow(g, &mut known, has_maps);
             let more = taken(g, &ty, &known);
             vec![sum(g, inside[0], more, &ty)]
         })[0];
@@ -114,8 +123,13 @@ fn within(g: &mut Generator, known: &[String], below: &str) -> String {
 }
 
 /// More indices from those that there are.
-fn grow(g: &mut Generator, known: &mut Vec<String>) {
+fn grow(g: &mut Generator, known: &mut Vec<String>, has_maps: bool) {
     for _ in 0..3 + g.choices.below(8) {
+        if has_maps && g.choices.once_in(2) {
+            let new = map(g, known);
+            known.push(new);
+            continue;
+        }
         let (a, b) = (operand(g, known), operand(g, known));
         let new = match g.choices.below(9) {
             7.. => {
@@ -146,4 +160,55 @@ fn grow(g: &mut Generator, known: &mut Vec<String>) {
 
 fn operand(g: &mut Generator, known: &[String]) -> String {
     if g.choices.once_in(4) { g.choices.of(&NUMBERS).to_string() } else { g.choices.of(known) }
+}
+
+/// A map of up to two dimensions and a symbol.
+fn map(g: &mut Generator, known: &[String]) -> String {
+    let (dims, symbols) = (1 + g.choices.below(2), g.choices.below(2));
+    let names: Vec<String> =
+        (0..dims).map(|k| format!("d{k}")).chain((0..symbols).map(|k| format!("s{k}"))).collect();
+    let text = part(g, &names, 3);
+    let given: Vec<String> = names.iter().map(|_| operand(g, known)).collect();
+    let in_front = names[..dims].join(", ");
+    let (symbols, rest) = match symbols {
+        0 => (String::new(), String::new()),
+        _ => (format!("[{}]", names[dims..].join(", ")), format!(", {}", given[dims..].join(", "))),
+    };
+    let said = format!(
+        "affine_map<({in_front}){symbols} -> ({text})>({}{rest})",
+        given[..dims].join(", ")
+    );
+    g.named("affine.apply", &[&said])
+}
+
+/// A part of a map's expression.
+fn part(g: &mut Generator, names: &[String], depth: usize) -> String {
+    match g.choices.below(if depth == 0 { 3 } else { 9 }) {
+        0 => g
+            .choices
+            .of(&["0", "1", "3", "16", "100", "-7", "2147483647", "-2147483648"])
+            .to_string(),
+        1 => format!("-{}", g.choices.of(names)),
+        2 => g.choices.of(names),
+        3..6 => {
+            let (a, b) = (part(g, names, depth - 1), part(g, names, depth - 1));
+            let how = g.choices.of(&["+", "-", "*"]);
+            // Also without brackets, by what binds more tightly.
+            if g.choices.once_in(2) {
+                format!("({a}) {how} ({b})")
+            } else {
+                format!("{a} {how} {b}")
+            }
+        }
+        _ => {
+            let a = part(g, names, depth - 1);
+            let how = g.choices.of(&["floordiv", "ceildiv", "mod"]);
+            let by = g.choices.of(&["1", "2", "3", "7", "64", "1000003"]);
+            if g.choices.once_in(2) {
+                format!("({a}) {how} {by}")
+            } else {
+                format!("{a} {how} {by}")
+            }
+        }
+    }
 }

@@ -3,13 +3,13 @@
 use super::branches::branches;
 use super::choices::Choices;
 use super::corner::corner;
-use super::expressions::expressions;
+use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::indices::indices;
 use super::line::line;
 use super::masks::masks;
-use super::memory::{again, batch, copy, shared, written};
+use super::memory::{again, batch, copy, ordered, shared, written};
 use super::nests::nests;
 use super::parts::parts;
 use super::places::places;
@@ -23,7 +23,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 31] = [
+pub const KINDS: [(&str, Make); 33] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -55,6 +55,8 @@ pub const KINDS: [(&str, Make); 31] = [
     ("indices", indices),
     ("branches", branches),
     ("parts", parts),
+    ("ordered", ordered),
+    ("maps", maps),
 ];
 
 /// A program of a kind.

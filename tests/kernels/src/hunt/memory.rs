@@ -46,11 +46,33 @@ fn fill(g: &mut Generator, tile: Id, ty: &Type) {
 
 /// Several shared tiles that live at once, written and read in different orders and directions.
 pub(super) fn shared(g: &mut Generator) {
+    live_at_once(g, |_| ());
+}
+
+/// The same, and between what is done with them fences, and groups of copies that are closed and
+/// waited for.
+pub(super) fn ordered(g: &mut Generator) {
+    live_at_once(g, |g| {
+        if g.choices.once_in(2) {
+            let said = g.choices.of(&[
+                "fence",
+                "fence {scope = workgroup}",
+                "async_commit",
+                "async_wait",
+                "async_wait {num = 1}",
+            ]);
+            g.push(Statement::Line(said.to_string()));
+        }
+    });
+}
+
+fn live_at_once(g: &mut Generator, order: fn(&mut Generator)) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&["f16", "f32", "bf16", "f16"]));
     let mut tiles = Vec::new();
     for _ in 0..2 + g.choices.below(2) {
         let tile = g.alloc(&ty);
         fill(g, tile, &ty);
+        order(g);
         tiles.push(tile);
     }
     for _ in 0..2 + g.choices.below(4) {
@@ -75,6 +97,7 @@ pub(super) fn shared(g: &mut Generator) {
             }
             4 => {
                 g.repeat(&[], |g, _| {
+                    order(g);
                     let value = g.read(tile);
                     g.store(value);
                     Vec::new()
@@ -82,6 +105,7 @@ pub(super) fn shared(g: &mut Generator) {
             }
             _ => drop(g.read(tile)),
         }
+        order(g);
     }
     stores(g);
 }

@@ -1,5 +1,6 @@
 //! Statements one after the other: loops, names, places in memory.
 
+use super::affine::applied;
 use super::compute::{compute, extremes};
 use super::element::Element;
 use super::indexed::Indices;
@@ -70,7 +71,7 @@ impl<'p> Machine<'p> {
                 let names = rest.split(" : ").next().unwrap_or("");
                 yielded =
                     list(names).iter().map(|n| self.value(n)).collect::<Said<_>>().map_err(said)?;
-            } else if line != "return" {
+            } else if line != "return" && !orders(line) {
                 self.statement(line).map_err(said)?;
             }
             at += 1;
@@ -496,6 +497,7 @@ impl<'p> Machine<'p> {
                 let n = axis.and_then(|axis: usize| of.get(axis)).ok_or("no such axis")?;
                 Value::Index(i64::from(*n))
             }
+            "affine.apply" => Value::Index(applied(operands, |name| self.index(name))?),
             "index.cmp" => {
                 let said = attribute(operands, "kind");
                 let (kind, at) = match said {
@@ -606,4 +608,10 @@ fn compared(kind: &str, a: i64, b: i64) -> Said<i64> {
         _ => return Err(format!("relation {kind}")),
     };
     Ok(i64::from(holds))
+}
+
+/// Whether a statement says nothing but an order, in which everything is done here anyhow.
+fn orders(line: &str) -> bool {
+    let name = line.split([' ', '{']).next().unwrap_or("");
+    matches!(name, "fence" | "async_commit" | "async_wait")
 }

@@ -13,6 +13,7 @@
 //! they make of what is no number, and what a cast makes of a value beyond the greatest float of
 //! eight bits, is not fixed.
 
+mod affine;
 mod atomic;
 mod compute;
 pub mod element;

@@ -274,6 +274,15 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
                 to,
             )
         }
+        OpRole::Fence | OpRole::Wait => kernel(
+            &format!(
+                "{}  {name}{MORE} {{{ATTR}}}\n{}",
+                load("a", "A", "32x32", ty),
+                store("a", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
         OpRole::Index if contract.results.iter().any(|slot| slot.kinds & kind::REGISTERS != 0) => {
             let ty = "i32";
             let made = format!("  %x = {name}{MORE} {{{ATTR}}} : tensor<32x32x{ty}{LAYOUT}>\n");
@@ -373,6 +382,18 @@ pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
             ]
             .map(|(text, is_taken)| (text.to_string(), is_taken)),
         ),
+        AttrForm::Map => out.extend(
+            [
+                ("affine_map<(d0) -> (d0)>", true),
+                ("affine_map<()[s0] -> ((-s0 + 32) * 2 mod 7)>", true),
+                ("affine_map<(d0) -> (d0 ceildiv 0)>", false),
+                ("affine_map<(d0, d1) -> (d0)>", false),
+                ("affine_map<(d0) -> (d0, d0)>", false),
+                ("affine_map<(d0) -> (d0 * )>", false),
+                ("affine_map<(d0) -> (d1)>", false),
+            ]
+            .map(|(text, is_taken)| (text.to_string(), is_taken)),
+        ),
         AttrForm::Ints(numbers) => out.push((format!("{:?}", numbers.slice()), true)),
         AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
     }
@@ -434,6 +455,7 @@ pub fn required(contract: &OpContract<'_>, without: &str) -> String {
         let value = match attr.form {
             AttrForm::Word(words) => words.first().copied().unwrap_or("").to_string(),
             AttrForm::Int(_, most) => most.to_string(),
+            AttrForm::Map => "affine_map<(d0) -> (d0)>".to_string(),
             _ => panic!("a required attribute `{}` that this test cannot write", attr.key),
         };
         out.push(joined(attr.key, &value));
