@@ -435,6 +435,7 @@ pub fn tidy(program: &Program) -> Program {
         bounds.contains(&format!("%{name}"))
             || body.contains(&format!("%{name},"))
             || body.contains(&format!("%{name}]"))
+            || body.contains(&format!("%{name})"))
             || body.contains(&format!("%{name} "))
     };
     let mut numbers = BTreeMap::new();

@@ -5,7 +5,11 @@ use super::text::list;
 
 /// What a map says of these operands, `affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%j]` being written.
 pub(super) fn applied(said: &str, value: impl Fn(&str) -> Said<i64>) -> Said<i64> {
-    let (map, operands) = said.trim().split_once(">(").ok_or("no operands of a map")?;
+    // Its map stands behind the operands as an attribute, or in front of them.
+    let (map, operands) = match said.split_once("{map = ") {
+        Some((operands, map)) => (map.trim_end().trim_end_matches(['}', '>']), operands),
+        None => said.trim().split_once(">(").ok_or("no operands of a map")?,
+    };
     let (names, result) =
         map.trim_start_matches("affine_map<").split_once("->").ok_or("no result of a map")?;
     let all = |text: &str| list(&text.replace(")[", ", ").replace(['(', ')', '[', ']'], " "));

