@@ -28,7 +28,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["attr_names", "error", "types"],
             &["explain", "sheet"],
             &[
-                "attr+bounds+number+data+storage+program+query+text+edit+index_expr+grid+full+fixed_handles+graph",
+                "attr+bounds+number+data+storage+program+query+text+edit+index_expr+expr+full+fixed_handles+graph",
             ],
             &["verify"],
             &["detail"],

@@ -52,7 +52,6 @@
 #[cfg(test)]
 extern crate std;
 
-mod affine;
 mod attr;
 #[doc(hidden)]
 pub mod attr_names;
@@ -62,10 +61,10 @@ pub mod detail;
 pub mod edit;
 mod error;
 mod explain;
+mod expr;
 mod fixed_handles;
 mod full;
 mod graph;
-mod grid;
 mod handle;
 mod index_expr;
 mod number;
@@ -89,11 +88,11 @@ pub use crate::error::{
     EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
 };
 #[doc(hidden)]
+pub use crate::expr::affine::AffineStep;
+pub use crate::expr::grid::{GridError, GridStack, GridStep};
+#[doc(hidden)]
 pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
-#[doc(hidden)]
-pub use crate::affine::AffineStep;
-pub use crate::grid::{GridError, GridStack, GridStep};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
 #[doc(hidden)]
 pub use crate::index_expr::{IndexFacts, IndexStep};

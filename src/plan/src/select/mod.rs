@@ -7,9 +7,9 @@
 //! must be: one shared layout serves all its writers and readers, one product fixes the fragments
 //! of its three operands. Every rejected candidate keeps its reason in the
 //! [`Plan`](crate::data::Plan).
+mod affine;
 mod before;
 mod branches;
-mod affine;
 pub(crate) mod collect;
 #[doc(hidden)]
 pub mod elementwise;

@@ -72,14 +72,14 @@ impl AffineOperator {
 }
 
 /// An expression while it is read, and who takes its steps.
-struct Reading<E> {
+struct MapReading<E> {
     waiting: Vec<AffineOperator, WAITING>,
     /// Whether an operand was read last.
     has_operand: bool,
     emit: E,
 }
 
-impl<E: FnMut(AffineStep) -> Option<()>> Reading<E> {
+impl<E: FnMut(AffineStep) -> Option<()>> MapReading<E> {
     fn operand(&mut self, step: AffineStep) -> Option<()> {
         let divides =
             matches!(self.waiting.last(), Some(AffineOperator::Infix(last)) if last.divides());
@@ -125,7 +125,7 @@ impl<E: FnMut(AffineStep) -> Option<()>> Reading<E> {
 }
 
 /// The names of a list, and what stands behind its closing bracket.
-fn names<'a>(text: &'a str, brackets: (char, char)) -> Option<(&'a str, &'a str)> {
+fn names(text: &str, brackets: (char, char)) -> Option<(&str, &str)> {
     text.trim_ascii_start().strip_prefix(brackets.0)?.split_once(brackets.1)
 }
 
@@ -140,7 +140,7 @@ fn read(
     operand: impl Fn(&str) -> Option<u16>,
     emit: impl FnMut(AffineStep) -> Option<()>,
 ) -> Option<()> {
-    let mut at = Reading { waiting: Vec::new(), has_operand: false, emit };
+    let mut at = MapReading { waiting: Vec::new(), has_operand: false, emit };
     let mut rest = text.trim_ascii();
     while let Some(first) = rest.bytes().next() {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -185,7 +185,7 @@ fn read(
     (at.has_operand && at.waiting.is_empty()).then_some(())
 }
 
-impl<E> Reading<E> {
+impl<E> MapReading<E> {
     fn after_division(&self) -> bool {
         matches!(self.waiting.last(), Some(AffineOperator::Infix(last)) if last.divides())
     }
