@@ -124,14 +124,38 @@ impl<E: FnMut(AffineStep) -> Option<()>> MapReading<E> {
     }
 }
 
-/// The names of a list, and what stands behind its closing bracket.
-fn names(text: &str, brackets: (char, char)) -> Option<(&str, &str)> {
-    text.trim_ascii_start().strip_prefix(brackets.0)?.split_once(brackets.1)
+/// What stands in front of a sign and behind it.
+fn cut(text: &str, sign: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == sign)?;
+    Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
 }
 
-fn name_list(text: &str) -> impl Iterator<Item = &str> + Clone {
-    let count = if text.trim_ascii().is_empty() { 0 } else { usize::MAX };
-    text.split(',').map(str::trim_ascii).take(count)
+/// The names of a list, and what stands behind its closing bracket.
+fn names(text: &str, open: char, close: u8) -> Option<(&str, &str)> {
+    cut(text.trim_ascii_start().strip_prefix(open)?, close)
+}
+
+/// The names that commas part.
+#[derive(Clone)]
+struct Names<'t> {
+    rest: Option<&'t str>,
+}
+
+impl<'t> Names<'t> {
+    fn of(list: &'t str) -> Self {
+        Self { rest: (!list.trim_ascii().is_empty()).then_some(list) }
+    }
+}
+
+impl<'t> Iterator for Names<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let text = self.rest.take()?;
+        let (name, rest) = cut(text, b',').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        self.rest = rest;
+        Some(name.trim_ascii())
+    }
 }
 
 /// Reads an expression, `operand` being the numbers of names, and hands out its steps.
@@ -143,13 +167,13 @@ fn read(
     let mut at = MapReading { waiting: Vec::new(), has_operand: false, emit };
     let mut rest = text.trim_ascii();
     while let Some(first) = rest.bytes().next() {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
         let behind = rest.get(1..).unwrap_or("").trim_ascii_start();
         let negative = first == b'-'
             && !at.has_operand
             && behind.bytes().next().is_some_and(|c| c.is_ascii_digit());
         let digits = if negative { behind } else { rest };
-        let end = digits.find(|c: char| !is_word(c)).unwrap_or(digits.len());
+        let end = digits.bytes().position(|c| !is_word(c)).unwrap_or(digits.len());
         let (word, behind) = digits.split_at_checked(end)?;
         if word.is_empty() {
             rest = rest.get(1..)?.trim_ascii_start();
@@ -205,14 +229,14 @@ impl Program<'_, '_> {
         };
         let inside = text.trim_ascii().strip_prefix("affine_map")?.trim_ascii_start();
         let inside = inside.strip_prefix('<')?.trim_ascii_end().strip_suffix('>')?;
-        let (dims, behind) = names(inside, ('(', ')'))?;
+        let (dims, behind) = names(inside, '(', b')')?;
         let (symbols, behind) = match behind.trim_ascii_start().starts_with('[') {
-            true => names(behind, ('[', ']'))?,
+            true => names(behind, '[', b']')?,
             false => ("", behind),
         };
         let result = behind.trim_ascii_start().strip_prefix("->")?.trim_ascii();
         let result = result.strip_prefix('(')?.strip_suffix(')')?;
-        let all = name_list(dims).chain(name_list(symbols));
+        let all = Names::of(dims).chain(Names::of(symbols));
         let is_name = |name: &str| {
             name.bytes().next().is_some_and(|c| c.is_ascii_alphabetic())
                 && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
