@@ -29,7 +29,7 @@
 //! | `handle` `types` `attr` `attr_names` `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `index_expr` `grid` `affine` `bounds` `full` `fixed_handles` | questions |
+//! | `program` `query` `index_expr` `expr` `bounds` `full` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | `text` | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
