@@ -360,6 +360,10 @@ fn decided<'f, L: LoopSource<'f>>(
         found => found,
     };
     filled.map_err(|error| {
+        let error = match inserted.refused_load(program) {
+            Some(refused) => refused.into(),
+            None => error,
+        };
         let error = error.about(|op| inserted.home(program, op));
         inserted.rollback(program);
         error

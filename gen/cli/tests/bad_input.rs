@@ -320,18 +320,13 @@ fn a_load_that_no_instruction_does_goes_through_shared_memory() {
             tile(direct[1], 7, "%m, %n", "96x32xbf16"),
         )
     };
-    for direct in [[true, true], [false, true]] {
-        compile("direct", "gfx1200.w64", &text(direct)).refused(
-            1,
-            &[
-                "can do this movement",
-                "copy the tile into one in #smem and load that",
-                "^^^^^^^^^^",
-            ],
-        );
-    }
     let at = folder("through");
-    run_in(&at, &["compile", "-", "--arch", "gfx1200.w64"], &text([false, false])).fine();
+    for direct in [[true, true], [false, true], [false, false]] {
+        let args = ["compile", "-", "--arch", "gfx1200.w64", "--emit", "ir"];
+        let ran = run_in(&at, &args, &text(direct)).fine();
+        let converted = ran.contains("convert_layout %v7 {inserted}");
+        assert_eq!(converted, direct[1], "{ran}");
+    }
 }
 
 #[test]

@@ -479,7 +479,7 @@ pub fn all() -> Vec<Variant> {
             ..Variant::new("v1", 1, one)
         },
         Variant::new("vcross", 16, cross),
-        Variant { wanted: Wanted::Refused("NoMover"), ..Variant::new("vrev", 16, reversed) },
+        Variant::new("vrev", 16, reversed),
         Variant {
             tile: Tile { m: 64, n: 64, k: 32, threads: 128, b_rows: false },
             ..Variant::new("v64", 64, wave64)

@@ -12,7 +12,7 @@ use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::OpRole;
 
 /// Most conversions put into one program.
-const MOST: usize = 16;
+const MOST: usize = 32;
 
 /// What was put into a program.
 #[derive(Default)]
@@ -158,6 +158,17 @@ impl InsertedConversions {
             }
             let _ = program.erase(op);
         }
+    }
+
+    /// Why a load that was converted could not be left as it is: what a kernel that does not become
+    /// one is refused for, which says more than what becomes too much behind it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn refused_load(&self, program: &Program<'_, '_>) -> Option<PlanError> {
+        self.first.filter(|error| match error {
+            PlanError::NoMover { op, .. } => program.role(*op) == OpRole::Load,
+            _ => false,
+        })
     }
 
     /// What the caller is to be told: of what is refused for want of a conversion, why it was at
