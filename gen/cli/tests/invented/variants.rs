@@ -32,8 +32,6 @@ pub enum Wanted {
     Runs(&'static [&'static str]),
     /// `lanebook check` says so, with the machine's name, and the product is refused.
     Said(&'static str),
-    /// This product is refused, whatever else the machine can do.
-    Refused(&'static str),
 }
 
 /// A matrix instruction: extents, and of D, A and B the registers and the layout.
@@ -506,7 +504,7 @@ pub fn all() -> Vec<Variant> {
             ..on16("vslines")
         },
         Variant {
-            wanted: Wanted::Refused("NoMover"),
+            wanted: Wanted::Runs(&["vshl.line"]),
             without: &["get"],
             atoms: vec![shared_lines("vshl", NEAR)],
             tile: Tile { m: 16, n: 64, k: 128, threads: 64, b_rows: false },
