@@ -137,17 +137,17 @@ fn names(text: &str, open: char, close: u8) -> Option<(&str, &str)> {
 
 /// The names that commas part.
 #[derive(Clone)]
-struct Names<'t> {
+struct MapNames<'t> {
     rest: Option<&'t str>,
 }
 
-impl<'t> Names<'t> {
+impl<'t> MapNames<'t> {
     fn of(list: &'t str) -> Self {
         Self { rest: (!list.trim_ascii().is_empty()).then_some(list) }
     }
 }
 
-impl<'t> Iterator for Names<'t> {
+impl<'t> Iterator for MapNames<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
@@ -236,7 +236,7 @@ impl Program<'_, '_> {
         };
         let result = behind.trim_ascii_start().strip_prefix("->")?.trim_ascii();
         let result = result.strip_prefix('(')?.strip_suffix(')')?;
-        let all = Names::of(dims).chain(Names::of(symbols));
+        let all = MapNames::of(dims).chain(MapNames::of(symbols));
         let is_name = |name: &str| {
             name.bytes().next().is_some_and(|c| c.is_ascii_alphabetic())
                 && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
