@@ -19,6 +19,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         apart(atom, &mut diags);
         order(atom, &mut diags);
         moved(&compiled.model, atom, &mut diags);
+        paired(atom, &mut diags);
         types(&compiled.model, atom, &mut diags);
     }
     broadcasts(&compiled.model, &mut diags);
@@ -255,7 +256,6 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
 /// What an immediate moves fills the register, or the lanes, and each operand has an immediate of
 /// its own.
 fn moved(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
-    paired(atom, diags);
     let mut used: BTreeMap<&str, &Operand> = BTreeMap::new();
     for operand in &atom.operands {
         for (by, bits, lanes) in &operand.moved {

@@ -1,4 +1,5 @@
 //! Numbers that instructions hold or ask for: offset fields, alignments, slots.
+use super::figures::numbered;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, Atom, Bank, OffsetField, Side};
@@ -177,15 +178,10 @@ fn other_width<'a>(
     side: &Side,
     atom: &Atom,
 ) -> Option<(u64, &'a str)> {
-    let split = |name: &str| {
-        let at = name.find(|c: char| c.is_ascii_digit())?;
-        let (letters, digits) = name.split_at(at);
-        Some((letters.to_string(), digits.parse::<u64>().ok()?))
-    };
-    let (letters, _) = split(&model.name.value)?;
+    let (series, _) = numbered(&model.name.value)?;
     let widths = arch.banks.iter().filter_map(|bank| {
-        let (other, width) = split(&bank.name.value)?;
-        (other == letters).then_some((width, bank.name.value.as_str()))
+        let (other, width) = numbered(&bank.name.value)?;
+        (other == series).then_some((u64::from(width), bank.name.value.as_str()))
     });
     let widths: BTreeMap<u64, &str> = widths.collect();
     if widths.len() < 2 {

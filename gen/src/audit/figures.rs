@@ -33,7 +33,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// A name with its only number taken out, and the number.
-fn numbered(name: &str) -> Option<(String, u32)> {
+pub(super) fn numbered(name: &str) -> Option<(String, u32)> {
     let start = name.rfind(|c: char| c.is_ascii_digit())?;
     let first = name[..start].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
     let number = name[first..=start].parse().ok()?;

@@ -1,6 +1,6 @@
 //! Conversions that the program does not write: where two uses of a register tile want it
 //! distributed in different ways, one of them gets a converted copy; so does a tile that no
-//! instruction stores as it is.
+//! instruction stores as it is, and the readers of one that no instruction loads as they want it.
 //!
 //! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the
 //! conversion goes there, and all is planned again with what it costs. Where both sides turn out to
