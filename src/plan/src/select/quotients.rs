@@ -2,8 +2,8 @@
 //! differ and something is left, the one is greater by one.
 
 use crate::select::before::Before;
-use lanebook_ir::{Op, Program, Type, Value};
-use lanebook_tables::OpRole;
+use lanebook_ir::{Op, Program, Value};
+use lanebook_tables::{IndexWord, OpRole};
 
 /// What they are called, the quotient and what it leaves.
 const TO_ZERO: [&str; 2] = ["arith.divsi", "arith.remsi"];
@@ -23,19 +23,19 @@ pub(crate) fn made(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Valu
     let is_rest = program.op_name(op) == rest;
     let (a, b) = (program.operand(op, 0)?, program.operand(op, 1)?);
     let before = &mut Before { program, op };
-    let down = before.named("index.div", &[a, b], Type::INDEX)?;
-    let left = before.named("index.rem", &[a, b], Type::INDEX)?;
+    let down = before.of_indices(IndexWord::Div, a, b)?;
+    let left = before.of_indices(IndexWord::Rem, a, b)?;
     let zero = before.index(0)?;
     let is_left = before.compared("ne", left, zero)?;
     let (zero_a, zero_b) = (before.index(0)?, before.index(0)?);
     let below_a = before.compared("slt", a, zero_a)?;
     let below_b = before.compared("slt", b, zero_b)?;
     let differ = before.compared("ne", below_a, below_b)?;
-    let more = before.named("index.mul", &[is_left, differ], Type::INDEX)?;
-    let quotient = before.named("index.add", &[down, more], Type::INDEX)?;
+    let more = before.of_indices(IndexWord::Mul, is_left, differ)?;
+    let quotient = before.of_indices(IndexWord::Add, down, more)?;
     if !is_rest {
         return Some([Some(quotient), None]);
     }
-    let taken = before.named("index.mul", &[quotient, b], Type::INDEX)?;
-    Some([Some(before.named("index.sub", &[a, taken], Type::INDEX)?), None])
+    let taken = before.of_indices(IndexWord::Mul, quotient, b)?;
+    Some([Some(before.of_indices(IndexWord::Sub, a, taken)?), None])
 }
