@@ -8,7 +8,7 @@ use lanebook::tables::OpWord;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::{Assembler, tested, try_kernel_text};
+use lanebook_kernels::{Assembler, parallel, tested, try_kernel_text};
 use std::collections::BTreeSet;
 
 const PROGRAMS: [&str; 21] = [
@@ -51,8 +51,8 @@ fn is_refused(program: &str, arch: &str) -> bool {
 
 #[test]
 fn every_architecture_computes_what_the_program_says() {
-    let (mut right, mut refused) = (0, 0);
-    for name in PROGRAMS {
+    let counts = parallel::each(&PROGRAMS, |name| {
+        let (mut right, mut refused) = (0, 0);
         let program = tested(name);
         let said = [Fill::Small, Fill::Edges, Fill::Patterns].map(|fill| {
             Interpreted::with(&program, Given { turns: 1, salt: 4, fill: Some(fill) })
@@ -89,7 +89,10 @@ fn every_architecture_computes_what_the_program_says() {
                     .unwrap_or_else(|e| panic!("{name}, {}: {e}\n{text}", arch.name));
             }
         }
-    }
+        (right, refused)
+    });
+    let (right, refused) =
+        counts.into_iter().fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
     assert!(right > 250 && refused > 10, "{right} right, {refused} refused");
 }
 

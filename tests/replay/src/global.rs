@@ -8,7 +8,7 @@
 //!
 //! Not modelled: fences between the proxies in global memory; what other blocks do.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::fault::{Clash, FaultKind};
 use crate::memory::Memory;
@@ -42,8 +42,8 @@ const NOBODY: Touch = Touch { thread: 0, time: 0, line: 0, step: 0, atomic: fals
 
 struct Page {
     writes: Vec<Touch>,
-    /// Other writes of the same bits that nothing orders: the byte's place, who.
-    also: Vec<(usize, Touch)>,
+    /// Other writes of the same bits that nothing orders, by the byte's place.
+    also: BTreeMap<usize, Vec<Touch>>,
     /// Readers by warp.
     reads: Vec<(u32, Vec<Touch>)>,
     /// Copies that may still read, and the last of them.
@@ -93,7 +93,7 @@ impl Global {
     fn page(&mut self, number: u64) -> &mut Page {
         self.pages.entry(number).or_insert_with(|| Page {
             writes: vec![NOBODY; PAGE as usize],
-            also: Vec::new(),
+            also: BTreeMap::new(),
             reads: Vec::new(),
             open: vec![(0, NOBODY); PAGE as usize],
         })
@@ -109,9 +109,10 @@ impl Global {
     fn check_read(&mut self, shared: &Shared, by: By, address: u64, len: u64) -> Result<(), Clash> {
         for (number, first, last) in pages(address, len) {
             let page = self.page(number);
-            let also = page.also.iter().filter(|(k, _)| (first..last).contains(k));
+            let also = page.also.range(first..last);
+            let also = also.flat_map(|(k, touches)| touches.iter().map(|touch| (*k, touch)));
             let writes = (first..last).map(|k| (k, &page.writes[k]));
-            for (k, write) in writes.chain(also.map(|(k, touch)| (*k, touch))) {
+            for (k, write) in writes.chain(also) {
                 if !is_over(shared, write, 0, by.thread) {
                     let at = number * PAGE + k as u64;
                     let kind = FaultKind::RaceReadAfterWrite;
@@ -219,7 +220,7 @@ impl Global {
                         return Err(race(kind, "written", "read", &reads[k], at, by));
                     }
                 }
-                let others = page.also.iter().filter(|(own, _)| *own == k).map(|(_, touch)| touch);
+                let others = page.also.get(&k).into_iter().flatten();
                 let mut copies = Vec::new();
                 for write in others.chain([&page.writes[k]]).filter(|w| w.step != 0) {
                     let apart = write.step == by.step && write.thread != by.thread;
@@ -231,11 +232,14 @@ impl Global {
                         let kind = FaultKind::RaceWriteAfterWrite;
                         return Err(race(kind, "written", "wrote", write, at, by));
                     }
-                    copies.push((k, *write));
+                    copies.push(*write);
                 }
                 if record {
-                    page.also.retain(|(own, _)| *own != k);
-                    page.also.extend(copies);
+                    if copies.is_empty() {
+                        page.also.remove(&k);
+                    } else {
+                        page.also.insert(k, copies);
+                    }
                     page.writes[k] = now;
                 }
             }
@@ -258,8 +262,7 @@ impl Global {
         let time = shared.time(by.thread);
         for (number, first, last) in pages(address, len) {
             let page = self.page(number);
-            let also = page.also.iter_mut().filter(|(k, _)| (first..last).contains(k));
-            for write in also.map(|(_, touch)| touch) {
+            for write in page.also.range_mut(first..last).flat_map(|(_, touches)| touches) {
                 write.time = if write.thread == by.thread { time } else { write.time };
             }
             for write in &mut page.writes[first..last] {

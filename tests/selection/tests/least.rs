@@ -7,6 +7,7 @@
 //! two is printed (`--nocapture`).
 use lanebook::TABLES;
 use lanebook::expr::{BitColumn, Combine, Reg, Variable, from_bits};
+use lanebook_kernels::parallel;
 use lanebook_selection::search::{Form, Found, Goal, search};
 use lanebook_selection::{Bench, register};
 use lanebook_tables::{IndexOp, RegisterKind};
@@ -261,8 +262,7 @@ fn check(sequence: &Sequence, forms: &[Form]) -> Result<(), String> {
 #[test]
 fn nothing_known_is_shorter_without_a_reason() {
     let with_bitop3: Vec<Form> = AMD.iter().chain(BITOP3).copied().collect();
-    let (mut failures, mut found) = (Vec::new(), 0);
-    for sequence in SEQUENCES {
+    let tried = parallel::each(SEQUENCES, |sequence| {
         let arch = TABLES.arch_named(sequence.arch).and_then(|arch| TABLES.arch(arch)).unwrap();
         let has = |name: &str| {
             arch.atoms.iter().any(|own| TABLES.atom(own.atom).is_some_and(|a| a.name() == name))
@@ -272,9 +272,10 @@ fn nothing_known_is_shorter_without_a_reason() {
             (_, true) => &with_bitop3,
             _ => AMD,
         };
-        failures.extend(check(sequence, forms).err());
-        found += usize::from(is_found(sequence, forms));
-    }
+        (check(sequence, forms).err(), is_found(sequence, forms))
+    });
+    let found = tried.iter().filter(|(_, found)| *found).count();
+    let failures: Vec<String> = tried.into_iter().filter_map(|(failure, _)| failure).collect();
     assert!(found >= 2, "the search finds what is short");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
