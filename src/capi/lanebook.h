@@ -76,7 +76,11 @@ enum lb_code {
  * 24 element types, 25 types, 26 subscripts (rank; found), 27 values of a region (needed; found), 28 no terminator, 29 early
  * terminator, 30 attribute's value, 31 layout's text, 32 layout's size (layout; tile), 33 loop step, 34 constant, 35 scales
  * (depth; blocks), 36 alias that stands for itself, 37 layout in Triton's notation that is none, 38 handle of something erased,
- * 39 erased but still used, 40 word that the tables lack, 41 in a place where it cannot stand, 42 record that is not a program's.
+ * 39 erased but still used, 40 word that the tables lack, 41 in a place where it cannot stand, 42 record that is not a program's,
+ * 43 no function of this name, 44 which function is the kernel is not said (functions that may be launched), 45 no function that may
+ * be launched, 46 functions that call each other in a circle, 47 attribute that nothing obeys, of a module, a call, a loop, or of a called function where only a kernel has it,
+ * 48 results of other types than the function says, 49 while loop that does not count, 50 carried index that does not grow by the
+ * same.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one

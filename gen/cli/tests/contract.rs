@@ -147,8 +147,10 @@ fn operands_and_operations_are_those_of_the_contract() {
     }
     with("  %y = add", "  %i = affine.apply %m : index\n  %y = add")
         .refused(1, &["`affine.apply` does not say its attribute `map`"]);
-    with("  %y = add", "  pragma \"unroll\"\n  %y = add")
-        .refused(1, &["`pragma` is not compiled: hints are not followed", "leave it out"]);
+    with("  %y = add", "  pragma \"unroll\"\n  %y = add").refused(
+        1,
+        &["`pragma` is not compiled: there is nothing that a hint decides", "leave it out"],
+    );
     // Of a number and a NaN `max` gives the number, and `maximumf` the NaN.
     with("add %t, %t :", "arith.maxnumf %t, %t :").fine();
     for name in ["arith.maximumf", "arith.minimumf"] {
@@ -187,7 +189,7 @@ fn operands_and_operations_are_those_of_the_contract() {
     indexed("32x32xf32", "32x32xi32", " {axis = 2}")
         .refused(1, &["`axis` names a dimension of the memref"]);
     compile(&format!("{COPY}\n{}", COPY.replace("@f", "@g")))
-        .refused(1, &["a program for `compile` is one function", "^^^^"]);
+        .refused(1, &["has 2 functions that may be launched", "^^^^", "--function: @f, @g"]);
     with("[%m, 0], %s", "[%m, -8], %s")
         .refused(1, &["subscript 1 of operand 0 of `copy` is no index"]);
 }
@@ -337,7 +339,7 @@ fn the_contract_is_printed() {
     assert!(
         all.contains("operations are compiled")
             && all.contains("gather")
-            && all.contains("not compiled: no loop asks"),
+            && all.contains("not compiled: no warp is set aside"),
         "{all}"
     );
     let one = run(&["ops", "tt.reduce", "--arch", "sm_80"]).fine();
@@ -369,7 +371,7 @@ fn the_contract_is_printed() {
             .iter()
             .any(|t| t == "f16 x f16 -> f32")
     );
-    assert_eq!(named("scf.while")["compiled"], false);
+    assert_eq!(named("use")["compiled"], false);
     assert!(
         named("func")["arguments"][0]["attributes"]
             .as_array()

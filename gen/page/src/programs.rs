@@ -11,7 +11,7 @@ use lanebook_report::program::Source;
 use serde_json::{Value, json};
 
 fn source(program: &str) -> Source {
-    Source { name: "program".into(), text: program.into() }
+    Source::new("program", program)
 }
 
 fn refused(problems: &Problems) -> Value {

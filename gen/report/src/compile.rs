@@ -8,6 +8,7 @@ use crate::plan::{Parts, Report};
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use crate::race::RaceFinding;
+use crate::refused::functions::isolate;
 use crate::refused::{of_compile, of_program, written};
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
@@ -156,6 +157,7 @@ fn read<'s>(
         .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
+    isolate(tables, &mut program, source)?;
     written::check(&program, source)?;
     Ok(program)
 }

@@ -91,7 +91,7 @@ pub fn split(name: &str) -> Result<WarpSplit, Problem> {
 }
 
 fn source(text: String) -> Source {
-    Source { name: "the program of these layouts".into(), text }
+    Source::new("the program of these layouts", text)
 }
 
 fn no_snippet() -> Problem {

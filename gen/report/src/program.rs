@@ -12,11 +12,21 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: String,
+    /// The function that is meant, where the text has several kernels.
+    pub function: Option<String>,
+}
+
+impl Source {
+    /// A text under a name, whose one kernel is meant.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), function: None }
+    }
 }
 
 /// A program's text: a file, standard input, or the built-in program.
 pub fn read(path: Option<&Path>) -> Result<Source, Problem> {
-    let Some(path) = path else { return Ok(Source { name: GEMM.0.into(), text: GEMM.1.into() }) };
+    let Some(path) = path else { return Ok(Source::new(GEMM.0, GEMM.1)) };
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(|error| {
@@ -55,7 +65,7 @@ fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
                 label: "before this".into(),
             }))
         }
-        Ok(text) => Ok(Source { name, text }),
+        Ok(text) => Ok(Source::new(name, text)),
         Err(error) => Err(Problem::refused(
             format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
             "give a tile program, see gen/cli/examples",

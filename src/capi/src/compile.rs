@@ -251,7 +251,20 @@ pub(crate) fn read<'p>(
     let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default())
         .map_err(|e| LbError::of_ir(CallStatus::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(CallStatus::Verify, e))?;
+    isolate(&mut program)?;
     Ok(program)
+}
+
+/// Leaves the one kernel of a program.
+#[inline(never)]
+pub(crate) fn isolate(program: &mut Program<'_, '_>) -> Result<(), LbError> {
+    match ir::isolate_kernel(program, None) {
+        Ok(_) => Ok(()),
+        Err(e) if e.kind == ir::ErrorKind::NoKernel && e.at.line == 0 => {
+            Err(LbError::of(CallStatus::NoFunction))
+        }
+        Err(e) => Err(LbError::of_ir(CallStatus::Verify, e)),
+    }
 }
 
 /// Describes what is asked for, then writes the text. A frame of its own:

@@ -85,7 +85,14 @@ fn read<'s>(
         let _ = error.write_named(&TABLES, out);
         LbError::of_ir(CallStatus::Verify, error)
     })?;
-    Ok(program)
+    match ir::isolate_kernel(&mut program, None) {
+        Err(error) if error.at.line > 0 => {
+            let _ = error.write_named(&TABLES, out);
+            Err(LbError::of_ir(CallStatus::Verify, error))
+        }
+        // A text without functions is refused where it is compiled.
+        _ => Ok(program),
+    }
 }
 
 #[inline(never)]

@@ -115,6 +115,8 @@ pub const PREFIX: &str = "prefix";
 pub const NAME: &str = "name";
 /// Attribute: `public` or `private`, on a function.
 pub const VISIBILITY: &str = "visibility";
+/// A function's visibility: it is only called.
+pub const PRIVATE: &str = "private";
 /// Attribute: a function's result types, as written.
 pub const RESULTS: &str = "results";
 /// Attribute: a function is a snippet, code for the middle of another program.

@@ -94,6 +94,14 @@ details! {
     40 UnknownWord => [];
     41 Misplaced => [];
     42 Broken => [];
+    43 UnknownFunction => [];
+    44 SeveralKernels { functions } => [functions];
+    45 NoKernel => [];
+    46 CallCircle {} => [];
+    47 IdleAttr => [];
+    48 ReturnedTypes => [];
+    49 WhileForm => [];
+    50 CarriedIndex => [];
 }
 
 details! {

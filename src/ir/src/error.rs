@@ -89,6 +89,8 @@ pub enum Pool {
     Journal,
     /// Nesting of regions in a text.
     Depth,
+    /// Calls of functions inside each other.
+    Calls,
     /// Dimensions of a type.
     Rank,
     /// Bytes of text, of a name or of a layout.
@@ -156,6 +158,9 @@ pub enum Lexeme {
     /// A closing bracket for one that was opened.
     Closing,
 }
+
+/// Functions that an error names of those that call each other in a circle.
+pub const NAMED_CALLS: usize = 8;
 
 /// What is wrong.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -364,6 +369,29 @@ pub enum ErrorKind {
     UnknownWord,
     /// The operation cannot stand there.
     Misplaced,
+    /// No function has this name.
+    UnknownFunction,
+    /// Several functions may be launched: which one is meant is not said.
+    SeveralKernels {
+        /// How many.
+        functions: u16,
+    },
+    /// No function may be launched: all are private, or are called by others.
+    NoKernel,
+    /// Functions call each other in a circle.
+    CallCircle {
+        /// Which, as far as there is room: each calls the next one, the last the first.
+        functions: [Option<Op>; NAMED_CALLS],
+    },
+    /// An attribute that nothing obeys where it stands: of a module, a call or a `scf.while`; of a
+    /// called function or its arguments, where only a kernel has it.
+    IdleAttr,
+    /// A function says other types of its results than those of what it returns.
+    ReturnedTypes,
+    /// A `scf.while` goes on for another reason than that an index which grows is below a bound.
+    WhileForm,
+    /// An index that a loop carries does not grow by the same in each turn.
+    CarriedIndex,
     /// The graph's links disagree: an error of this library.
     Broken,
 }

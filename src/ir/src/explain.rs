@@ -54,6 +54,7 @@ impl Pool {
             Self::Aliases => "layout aliases",
             Self::Journal => "undo records",
             Self::Depth => "nested regions",
+            Self::Calls => "calls of functions inside each other",
             Self::Rank => "dimensions",
             Self::Text => "bytes of text",
             Self::List => "entries in one list",
@@ -126,6 +127,18 @@ impl ErrorKind {
             Self::StillUsed => "the results are still in use",
             Self::UnknownWord => "this name is neither a library word nor in the program's text",
             Self::Misplaced => "this cannot stand here",
+            Self::UnknownFunction => "there is no function of this name",
+            Self::SeveralKernels { .. } => "which function is the kernel is not said",
+            Self::NoKernel => "no function may be launched: they are private, or called by others",
+            Self::CallCircle { .. } => "the function calls itself, maybe through others",
+            Self::IdleAttr => "nothing obeys this attribute here",
+            Self::ReturnedTypes => "the function returns other types than it says",
+            Self::WhileForm => {
+                "the loop does not go on just while an index that grows by the same is below a bound"
+            }
+            Self::CarriedIndex => {
+                "an index that the loop carries does not grow by the same each turn"
+            }
             Self::Broken => "internal: the program's links disagree",
         }
     }
@@ -186,6 +199,22 @@ impl ErrorKind {
             Self::StillUsed => "replace the uses first",
             Self::UnknownWord => "put the word into the text that the program was made with",
             Self::Misplaced => "move it to a place where it is allowed",
+            Self::UnknownFunction => "use the name of a function of the same text",
+            Self::SeveralKernels { .. } => "name one, or make those private that are only called",
+            Self::NoKernel => "name one that is not private",
+            Self::CallCircle { .. } => {
+                "use a loop: a kernel has no stack, so that each call is put where it stands"
+            }
+            Self::IdleAttr => {
+                "remove it, or say it of the kernel and its arguments: threads are the caller's, too"
+            }
+            Self::WhileForm => {
+                "compare a carried index with what does not change, add 1 or more to it; or use scf.for"
+            }
+            Self::CarriedIndex => {
+                "add what does not change in the loop, or compute it of the counter"
+            }
+            Self::ReturnedTypes => "write behind the arrow what `return` has",
         }
     }
 }
@@ -328,6 +357,13 @@ impl ErrorKind {
             Self::Encoding { fault } => {
                 sink.write_str(before)?;
                 fault.write_text(sink)
+            }
+            Self::SeveralKernels { functions } => {
+                sentence!(sink, "~~ functions may be launched", before, functions)
+            }
+            Self::CallCircle { functions } => {
+                let count = u16::try_from(functions.iter().flatten().count()).unwrap_or(0);
+                sentence!(sink, "~~ in the circle", before, count)
             }
             Self::LayoutSize { layout, tile } => {
                 sentence!(sink, "~the layout has ~ elements, the tile ~", before, layout, tile)

@@ -84,8 +84,10 @@ pub mod verify;
 pub use crate::attr::{Attr, AttrValue, Literal};
 pub use crate::bounds::{MemrefBound, MemrefBounds};
 pub use crate::edit::builder::Builder;
+pub use crate::edit::inline::{isolate_kernel, kernels};
 pub use crate::error::{
-    EncodingFault, ErrorKind, IrError, Lexeme, Pool, SourcePlace, ValueSlot, WantedType,
+    EncodingFault, ErrorKind, IrError, Lexeme, NAMED_CALLS, Pool, SourcePlace, ValueSlot,
+    WantedType,
 };
 #[doc(hidden)]
 pub use crate::expr::affine::AffineStep;

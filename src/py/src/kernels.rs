@@ -38,7 +38,7 @@ fn working<T: Send>(
 }
 
 fn source(text: &str) -> Source {
-    Source { name: "program".into(), text: text.into() }
+    Source::new("program", text)
 }
 
 /// Compiles a program; `grid_of` are values of its index arguments, for which the blocks of its grid are counted.
@@ -109,7 +109,7 @@ pub fn lint(
     name: &str,
 ) -> PyResult<(String, String)> {
     working(py, || {
-        let program = Source { name: name.into(), text: text.into() };
+        let program = Source::new(name, text);
         let found = linted(&TABLES, &program, arch)?;
         Ok((found.text(), found.json().to_string()))
     })

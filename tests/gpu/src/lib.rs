@@ -17,7 +17,7 @@ use cases::Case;
 use lanebook::TABLES;
 use lanebook::compile::compile;
 use lanebook::emit::{Launch, LaunchMap, ParamKind};
-use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
 use lanebook_kernels::Room;
 use std::collections::BTreeMap;
 
@@ -87,6 +87,7 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
     let mut program = parse(pools.pools(), &TABLES, &case.program, Options::default())
         .map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
+    isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
     let compiled =
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;

@@ -22,7 +22,7 @@ use lanebook::check;
 use lanebook::compile::{Capacities, Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook::ir::{LargeStorage, Options, Program, parse, verify};
+use lanebook::ir::{LargeStorage, Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
@@ -100,6 +100,7 @@ pub fn try_with_plan<R>(
     let mut program =
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
+    isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
     let mut memory = of_loops.map(|_| loops::memory());

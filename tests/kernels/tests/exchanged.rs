@@ -18,7 +18,7 @@ const ROWS: &str = "{thread = v0 * 2 + v1 // 16, index = v1 % 16}";
 
 /// The command's own way from text to text; without optimisation its rooms pass the stack.
 fn kernel(text: &str, arch: &str) -> Result<String, String> {
-    let source = Source { name: "test".into(), text: text.into() };
+    let source = Source::new("test", text);
     let made = || compiled(&TABLES, arch, &source, Parts::Kernel, false);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(1 << 26).spawn_scoped(scope, made);

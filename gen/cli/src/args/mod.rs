@@ -146,6 +146,9 @@ pub struct Compile {
     /// Architecture to compile for (`lanebook arch` lists them)
     #[arg(long, value_name = "ARCH")]
     pub arch: String,
+    /// The function to compile, where several of the program may be launched
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
     /// What to print
     #[arg(long, value_name = "WHAT", default_value = "all")]
     pub emit: String,

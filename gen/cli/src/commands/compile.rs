@@ -17,7 +17,8 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
         return Ok(output::write(args.output.as_deref(), &stages())?);
     }
     let parts = parts(&args.emit, tables, arch, isa)?;
-    let source = read(args.file.as_deref())?;
+    let mut source = read(args.file.as_deref())?;
+    source.function.clone_from(&args.function);
     if let Some(stage) = &args.dump {
         let text = dumped(tables, &args.arch, &source, &wanted_stages(stage)?)?;
         return Ok(output::write(args.output.as_deref(), &text)?);
@@ -59,10 +60,7 @@ fn wanted_stages(word: &str) -> Result<Vec<EmitStage>, Problem> {
 /// The example programs: those that stand in gen/cli/examples.
 pub fn examples() -> Vec<Source> {
     let programs = [("gemm", GEMM.1), ("transpose", include_str!("../../examples/transpose.tile"))];
-    programs
-        .into_iter()
-        .map(|(name, text)| Source { name: name.into(), text: text.into() })
-        .collect()
+    programs.into_iter().map(|(name, text)| Source::new(name, text)).collect()
 }
 
 /// A program with what was chosen for each line behind it; or the first line of why it is refused.

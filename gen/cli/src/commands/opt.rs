@@ -63,10 +63,8 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
         // Each pass reads the text that the one before it left: layouts that it made have no other
         // name.
         if let Some(text) = last.take() {
-            source = Source {
-                name: format!("{}, as the passes before {pass} left it", file.display()),
-                text,
-            };
+            let name = format!("{}, as the passes before {pass} left it", file.display());
+            source = Source::new(name, text);
         }
         last = Some(one(
             args,

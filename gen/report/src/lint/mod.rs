@@ -191,7 +191,7 @@ impl Linted {
 ///   %y = ttg.convert_layout %x : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #same>
 ///   tt.return
 /// }";
-/// let source = Source { name: "f.ttgir".into(), text: text.into() };
+/// let source = Source::new("f.ttgir", text);
 /// let found = lint(&lanebook::TABLES, &source, Some("sm_90")).expect("a program");
 /// assert_eq!((found.findings[0].line, found.findings[0].check), (5, LintCheck::Idle));
 /// ```

@@ -170,7 +170,7 @@ pub fn of_breach(
         }
         BreachKind::Outside => refused(format!("`{name}` stands outside of the function"), "move it into the function, or remove it".into(), String::new()),
         BreachKind::Function => {
-            refused(breach.kind.to_string(), "compile each by itself".into(), String::new())
+            refused(breach.kind.to_string(), "compile each by itself (`--function NAME`)".into(), String::new())
         }
         BreachKind::Region => refused(format!("`{name}` has a region, or blocks, that `compile` does not follow"), see, String::new()),
         BreachKind::Yield => refused(

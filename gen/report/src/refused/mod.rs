@@ -1,5 +1,6 @@
 //! Why a program is refused: the library's errors, at their place in the text, with the remedy.
 pub mod contract;
+pub(crate) mod functions;
 mod no_plan;
 pub mod written;
 

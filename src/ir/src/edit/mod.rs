@@ -5,4 +5,6 @@ pub(crate) mod clone;
 pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
+pub(crate) mod inline;
+pub(crate) mod recurrences;
 pub(crate) mod regions;

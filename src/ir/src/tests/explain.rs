@@ -29,7 +29,10 @@ fn errors_of_programs() {
         Blocks { depth: 48, blocks: 5 }, Types { left, right }, Subscripts { rank: 2, found },
         RegionValues { needed: 1, found }, NoTerminator, EarlyTerminator, AttrValue, LayoutText,
         AliasCycle, Encoding { fault }, LayoutSize { layout: 8, tile: 16 }, LoopStep,
-        ConstantLiteral, Stale, StillUsed, UnknownWord, Misplaced, Broken);
+        ConstantLiteral, Stale, StillUsed, UnknownWord, Misplaced, Broken,
+        UnknownFunction, SeveralKernels { functions: 2 }, NoKernel,
+        CallCircle { functions: [None; 8] }, IdleAttr, ReturnedTypes, WhileForm,
+        CarriedIndex);
     assert!(count > 40);
     let at = SourcePlace { line: 3, column: 9, ..SourcePlace::NOWHERE };
     let kind = ErrorKind::OperandCount { least: 1, most: 255, found: 0 };

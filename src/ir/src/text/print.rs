@@ -49,6 +49,11 @@ pub fn print(
     printer.operations()
 }
 
+/// Writes a type.
+pub(crate) fn write_type(program: &Program<'_, '_>, ty: &Type, out: &mut dyn Write) -> fmt::Result {
+    Printer { program, annotate: &Plain, out, depth: 0 }.ty(ty)
+}
+
 /// Writes an integer in decimal.
 pub fn integer(value: i64, out: &mut dyn Write) -> fmt::Result {
     let mut digits = [0u8; 20];

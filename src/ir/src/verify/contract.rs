@@ -77,7 +77,8 @@ pub enum BreachKind {
     Undeclared,
     /// The operation stands outside of the function.
     Outside,
-    /// A second function.
+    /// A second function, or a call of one:
+    /// [`isolate_kernel`](crate::isolate_kernel) leaves one that calls none.
     Function,
     /// A region, or blocks of a region, that the operation has not.
     Region,
@@ -282,6 +283,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         if program.decl_id(self.op).is_none() {
             return plain(BreachKind::Undeclared);
         }
+        if program.role(self.op) == OpRole::Call {
+            return plain(BreachKind::Function);
+        }
         if program.parent(self.op).is_none() {
             return plain(BreachKind::Outside);
         }
@@ -295,10 +299,13 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let Some(contract) = program.tables().contract.ops.get(id.index()) else {
             return plain(BreachKind::NoContract);
         };
-        if program.role(self.op) == OpRole::Function && self.op != function {
+        let is_other = program.role(self.op) == OpRole::Function && self.op != function;
+        if is_other || program.role(self.op) == OpRole::Call || program.is_module(self.op) {
             return plain(BreachKind::Function);
         }
-        if !contract.compiled {
+        // What is left of these has no counted form: see `isolate_kernel`.
+        let is_left = matches!(program.role(self.op), OpRole::While | OpRole::Condition);
+        if !contract.compiled || is_left {
             return plain(BreachKind::Operation);
         }
         if self.op != function && program.parent(self.op).is_none() {

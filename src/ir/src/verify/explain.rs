@@ -21,7 +21,7 @@ sentences! { BreachKind, sink;
     Operation => ("`compile` has no instructions for this operation");
     Undeclared => ("this is no operation of rules/ops.ron");
     Outside => ("the operation stands outside of the function");
-    Function => ("a program for `compile` is one function, and this is a second one");
+    Function => ("a program for `compile` is one function that calls no other, as `isolate_kernel` leaves it");
     Region => ("the operation has a region, or blocks, that `compile` does not follow");
     Yield => ("the body does not end with scf.yield");
     Attr => ("`compile` obeys no attribute of this name here");

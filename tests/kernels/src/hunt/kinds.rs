@@ -1,6 +1,7 @@
 //! The kinds of programs.
 
 use super::branches::branches;
+use super::calls::{CALLS, calls};
 use super::choices::Choices;
 use super::corner::corner;
 use super::expressions::{expressions, maps};
@@ -14,6 +15,7 @@ use super::nests::nests;
 use super::parts::parts;
 use super::places::places;
 use super::program::{Id, Program, Type};
+use super::recurrences::{RECURRENCES, recurrences};
 use super::revisit::revisit;
 use super::spread::spread;
 use super::stages::stages;
@@ -23,7 +25,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 33] = [
+pub const KINDS: [(&str, Make); 35] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -57,6 +59,8 @@ pub const KINDS: [(&str, Make); 33] = [
     ("parts", parts),
     ("ordered", ordered),
     ("maps", maps),
+    (CALLS, calls),
+    (RECURRENCES, recurrences),
 ];
 
 /// A program of a kind.
@@ -218,7 +222,7 @@ fn transpose(g: &mut Generator) {
     g.store(y);
 }
 
-fn reduce(g: &mut Generator) {
+pub(super) fn reduce(g: &mut Generator) {
     let from = g.choices.of(&["f32", "f32", "f16", "bf16"]);
     let ty = Type::of(extent(g), g.choices.of(&[32, 64, 128, 192, 256, 96]), from);
     let x = g.load(&ty);
@@ -320,7 +324,7 @@ fn chain(g: &mut Generator) {
     epilogue(g, result);
 }
 
-fn data_flow(g: &mut Generator) {
+pub(super) fn data_flow(g: &mut Generator) {
     let types = matrix_types(g);
     let steps = 4 + g.choices.below(7);
     flow(g, &types, steps, 2);
@@ -366,7 +370,7 @@ fn graph(g: &mut Generator) {
 }
 
 /// Loops whose values are permuted, kept as previous ones, or yielded twice.
-fn carried(g: &mut Generator) {
+pub(super) fn carried(g: &mut Generator) {
     let element = g.choices.of(&["f32", "f32", "f32", "f16"]);
     let ty = Type::of(extent(g), extent(g), element);
     let mut starts = Vec::new();

@@ -1,5 +1,7 @@
 //! A small typed tree of a tile program, and its text.
 
+use super::calls::{CALLS, outlined};
+use super::recurrences::{RECURRENCES, recurrent};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -272,7 +274,7 @@ impl Type {
         self.shape.iter().map(|e| format!("{e}x")).collect::<String>() + self.element
     }
 
-    fn shared(&self) -> String {
+    pub(super) fn shared(&self) -> String {
         format!("tensor<{}, #smem>", self.words())
     }
 }
@@ -363,7 +365,7 @@ impl Program {
         }
     }
 
-    fn memref(&self, number: usize) -> String {
+    pub(super) fn memref(&self, number: usize) -> String {
         let Some(Argument::Tensor { extents, element, .. }) = self.arguments.get(number) else {
             return String::new();
         };
@@ -373,7 +375,7 @@ impl Program {
     }
 
     /// Type of a register tile, as it is written.
-    fn registers(&self, id: Id) -> String {
+    pub(super) fn registers(&self, id: Id) -> String {
         let layout = self.layouts.get(&id).map_or(String::new(), |text| {
             // One layout has one name, or its types were two.
             let first = self.layouts.iter().find(|(_, other)| *other == text);
@@ -454,10 +456,10 @@ impl Program {
         );
         self.block(&self.body, 1, &mut out);
         out.push_str("}\n");
-        out
+        if self.kind == CALLS { outlined(self, &out) } else { out }
     }
 
-    fn block(&self, body: &[Statement], depth: usize, out: &mut String) {
+    pub(super) fn block(&self, body: &[Statement], depth: usize, out: &mut String) {
         for statement in body {
             let _ = write!(out, "{:1$}", "", depth * 2);
             self.statement(statement, depth, out);
@@ -671,6 +673,9 @@ impl Program {
         };
         if let Some(other) = &l.other {
             return self.branch(l, other, (&head, &types), depth, out);
+        }
+        if self.kind == RECURRENCES && recurrent(self, l, depth, out) {
+            return;
         }
         let args = if l.carried.is_empty() {
             String::new()

@@ -7,7 +7,7 @@ use crate::maps::KernelMap;
 use crate::{Room, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
-use lanebook::ir::{LargeStorage, Options, Program, parse, verify};
+use lanebook::ir::{LargeStorage, Options, Program, isolate_kernel, parse, verify};
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
 use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,6 +128,7 @@ impl Workshop {
         let mut program = parse(self.pools.pools(), &TABLES, program, Options::default())
             .map_err(|e| format!("Parse({:?})", e.kind))?;
         verify(&mut program).map_err(|e| format!("Verify({:?})", e.kind))?;
+        isolate_kernel(&mut program, None).map_err(|e| format!("Isolate({:?})", e.kind))?;
         let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
         let made = match of_loops {
             Some(function) => {

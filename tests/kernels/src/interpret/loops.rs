@@ -97,6 +97,7 @@ impl Machine<'_> {
         let named = types.rsplit("->").next().unwrap_or(types).trim();
         if named.contains('<')
             || op.starts_with("index.")
+            || op.starts_with("scf.")
             || matches!(op, "block_id" | "num_blocks")
         {
             return Ok(None);

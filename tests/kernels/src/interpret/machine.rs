@@ -1,6 +1,7 @@
 //! Statements one after the other: loops, names, places in memory.
 
 use super::affine::applied;
+use super::calls;
 use super::compute::{compute, extremes};
 use super::element::Element;
 use super::indexed::Indices;
@@ -63,12 +64,22 @@ impl<'p> Machine<'p> {
             if line.starts_with('}') {
                 return Ok((at, yielded));
             }
-            if let Some(end) = self.loop_statement(body, at).map_err(said)? {
+            if line.contains("scf.while") {
+                at = self.while_loop(body, at).map_err(said)?;
+            } else if let Some(end) = self.loop_statement(body, at).map_err(said)? {
                 at = end;
+            } else if let Some((name, value)) = line.split_once(calls::RETURNED) {
+                let value = self.value(value).map_err(said)?;
+                self.values.insert(name.trim().to_string(), value);
             } else if line.contains("scf.for") {
                 at = self.for_loop(body, at).map_err(said)?;
-            } else if let Some(rest) = line.strip_prefix("scf.yield") {
+            } else if let Some(rest) =
+                line.strip_prefix("scf.yield").or(line.strip_prefix("scf.condition"))
+            {
                 let names = rest.split(" : ").next().unwrap_or("");
+                // The condition stands in brackets.
+                let names = names.replacen('(', "", 1).replacen(')', ",", 1);
+                let names = names.trim_end().trim_end_matches(',');
                 yielded =
                     list(names).iter().map(|n| self.value(n)).collect::<Said<_>>().map_err(said)?;
             } else if line != "return" && !orders(line) {
@@ -120,6 +131,65 @@ impl<'p> Machine<'p> {
         for (name, (_, value)) in
             list(results.trim().trim_end_matches('=')).into_iter().zip(carried)
         {
+            self.values.insert(name, value);
+        }
+        Ok(end)
+    }
+
+    /// `%i:2 = scf.while (%a = %m, ..) : .. {` up to `scf.condition(%c) %a, .. : ..`, then
+    /// `} do {`, `^bb0(%b: index, ..):` and the second part.
+    fn while_loop(&mut self, body: &[String], at: usize) -> Said<usize> {
+        let (results, rest) = body[at].split_once("scf.while").ok_or("no loop")?;
+        let pairs = rest.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+        let mut carried: Vec<(String, Value)> = Vec::new();
+        for pair in list(pairs.ok_or("nothing goes round")?.0) {
+            let (name, from) = pair.split_once('=').ok_or("no value")?;
+            carried.push((name.trim().to_string(), self.value(from)?));
+        }
+        let end = closing(body, at).ok_or("no closing bracket")?;
+        // The first part has no brackets of its own.
+        let second = (at..end).find(|k| body[*k].replace(' ', "") == "}do{");
+        let second = second.ok_or("no second part")?;
+        let label = body.get(second + 1).filter(|line| line.starts_with('^')).ok_or("no label")?;
+        let arguments = label.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+        let name_of =
+            |argument: &String| argument.split(':').next().unwrap_or("").trim().to_string();
+        let arguments: Vec<String> =
+            list(arguments.ok_or("no arguments")?.0).iter().map(name_of).collect();
+        let mut turns = 0;
+        let passed = loop {
+            carried.iter().for_each(|(name, value)| {
+                self.values.insert(name.clone(), value.clone());
+            });
+            let (ended, passed) = self.block(body, at + 1)?;
+            let [Value::Index(goes_on), passed @ ..] = &passed[..] else {
+                return Err("no condition".to_string());
+            };
+            if ended != second || passed.len() != arguments.len() {
+                return Err("another number of values passed on than taken".to_string());
+            }
+            if *goes_on == 0 {
+                break passed.to_vec();
+            }
+            turns += 1;
+            if turns > MOST_TURNS {
+                return Err("a loop without an end".to_string());
+            }
+            arguments.iter().zip(passed).for_each(|(name, value)| {
+                self.values.insert(name.clone(), value.clone());
+            });
+            let (_, yielded) = self.block(body, second + 2)?;
+            if yielded.len() != carried.len() {
+                return Err("another number of values yielded than carried".to_string());
+            }
+            carried.iter_mut().zip(yielded).for_each(|((_, value), new)| *value = new);
+        };
+        let results = results.trim().trim_end_matches('=').trim();
+        let names: Vec<String> = match results.split_once(':') {
+            Some((name, _)) => (0..passed.len()).map(|k| format!("{name}#{k}")).collect(),
+            None => list(results).iter().map(|name| name.trim().to_string()).collect(),
+        };
+        for (name, value) in names.into_iter().zip(passed) {
             self.values.insert(name, value);
         }
         Ok(end)
@@ -556,6 +626,9 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 }
+
+/// Most turns of a loop whose bound nothing says.
+const MOST_TURNS: u32 = 1000;
 
 /// Where the body of a loop ends.
 pub(super) fn closing(body: &[String], at: usize) -> Option<usize> {

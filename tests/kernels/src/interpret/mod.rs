@@ -15,6 +15,7 @@
 
 mod affine;
 mod atomic;
+mod calls;
 mod compute;
 pub mod element;
 mod grid;
@@ -139,6 +140,7 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
+        let text = calls::flattened(text)?;
         // Layouts have no meaning here.
         let text: String = text
             .lines()

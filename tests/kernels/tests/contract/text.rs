@@ -76,6 +76,21 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
                 .replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B"))
                 .replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
         }
+        OpRole::Call => {
+            let called = format!(
+                "func private @g(%t: tensor<32x32x{ty}>, %k: index) -> tensor<32x32x{ty}> {{\n  return %t : tensor<32x32x{ty}>\n}}\n"
+            );
+            let body = format!(
+                "{}  %r = call @g(%a, %m{MORE}) {{{ATTR}}} : (tensor<32x32x{ty}>, index) -> tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                store("r", "32x32", ty)
+            );
+            format!("{called}{}", kernel(&body, ty, ty))
+        }
+        OpRole::Opaque => {
+            let body = format!("{}{}", load("a", "A", "32x32", ty), store("a", "32x32", ty));
+            format!("module attributes {{{ATTR}}} {{\n{}}}\n", kernel(&body, ty, ty))
+        }
         OpRole::Return => kernel(
             &format!(
                 "{}{}  return {MORE} {{{ATTR}}}\n",
@@ -93,6 +108,17 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
                 load("a", "A", "32x32", ty),
                 t("32x32"),
                 store_laid("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::While | OpRole::Condition => {
+            let (of_loop, of_end) =
+                if decl.role == OpRole::While { (ATTR, "") } else { ("", ATTR) };
+            let t = format!("tensor<32x32x{ty}>");
+            let body = format!(
+                "{}  %j, %r = scf.while (%i = 0, %c = %a) : (index, {t}) -> (index, {t}) {{\n    %q = index.cmp slt, %i, %K : index\n    scf.condition(%q) %i, %c {{{of_end}}} : index, {t}\n  }} do {{\n  ^bb0(%n: index, %d: {t}):\n    %b = tiled_load %B[0, %n] : memref<?x?x{ty}, #gmem> -> {t}\n    %o = index.add %n, 32 : index\n    scf.yield %o, %b : index, {t}\n  }} {{{of_loop}}}\n{}",
+                load("a", "A", "32x32", ty),
+                store("r", "32x32", ty)
             );
             kernel(&body, ty, ty)
         }

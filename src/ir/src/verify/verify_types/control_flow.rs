@@ -1,6 +1,7 @@
 //! Loops and branches: what comes in, goes round and comes out.
 
 use super::{OpTypes, VerifyResult, small_slot};
+use crate::edit::inline::function_named;
 use crate::error::{ErrorKind, ValueSlot, WantedType};
 use crate::handle::{Block, Value};
 use crate::types::TypeKind;
@@ -135,6 +136,49 @@ impl OpTypes<'_, '_, '_> {
             for to in [argument, result].into_iter().flatten() {
                 self.fits(passed, to, ValueSlot::Yielded(slot), ValueSlot::Result(slot))?;
             }
+        }
+        Ok(())
+    }
+    /// A call of a function of the same text: what goes in and comes out. What another text has is
+    /// not known here.
+    pub(super) fn call(self) -> VerifyResult {
+        let program = self.program;
+        let Some(function) = function_named(program, program.symbol(self.op)) else {
+            return Ok(());
+        };
+        let count = |needed: usize| u8::try_from(needed).unwrap_or(u8::MAX);
+        let (needed, found) =
+            (program.parameters(function).count(), program.operand_count(self.op));
+        if needed != found {
+            let (least, most) = (count(needed), count(needed));
+            return Err(ErrorKind::OperandCount { least, most, found: small(found) });
+        }
+        let found = (0..found).map(|number| program.subscripts(self.op, number).count()).sum();
+        if found > 0 {
+            return Err(ErrorKind::Subscripts { rank: 0, found: small(found) });
+        }
+        for (number, (value, parameter)) in
+            program.operands(self.op).zip(program.parameters(function)).enumerate()
+        {
+            let slots =
+                (ValueSlot::Operand(small_slot(number)), ValueSlot::Argument(small_slot(number)));
+            let is_number = program.type_of(value).is_elided() && program.int(value).is_some();
+            if is_number && program.type_of(parameter).kind != TypeKind::Index {
+                return Err(ErrorKind::Types { left: slots.0, right: slots.1 });
+            }
+            self.fits(Some(value), parameter, slots.0, slots.1)?;
+        }
+        let end = program.body(function).and_then(|body| program.terminator(body));
+        let (needed, found) =
+            (end.map_or(0, |end| program.operand_count(end)), program.results(self.op).count());
+        if needed != found {
+            let (least, most) = (count(needed), count(needed));
+            return Err(ErrorKind::ResultCount { least, most, found: small(found) });
+        }
+        for (number, result) in program.results(self.op).enumerate() {
+            let returned = end.and_then(|end| program.operand(end, number));
+            let slot = small_slot(number);
+            self.fits(returned, result, ValueSlot::Yielded(slot), ValueSlot::Result(slot))?;
         }
         Ok(())
     }

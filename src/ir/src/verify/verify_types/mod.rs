@@ -87,7 +87,8 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         }
         OpRole::ProductInto => at.product_into(),
         OpRole::Index => at.counted_tile(),
-        OpRole::Call | OpRole::Fence | OpRole::Wait | OpRole::Pragma | OpRole::Opaque => Ok(()),
+        OpRole::Call => at.call(),
+        OpRole::Fence | OpRole::Wait | OpRole::Pragma | OpRole::Opaque => Ok(()),
     }
 }
 

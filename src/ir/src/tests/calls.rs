@@ -1,0 +1,224 @@
+//! Functions of one text, calls, and loops that count: what is left of them, and what is refused.
+
+use super::support::*;
+use crate::{ErrorKind as K, ValueSlot, isolate_kernel, kernels, parse, verify};
+use std::boxed::Box;
+use std::string::String;
+
+/// The kernel of a text, alone, as it is printed and read again; else the error's kind and line.
+fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
+    let mut storage = Box::new(BigStorage::new());
+    let mut program = parse(storage.pools(), tables(), text, STRICT).expect("it can be read");
+    verify(&mut program).map_err(|error| (error.kind, error.at.line))?;
+    let before = printed(&program);
+    match isolate_kernel(&mut program, name) {
+        Ok(kernel) => {
+            assert_eq!(program.functions().collect::<std::vec::Vec<_>>(), [kernel]);
+            verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{}", printed(&program)));
+            Ok(round(&printed(&program), STRICT))
+        }
+        Err(error) => {
+            // Whatever is wrong with calls is found before anything changes.
+            if !matches!(error.kind, K::WhileForm | K::CarriedIndex | K::Capacity { .. }) {
+                assert_eq!(printed(&program), before);
+                assert!(verify(&mut program).is_ok());
+            }
+            Err((error.kind, error.at.line))
+        }
+    }
+}
+
+#[track_caller]
+fn refused(text: &str, kind: K, line: u32) {
+    assert_eq!(alone(text, None), Err((kind, line)), "{text}");
+}
+
+const TWICE: &str = "func private @twice(%t: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %s = add %t, %t : tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+";
+
+fn kernel(body: &str) -> String {
+    std::format!(
+        "func @k(%A: memref<?x?xf32, #gmem>, %m: index, %n: index, %f: f32) {{threads = 32}} {{\n  %a = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<8x8xf32>\n{body}\n}}\n"
+    )
+}
+
+#[test]
+fn one_function_is_as_it_was() {
+    let text = kernel("  tiled_store %a, %A[%m, 0] : tensor<8x8xf32> -> memref<?x?xf32, #gmem>");
+    assert_eq!(alone(&text, None).as_ref(), Ok(&text));
+    assert_eq!(alone(&text, Some("k")).as_ref(), Ok(&text));
+    assert_eq!(alone(&std::format!("module {{\n{text}}}\n"), None), Ok(text));
+}
+
+#[test]
+fn calls_give_way() {
+    let call = "call @twice(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>";
+    let again = call.replace("%a", "%b");
+    let text = kernel(&std::format!("  %b = {call}\n  %s = {again}"));
+    let made = alone(&std::format!("module {{\n{text}{TWICE}}}"), None).expect("a kernel");
+    assert_eq!(made.matches("add ").count(), 2, "{made}");
+    assert!(
+        !made.contains("call") && !made.contains("module") && !made.contains("twice"),
+        "{made}"
+    );
+    // What is not called is not there, and both may be launched where both are seen.
+    let public = std::format!("{}{}", TWICE.replace("private ", ""), kernel(""));
+    refused(&public, K::SeveralKernels { functions: 2 }, 5);
+    assert_eq!(alone(&public, Some("k")), Ok(kernel("").replace("\n\n}", "\n}")));
+    // One that is called is no kernel, as long as its name is not said.
+    let called = std::format!("{}{text}", TWICE.replace("private ", ""));
+    assert!(alone(&called, None).is_ok());
+    assert!(alone(&called, Some("twice")).is_ok());
+    let mut storage = Box::new(BigStorage::new());
+    let mut program = parse(storage.pools(), tables(), &called, STRICT).expect("it can be read");
+    verify(&mut program).expect("right");
+    assert_eq!(kernels(&program).map(|op| program.symbol(op)).collect::<std::vec::Vec<_>>(), ["k"]);
+}
+
+#[test]
+fn what_is_called_is_there() {
+    let with = |body: &str| std::format!("{TWICE}{}", kernel(body));
+    let line = 7;
+    refused(
+        &with("  %b = call @none(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>"),
+        K::UnknownFunction,
+        line,
+    );
+    assert_eq!(alone(&with(""), Some("none")), Err((K::UnknownFunction, 0)));
+    assert_eq!(alone(&with(""), Some("twice")), Err((K::NoKernel, 1)));
+    refused(&std::format!("{TWICE}{}", TWICE.replace("twice", "thrice")), K::NoKernel, 1);
+    refused(&std::format!("{TWICE}{TWICE}"), K::Redefined { line: 1 }, 5);
+    let few = K::OperandCount { least: 1, most: 1, found: 0 };
+    refused(&with("  %b = call @twice() : () -> tensor<8x8xf32>"), few, line);
+    let none = K::ResultCount { least: 1, most: 1, found: 0 };
+    refused(&with("  call @twice(%a) : (tensor<8x8xf32>) -> ()"), none, line);
+    let types = K::Types { left: ValueSlot::Operand(0), right: ValueSlot::Argument(0) };
+    refused(&with("  %b = call @twice(%m) : (index) -> tensor<8x8xf32>"), types, line);
+    refused(
+        &with("  %b = call @twice(%A) : (memref<?x?xf32, #gmem>) -> tensor<8x8xf32>"),
+        types,
+        line,
+    );
+    // A number stands where an index does, and nowhere else.
+    refused(&with("  %b = call @twice(3) : (index) -> tensor<8x8xf32>"), types, line);
+    let results = K::Types { left: ValueSlot::Yielded(0), right: ValueSlot::Result(0) };
+    refused(&with("  %b = call @twice(%a) : (tensor<8x8xf32>) -> tensor<8x4xf32>"), results, line);
+    let places = K::Subscripts { rank: 0, found: 1 };
+    refused(
+        &with("  %b = call @twice(%a[0]) : (tensor<8x8xf32>) -> tensor<8x8xf32>"),
+        places,
+        line,
+    );
+}
+
+#[test]
+fn what_only_a_kernel_has_is_its_own() {
+    let call = kernel("  %b = call @twice(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>");
+    let with = |from: &str, to: &str| std::format!("{}{call}", TWICE.replace(from, to));
+    assert!(alone(&with("f32> {", "f32> {threads = 32} {"), None).is_ok());
+    refused(&with("f32> {", "f32> {threads = 64} {"), K::IdleAttr, 1);
+    refused(&with("f32> {", "f32> {grid = (4)} {"), K::IdleAttr, 1);
+    refused(&with("f32>)", "f32> {align = 16})"), K::IdleAttr, 1);
+    refused(&with("-> tensor<8x8xf32> {", "-> tensor<8x8xf16> {"), K::ReturnedTypes, 1);
+    refused(&with("-> tensor<8x8xf32> {", "-> (tensor<8x8xf32>, index) {"), K::ReturnedTypes, 1);
+    assert!(alone(&with("-> tensor<8x8xf32> {", "-> ( tensor<8x8xf32> ) {"), None).is_ok());
+    assert!(alone(&with("-> tensor<8x8xf32> {", "{"), None).is_ok());
+    let module = std::format!("module attributes {{num = 4}} {{\n{TWICE}{call}}}\n");
+    refused(&module, K::IdleAttr, 1);
+    let noted = call.replace("@twice(%a)", "@twice(%a) {axis = 1}");
+    refused(&std::format!("{TWICE}{noted}"), K::IdleAttr, 7);
+}
+
+#[test]
+fn calls_do_not_go_round() {
+    let function = |name: &str, calls: &str| {
+        std::format!("func private @{name}() {{\n  call @{calls}() : () -> ()\n}}\n")
+    };
+    let text = std::format!(
+        "{}{}{}{}",
+        function("a", "b"),
+        function("b", "c"),
+        function("c", "b"),
+        kernel("  call @a() : () -> ()")
+    );
+    let Err((K::CallCircle { functions }, 8)) = alone(&text, None) else {
+        panic!("{:?}", alone(&text, None));
+    };
+    assert_eq!(functions.iter().flatten().count(), 2);
+    let own = function("k", "k").replace("private ", "");
+    let Err((K::CallCircle { functions }, 2)) = alone(&own, None) else {
+        panic!("{:?}", alone(&own, None));
+    };
+    assert_eq!(functions.iter().flatten().count(), 1);
+    // Many calls beside each other, each of two more: a function is followed once.
+    let mut text = String::new();
+    for n in 0..14 {
+        let next = std::format!("  call @f{}() : () -> ()\n", n + 1);
+        text += &std::format!("func private @f{n}() {{\n{next}{next}}}\n");
+    }
+    let known = std::format!("{text}func private @f14() {{\n  call @f15() : () -> ()\n}}\n");
+    refused(&std::format!("{known}{}", kernel("  call @f0() : () -> ()")), K::UnknownFunction, 58);
+    let few = text.replace("f0() {", "none() {").replace("call @f7()", "call @f14()");
+    let end = "func private @f14() {\n}\n";
+    let made = alone(&std::format!("{few}{end}{}", kernel("  call @f1() : () -> ()")), None);
+    assert!(made.as_ref().is_ok_and(|text| !text.contains("call")), "{made:?}");
+    // Deeper than there is room for.
+    let mut deep = String::new();
+    for n in 0..20 {
+        deep += &function(&std::format!("f{n}"), &std::format!("f{}", n + 1));
+    }
+    deep += "func private @f20() {\n}\n";
+    deep += &kernel("  call @f0() : () -> ()");
+    let pool = K::Capacity { pool: crate::Pool::Calls, limit: 16 };
+    assert!(matches!(alone(&deep, None), Err((kind, _)) if kind == pool));
+}
+
+#[test]
+fn carried_indices_are_expressions() {
+    let with = |next: &str, init: &str| {
+        kernel(&std::format!(
+            "  %r, %i = scf.for %k = 0 to %n step 32 iter_args(%c = %a, %j = {init}) -> (tensor<8x8xf32>, index) {{\n    %b = tiled_load %A[%j, %k] : memref<?x?xf32, #gmem> -> tensor<8x8xf32>\n{next}    scf.yield %b, %x : tensor<8x8xf32>, index\n  }}\n  tiled_store %r, %A[%i, 0] : tensor<8x8xf32> -> memref<?x?xf32, #gmem>"
+        ))
+    };
+    for next in ["index.add %j, 64", "index.sub %j, 5", "index.add %m, %j", "index.add %j, 8"] {
+        let made = alone(&with(&std::format!("    %x = {next} : index\n"), "%m"), None);
+        let made = made.unwrap_or_else(|e| panic!("{next}: {e:?}"));
+        assert!(made.contains("-> tensor<8x8xf32> {") && !made.contains(", index)"), "{made}");
+    }
+    let rest = "    %y = index.add %j, 1 : index\n    %x = index.rem %y, 3 : index\n";
+    assert!(alone(&with(rest, "2"), None).is_ok());
+    // What it begins with is no remainder of 3, or is not known to be one.
+    refused(&with(rest, "3"), K::CarriedIndex, 7);
+    refused(&with(rest, "%m"), K::CarriedIndex, 7);
+    for next in ["index.mul %j, 2", "index.add %j, %k", "index.add %j, %j", "index.sub 7, %j"] {
+        refused(&with(&std::format!("    %x = {next} : index\n"), "%m"), K::CarriedIndex, 6);
+    }
+}
+
+#[test]
+fn loops_that_go_on_count() {
+    let with = |test: &str, next: &str| {
+        kernel(&std::format!(
+            "  %i, %r = scf.while (%j = %m, %c = %a) : (index, tensor<8x8xf32>) -> (index, tensor<8x8xf32>) {{\n    %t = index.cmp {test} : index\n    scf.condition(%t) %j, %c : index, tensor<8x8xf32>\n  }} do {{\n  ^bb0(%q: index, %d: tensor<8x8xf32>):\n    %b = tiled_load %A[%q, 0] : memref<?x?xf32, #gmem> -> tensor<8x8xf32>\n    %x = {next} : index\n    scf.yield %x, %b : index, tensor<8x8xf32>\n  }}\n  tiled_store %r, %A[%i, 0] : tensor<8x8xf32> -> memref<?x?xf32, #gmem>"
+        ))
+    };
+    for test in
+        ["slt, %j, %n", "sle, %j, %n", "sgt, %n, %j", "sge, %n, %j", "ult, %j, %n", "slt, %j, 70"]
+    {
+        let made = alone(&with(test, "index.add %q, 8"), None).expect("a counted loop");
+        assert!(made.contains("scf.for") && !made.contains("while"), "{made}");
+    }
+    for test in ["sgt, %j, %n", "ne, %j, %n", "eq, %j, %n", "slt, %n, %m", "slt, %j, %j"] {
+        refused(&with(test, "index.add %q, 8"), K::WhileForm, 3);
+    }
+    for next in ["index.add %q, 0", "index.add %q, %n", "index.sub %q, 8", "index.mul %q, 2"] {
+        refused(&with("slt, %j, %n", next), K::WhileForm, 3);
+    }
+    // What is decided by elements.
+    let text = with("slt, %j, %n", "index.add %q, 8")
+        .replace("scf.condition(%t) %j, %c", "scf.condition(%t) %j, %a");
+    refused(&text, K::WhileForm, 3);
+}
