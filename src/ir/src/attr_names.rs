@@ -76,6 +76,8 @@ pub const TILE_LAYOUT: &str = "nv_tileas.layout";
 pub const OFFSET: &str = "offset";
 /// Attribute: into how many slices a loop is to be split.
 pub const SLICE_COUNT: &str = "sliceCount";
+/// Attribute: what a masked load leaves out is this number.
+pub const OTHER: &str = "other";
 /// Attribute: accesses may be out of bounds and must be masked.
 pub const MASK: &str = "mask";
 /// Attribute: permutation of dimensions, a list.

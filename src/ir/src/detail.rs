@@ -102,6 +102,7 @@ details! {
     48 ReturnedTypes => [];
     49 WhileForm => [];
     50 CarriedIndex => [];
+    51 PointerForm => [];
 }
 
 details! {

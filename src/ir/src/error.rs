@@ -390,6 +390,9 @@ pub enum ErrorKind {
     ReturnedTypes,
     /// A `scf.while` goes on for another reason than that an index which grows is below a bound.
     WhileForm,
+    /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,
+    /// or that something else than a load or a store of its elements reads.
+    PointerForm,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
     /// The graph's links disagree: an error of this library.

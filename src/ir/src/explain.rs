@@ -139,6 +139,7 @@ impl ErrorKind {
             Self::CarriedIndex => {
                 "an index that the loop carries does not grow by the same each turn"
             }
+            Self::PointerForm => "pointers are not made or read here as `compile` follows them",
             Self::Broken => "internal: the program's links disagree",
         }
     }
@@ -207,6 +208,9 @@ impl ErrorKind {
             }
             Self::IdleAttr => {
                 "remove it, or say it of the kernel and its arguments: threads are the caller's, too"
+            }
+            Self::PointerForm => {
+                "repeat a parameter `!tt.ptr<f32>`, move it by tiles of i32, load or store such elements"
             }
             Self::WhileForm => {
                 "compare a carried index with what does not change, add 1 or more to it; or use scf.for"

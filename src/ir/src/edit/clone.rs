@@ -130,10 +130,10 @@ impl Program<'_, '_> {
     }
     /// The copy of a value while a copy is made; a value from outside is its own. Kept in the link
     /// that reading a text uses.
-    fn twin(&self, value: Value) -> Value {
+    pub(crate) fn twin(&self, value: Value) -> Value {
         self.value_data(value).and_then(|data| data.chain).unwrap_or(value)
     }
-    fn set_twin(&mut self, value: Value, twin: Option<Value>) -> Edit {
+    pub(crate) fn set_twin(&mut self, value: Value, twin: Option<Value>) -> Edit {
         self.pools.edit::<ValueData>(value.index(), |data| data.chain = twin)
     }
     fn forget_twins(&mut self, op: Op) -> Edit {

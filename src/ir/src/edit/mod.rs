@@ -6,5 +6,6 @@ pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
+pub(crate) mod pointers;
 pub(crate) mod recurrences;
 pub(crate) mod regions;

@@ -19,7 +19,10 @@ fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
         }
         Err(error) => {
             // Whatever is wrong with calls is found before anything changes.
-            if !matches!(error.kind, K::WhileForm | K::CarriedIndex | K::Capacity { .. }) {
+            if !matches!(
+                error.kind,
+                K::WhileForm | K::CarriedIndex | K::PointerForm | K::Capacity { .. }
+            ) {
                 assert_eq!(printed(&program), before);
                 assert!(verify(&mut program).is_ok());
             }
@@ -221,4 +224,63 @@ fn loops_that_go_on_count() {
     let text = with("slt, %j, %n", "index.add %q, 8")
         .replace("scf.condition(%t) %j, %c", "scf.condition(%t) %j, %a");
     refused(&text, K::WhileForm, 3);
+}
+
+#[test]
+fn pointers_become_memrefs() {
+    let with = |body: &str| {
+        std::format!(
+            "func @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32, 1>, %z: !tt.ptr<f32, 3>, %m: index, %l: tensor<8xi64>) {{threads = 32}} {{\n  %i = tt.make_range : tensor<8xi32>\n  %p = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>\n{body}\n}}\n"
+        )
+    };
+    let all = "tensor<8x!tt.ptr<f32>>";
+    let read = std::format!("  %a = tt.load %q : {all}");
+    let one = with(&std::format!(
+        "  %q = tt.addptr %p, %i : {all}, tensor<8xi32>\n{read}\n  tt.store %q, %a : {all}, tensor<8xf32>\n  tiled_store %a, %p : tensor<8xf32>, {all}"
+    ));
+    let made = alone(&one, None).expect("a kernel");
+    let moves =
+        ["%x: memref<536870911xf32, #gmem>", "%a = gather %x[0], %i", "scatter %a, %x[0], %i"];
+    for text in moves {
+        assert!(made.contains(text), "{text}: {made}");
+    }
+    assert!(!made.contains("addptr") && !made.contains("tensor<8x!tt"), "{made}");
+    // Moved alone, moved twice, repeated.
+    let two = with(&std::format!(
+        "  %f = tt.addptr %y, %m : !tt.ptr<f32, 1>, index\n  %g = tt.addptr %f, 3 : !tt.ptr<f32, 1>, index\n  %o = broadcast %g : !tt.ptr<f32, 1> -> {all}\n  %n = tt.addptr %o, %i : {all}, tensor<8xi32>\n  %q = tt.addptr %n, %i : {all}, tensor<8xi32>\n{read}"
+    ));
+    let made = alone(&two, None).expect("a kernel");
+    assert!(made.contains("index.add") && made.contains("add %i, %i"), "{made}");
+    for (body, line) in [
+        // Distances of 64 bits, of another shape; a pointer to shared memory.
+        ("  %q = tt.addptr %p, %l : tensor<8x!tt.ptr<f32>>, tensor<8xi64>", 4),
+        ("  %q = tt.addptr %p, %m : tensor<8x!tt.ptr<f32>>, index", 4),
+        ("  %q = tt.splat %z : !tt.ptr<f32, 3> -> tensor<8x!tt.ptr<f32, 3>>", 4),
+        // Something else reads them.
+        (
+            "  %q = tt.addptr %p, %i : tensor<8x!tt.ptr<f32>>, tensor<8xi32>\n  use %q : tensor<8x!tt.ptr<f32>>",
+            5,
+        ),
+    ] {
+        refused(&with(body), K::PointerForm, line);
+    }
+}
+
+#[test]
+fn a_number_for_what_a_mask_leaves_out_is_a_tile() {
+    let with = |other: &str| {
+        kernel(&std::format!(
+            "  %i = iota : tensor<8x8xi32>\n  %c = compare.slt %i, %i : tensor<8x8xi32>, tensor<8x8xi32> -> tensor<8x8xi1>\n  %b = tiled_load %A[0, 0], %c {other} : memref<?x?xf32, #gmem>, tensor<8x8xi1> -> tensor<8x8xf32>"
+        ))
+    };
+    for other in ["{other = -1.5}", "{other = 2}", "{other = 0.5 : f32}", "{other = inf}"] {
+        let made = alone(&with(other), None).expect("a kernel");
+        assert!(made.contains("constant") && !made.contains("other"), "{made}");
+    }
+    // Of another type: it stays, and `compile` refuses it.
+    assert!(alone(&with("{other = 0.5 : f16}"), None).expect("a kernel").contains("other"));
+    let bare = kernel(
+        "  %b = tiled_load %A[0, 0] {other = 1} : memref<?x?xf32, #gmem> -> tensor<8x8xf32>",
+    );
+    assert!(alone(&bare, None).expect("a kernel").contains("other = 1"));
 }

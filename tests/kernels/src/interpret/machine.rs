@@ -444,6 +444,20 @@ impl<'p> Machine<'p> {
         Ok(Indices { tile: self.tile(name)?, axis })
     }
 
+    /// What stands in the place of the elements that a mask leaves out: a tile, or one number.
+    fn left_out(&self, name: Option<&String>, operands: &str, to: &str) -> Said<Option<Tile>> {
+        match (name, attribute(operands, "other")) {
+            (Some(_), Some(_)) => Err("a tile and a number of what is left out".to_string()),
+            (Some(name), None) => self.tile(name).map(Some),
+            (None, None) => Ok(None),
+            (None, Some(number)) => {
+                let (shape, element) = tile_type(to)?;
+                let item = Item::exact(constant(number, element)?);
+                Ok(Some(Tile::filled(shape, element, item)))
+            }
+        }
+    }
+
     fn statement(&mut self, line: &str) -> Said<()> {
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
@@ -498,7 +512,7 @@ impl<'p> Machine<'p> {
             "gather" => {
                 let indices = self.indices(input(1)?, operands)?;
                 let mask = inputs.get(2).map(|name| self.tile(name)).transpose()?;
-                let other = inputs.get(3).map(|name| self.tile(name)).transpose()?;
+                let other = self.left_out(inputs.get(3), operands, to)?;
                 let shape = tile_type(to)?.0;
                 Value::Tile(self.fetch(input(0)?, &shape, (mask, other), Some(indices))?)
             }
@@ -546,7 +560,7 @@ impl<'p> Machine<'p> {
             }
             "tiled_load" => {
                 let mask = inputs.get(1).map(|name| self.tile(name)).transpose()?;
-                let other = inputs.get(2).map(|name| self.tile(name)).transpose()?;
+                let other = self.left_out(inputs.get(2), operands, to)?;
                 Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0, (mask, other), None)?)
             }
             "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),

@@ -24,6 +24,7 @@ pub mod inputs;
 mod loops;
 mod machine;
 mod parts;
+mod pointers;
 mod product;
 mod text;
 pub mod tile;
@@ -61,6 +62,8 @@ pub struct Global {
     written: Vec<Option<usize>>,
     /// What its unknown strides are multiples of.
     div: usize,
+    /// It is a pointer: nobody says how many elements there are.
+    is_pointer: bool,
     /// Where elements end, as written; empty without bounds, `_` where there is none.
     bounds: Vec<String>,
     /// Extents, the last dimension fastest.
@@ -170,8 +173,12 @@ impl Interpreted {
         for argument in list(args) {
             let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
             let name = name.trim().to_string();
-            if ty.trim().starts_with("memref") {
-                let (written, element) = shape_of(ty)?;
+            let pointee = pointers::pointee(ty);
+            if ty.trim().starts_with("memref") || pointee.is_some() {
+                let (written, element) = match pointee {
+                    Some(pointee) => (vec![None], Element::of(pointee)?),
+                    None => shape_of(ty)?,
+                };
                 let extents = written.iter().map(|e| e.unwrap_or(0)).collect();
                 let div = attribute(ty, "stride_div").and_then(|d| d.parse().ok()).unwrap_or(1);
                 let bounds = attribute(ty, "bounds").map_or(Vec::new(), |text| {
@@ -179,6 +186,7 @@ impl Interpreted {
                 });
                 globals.push(Global {
                     bounds,
+                    is_pointer: pointee.is_some(),
                     name,
                     element,
                     written,
@@ -203,6 +211,9 @@ impl Interpreted {
         }
         let body: Vec<String> =
             body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
+        let told: Vec<String> =
+            globals.iter().filter(|g| g.is_pointer).map(|g: &Global| g.name.clone()).collect();
+        let body = pointers::followed(&body, &told)?;
         let mut out = Self {
             globals,
             indices,
@@ -333,7 +344,7 @@ impl Interpreted {
                 g.written
                     .iter()
                     .zip(&g.extents)
-                    .filter(|(w, _)| w.is_none())
+                    .filter(|(w, _)| w.is_none() && !g.is_pointer)
                     .map(|(_, e)| Param::U32(*e as u32)),
             );
             // A stride is a parameter where an extent inside of it is one.

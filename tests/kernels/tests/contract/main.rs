@@ -178,7 +178,7 @@ fn every_operation_that_is_not_in_the_contract_is_refused() {
         refused += usize::from(by_contract > 0);
     }
     // Some have a syntax of their own, which none of these forms is.
-    assert!(refused >= 10, "{refused} were read and refused");
+    assert!(refused >= 9, "{refused} were read and refused");
 }
 
 #[test]

@@ -309,6 +309,12 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             ty,
             ty,
         ),
+        OpRole::Index if name == "tt.addptr" => {
+            let (one, all) = (format!("!tt.ptr<{ty}>"), format!("tensor<256x!tt.ptr<{ty}>>"));
+            format!(
+                "func @f(%A: {one}, %C: {one}, %m: index {{div = 32}}) {{threads = 128}} {{\n  %i = iota {{axis = 0}} : tensor<256xi32>\n  %b = tt.addptr %A, %m : {one}, index\n  %p = broadcast %b : {one} -> {all}\n  %q = tt.addptr %p, %i {{{ATTR}}} : {all}, tensor<256xi32>\n  %a = tiled_load %q : {all} -> tensor<256x{ty}>\n  %c = broadcast %C : {one} -> {all}\n  %d = tt.addptr %c, %i : {all}, tensor<256xi32>\n  tiled_store %d, %a : {all}, tensor<256x{ty}>\n}}\n"
+            )
+        }
         OpRole::Index if contract.results.iter().any(|slot| slot.kinds & kind::REGISTERS != 0) => {
             let ty = "i32";
             let made = format!("  %x = {name}{MORE} {{{ATTR}}} : tensor<32x32x{ty}{LAYOUT}>\n");

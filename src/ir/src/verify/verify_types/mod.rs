@@ -37,6 +37,12 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.masked(ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
+        // Through a tile of pointers, which stands in front.
+        OpRole::Store if at.ty(ValueSlot::Operand(0)).is_kept() => {
+            at.kind(ValueSlot::Operand(1), WantedType::Tile)?;
+            at.masked(ValueSlot::Operand(0))?;
+            at.same(ValueSlot::Operand(0), ValueSlot::Operand(1), false)
+        }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;

@@ -1,0 +1,305 @@
+//! Loads and stores through tiles of pointers, as those through tiles of indices: a tile of pointers
+//! is a pointer in all elements, moved by tiles of whole numbers; what it points to is a memref
+//! without a bound, and how far each element is from its beginning is a tile of indices.
+
+use crate::attr::{AttrValue, Literal};
+use crate::attr_names;
+use crate::data::OpData;
+use crate::edit::edit_ops::Edit;
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::{Op, Value};
+use crate::program::{Def, Program};
+use crate::types::{Shape, TileEncoding, Type, TypeKind};
+use heapless::Vec;
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpDecl, OpId, OpRole, Space};
+
+/// Most scalars by which a pointer is moved before it stands in a tile.
+const MOVES: usize = 8;
+/// Bits of an index, and of how far an element is from where its pointer was.
+const WORD: u16 = 32;
+
+/// Lets loads and stores of a function gather and scatter in place of following pointers.
+///
+/// # Errors
+/// A tile of pointers that is made or read in another way, at its place; room that ran out.
+#[inline(never)]
+pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let mut next = program.inside(kernel).next();
+    let mut found = false;
+    while let Some(op) = next {
+        next = program.following(op, Some(kernel));
+        let failed = {
+            let at = SourcePlace { op: None, ..program.place(op) };
+            move |kind| IrError { kind, at }
+        };
+        let makes = program.results(op).any(|value| is_pointer(program, value));
+        let reads = program.all_operands(op).any(|value| is_pointer(program, value));
+        if !makes && !reads {
+            continue;
+        }
+        found = true;
+        let wrong = failed(ErrorKind::PointerForm);
+        match program.role(op) {
+            OpRole::Broadcast | OpRole::Index if makes => {
+                moved(program, op).map_err(failed)?.ok_or(wrong)?;
+            }
+            OpRole::Load | OpRole::Store if !makes => {
+                through(program, kernel, op).map_err(failed)?.ok_or(wrong)?;
+            }
+            _ => return Err(wrong),
+        }
+    }
+    if found { forget(program, kernel) } else { Ok(()) }
+}
+
+/// A pointer, or a tile of them.
+fn is_pointer(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.is_kept() || ty.kind == TypeKind::Other && pointee(program, &ty).is_some()
+}
+
+/// What a pointer points to, if that is an element.
+fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
+    let text = match ty.encoding {
+        _ if ty.is_kept() => program.text(ty.element),
+        TileEncoding::Written(text) => program.text(text),
+        _ => return None,
+    };
+    let inside = text.strip_prefix("!tt.ptr<")?.strip_suffix('>')?;
+    // An address space stands behind it; it is the global one.
+    let word = match inside.split_once(',') {
+        Some((word, space)) => (space.trim_ascii() == "1").then_some(word)?,
+        None => inside,
+    };
+    program.tables().dtype_named(word.trim_ascii())
+}
+
+fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
+    program.tables().dtype_of(DtypeKind::Signed, WORD)
+}
+
+/// Whether a value is a tile of whole numbers of a shape.
+fn is_distance(program: &Program<'_, '_>, value: Value, shape: Shape) -> bool {
+    let ty = program.type_of(value);
+    ty.is_tile() && !ty.is_memory() && ty.dtype == word(program) && ty.shape == shape
+}
+
+/// Makes an operation that stands for another one, about which errors are.
+fn made(program: &mut Program<'_, '_>, op: Op, decl: OpId, ins: &[Value], ty: Type) -> Edit<Value> {
+    let name = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
+    let new = program.insert_before(op, decl, ins, &[ty])?;
+    program.pools.edit::<OpData>(new.index(), |data| data.name = name)?;
+    program.result(new, 0).ok_or(ErrorKind::Broken)
+}
+
+/// How far the elements of a tile of pointers are from where their pointers began, kept beside it;
+/// `None` where it is made in another way.
+fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
+    let (Some(result), Some(from)) = (program.result(op, 0), program.operand(op, 0)) else {
+        return Ok(None);
+    };
+    let ty = program.type_of(result);
+    if !is_pointer(program, from) {
+        return Ok(None);
+    }
+    // A pointer alone is moved by an index: see `base`.
+    if !ty.is_kept() {
+        let by = program.operand(op, 1).map(|by| program.type_of(by));
+        let is_one = by.is_some_and(|by| by.kind == TypeKind::Index || by.is_elided());
+        return Ok((program.index_word(op).is_none() && is_one).then_some(()));
+    }
+    let Some(whole) = word(program) else { return Ok(None) };
+    let so_far = program.twin(from);
+    let has_moved = so_far != from;
+    let far = if program.role(op) == OpRole::Broadcast {
+        if !has_moved {
+            return Ok(Some(()));
+        }
+        let decl = program.decl_id(op).ok_or(ErrorKind::UnknownOp)?;
+        let far = made(program, op, decl, &[so_far], Type::tensor(ty.shape, whole))?;
+        let new = program.def_op(far).ok_or(ErrorKind::Broken)?;
+        // As it says itself, along which dimension.
+        let axis = program.attr(op, attr_names::AXIS);
+        let others = program.attrs(op).any(|attr| program.text(attr.key) != attr_names::AXIS);
+        if others {
+            return Ok(None);
+        }
+        if let Some(axis) = axis {
+            program.set_attr(new, attr_names::AXIS, axis)?;
+        }
+        far
+    } else {
+        let Some(by) = program.operand(op, 1) else { return Ok(None) };
+        let is_plain = program.attrs(op).next().is_none();
+        if !is_plain || !is_distance(program, by, ty.shape) {
+            return Ok(None);
+        }
+        if has_moved {
+            let decl = program.tables().op_named("add").ok_or(ErrorKind::UnknownOp)?;
+            made(program, op, decl, &[so_far, by], Type::tensor(ty.shape, whole))?
+        } else {
+            by
+        }
+    };
+    program.set_twin(result, Some(far))?;
+    Ok(Some(()))
+}
+
+/// The parameter that a tile of pointers goes back to, and the indices by which it was moved.
+fn base(program: &Program<'_, '_>, value: Value) -> Option<(Value, Vec<Value, MOVES>)> {
+    let (mut at, mut by) = (value, Vec::new());
+    loop {
+        match program.def(at) {
+            Def::Argument(..) => return Some((at, by)),
+            Def::Result(op, 0) => {
+                if !program.type_of(at).is_kept() {
+                    by.push(program.operand(op, 1)?).ok()?;
+                }
+                at = program.operand(op, 0)?;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The memref that a pointer is: as many elements as indices reach.
+fn memref(program: &mut Program<'_, '_>, kernel: Op, pointer: Value) -> Edit<Option<DtypeId>> {
+    let ty = program.type_of(pointer);
+    if ty.kind == TypeKind::Memref {
+        return Ok(ty.dtype);
+    }
+    let is_own = program.parameters(kernel).any(|parameter| parameter == pointer);
+    let Some(dtype) = pointee(program, &ty).filter(|_| is_own) else { return Ok(None) };
+    let bits = program.tables().dtype(dtype).map_or(0, |dtype| u32::from(dtype.bits));
+    let count = (1u32 << 31).checked_sub(1).and_then(|most| most.checked_div(bits / 8));
+    let Some(shape) = count.and_then(|count| Shape::of(&[count])) else { return Ok(None) };
+    program.set_type(pointer, Type::memref(shape, dtype, Space::Global))?;
+    Ok(Some(dtype))
+}
+
+/// A load or store through pointers as one through indices; `None` where it is none of those.
+fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>> {
+    let is_load = program.role(op) == OpRole::Load;
+    let operand = |program: &Program<'_, '_>, number| program.operand(op, number);
+    let (Some(first), second) = (operand(program, 0), operand(program, 1)) else { return Ok(None) };
+    // Pointers stand in front, as Triton has them, or behind what is stored.
+    let (pointers, value, rest) = match second {
+        _ if is_load => (first, program.result(op, 0), 1),
+        Some(second) if is_pointer(program, first) => (first, Some(second), 2),
+        Some(second) => (second, Some(first), 2),
+        None => return Ok(None),
+    };
+    let others: Vec<Value, 2> = match program.operand_count(op).checked_sub(rest) {
+        Some(0..=2) => program.operands(op).skip(rest).collect(),
+        _ => return Ok(None),
+    };
+    let ty = program.type_of(pointers);
+    let Some(value) = value.filter(|_| ty.is_kept()) else { return Ok(None) };
+    let Some((pointer, by)) = base(program, pointers) else { return Ok(None) };
+    let Some(dtype) = memref(program, kernel, pointer)? else { return Ok(None) };
+    let moved = program.type_of(value);
+    let truths = |value: &Value| program.is_truth(*value);
+    let has_mask = others.first().is_none_or(truths) && !others.get(1).is_some_and(truths);
+    if moved.dtype != Some(dtype) || moved.shape != ty.shape || !has_mask {
+        return Ok(None);
+    }
+    let Some(whole) = word(program) else { return Ok(None) };
+    let far = program.twin(pointers);
+    let far = if far == pointers {
+        let constant = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::UnknownOp)?;
+        let zero = program.literal_value(Literal::Int(0))?;
+        made(program, op, constant, &[zero], Type::tensor(ty.shape, whole))?
+    } else {
+        far
+    };
+    let mut at = program.literal_value(Literal::Int(0))?;
+    for (number, index) in by.iter().enumerate() {
+        let adds =
+            |decl: &OpDecl<'_>| decl.role == OpRole::Index && decl.index == Some(IndexWord::Add);
+        let decl = program.tables().ops.iter().position(adds);
+        let decl = decl.and_then(|decl| u16::try_from(decl).ok()).ok_or(ErrorKind::UnknownOp)?;
+        at = if number == 0 {
+            *index
+        } else {
+            made(program, op, OpId(decl), &[at, *index], Type::INDEX)?
+        };
+    }
+    while let Some(last) = program.operand_count(op).checked_sub(1) {
+        program.remove_operand(op, last)?;
+    }
+    let name = if is_load { "gather" } else { "scatter" };
+    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
+    program.set_decl(op, decl)?;
+    if !is_load {
+        program.add_operand(op, value)?;
+    }
+    program.add_operand(op, pointer)?;
+    program.add_subscript(op, at)?;
+    program.add_operand(op, far)?;
+    for other in others {
+        program.add_operand(op, other)?;
+    }
+    Ok(Some(()))
+}
+
+/// Takes everything away that makes pointers, the last first.
+fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let mut left = true;
+    while left {
+        left = false;
+        let mut next = program.inside(kernel).next();
+        while let Some(op) = next {
+            next = program.following(op, Some(kernel));
+            let makes = program.results(op).any(|value| is_pointer(program, value));
+            if !makes || program.results(op).any(|value| program.is_used(value)) {
+                continue;
+            }
+            let at = SourcePlace { op: None, ..program.place(op) };
+            let failed = |kind| IrError { kind, at };
+            if let Some(result) = program.result(op, 0) {
+                program.set_twin(result, None).map_err(failed)?;
+            }
+            program.erase(op).map_err(failed)?;
+            left = true;
+        }
+    }
+    Ok(())
+}
+
+/// What a masked load says in an attribute of the elements that it leaves out, as a tile.
+pub(crate) fn fill_tiles(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let mut next = program.inside(kernel).next();
+    while let Some(op) = next {
+        next = program.following(op, Some(kernel));
+        let at = SourcePlace { op: None, ..program.place(op) };
+        fill(program, op).map_err(|kind| IrError { kind, at })?;
+    }
+    Ok(())
+}
+
+fn fill(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let is_open = program.role(op) == OpRole::Load
+        && program.mask_number(op).is_some()
+        && program.other(op).is_none();
+    let (Some(said), Some(result)) = (program.attr(op, attr_names::OTHER), program.result(op, 0))
+    else {
+        return Ok(());
+    };
+    let ty = program.type_of(result);
+    let fits = |written: Option<crate::handle::TypeRef>| {
+        written.is_none_or(|written| program.type_at(written).dtype == ty.dtype)
+    };
+    // What is left is refused, as any attribute that nothing obeys.
+    let literal = match said {
+        AttrValue::Int(number, written) if fits(written) => Literal::Int(number),
+        AttrValue::Number(number, written) if fits(written) => number,
+        AttrValue::Word(word) => Literal::Word(word),
+        _ => return Ok(()),
+    };
+    let Some(dtype) = ty.dtype.filter(|_| is_open) else { return Ok(()) };
+    let constant = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::UnknownOp)?;
+    let literal = program.literal_value(literal)?;
+    let tile = made(program, op, constant, &[literal], Type::tensor(ty.shape, dtype))?;
+    program.add_operand(op, tile)?;
+    program.remove_attr(op, attr_names::OTHER)
+}
