@@ -39,6 +39,56 @@ fn unknown_operation_names_the_nearest() {
     }
 }
 
+/// A kernel that calls, and what it calls.
+fn calling(called: &str, call: &str) -> String {
+    format!(
+        "func private @g(%t: tensor<64x64xf32>) -> tensor<64x64xf32> {{\n  {called}\n  return %s : tensor<64x64xf32>\n}}\nfunc @f(%x: memref<?x64xf32, #gmem>) {{threads = 128}} {{\n  %a = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<64x64xf32>\n  %b = {call}\n  tiled_store %b, %x[0, 0] : tensor<64x64xf32> -> memref<?x64xf32, #gmem>\n}}\n"
+    )
+}
+
+#[test]
+fn calls_are_of_functions_that_are_there_and_do_not_go_round() {
+    let ty = "(tensor<64x64xf32>) -> tensor<64x64xf32>";
+    let (add, call) = ("%s = add %t, %t : tensor<64x64xf32>", format!("call @g(%a) : {ty}"));
+    compile("calls_none", "sm_80", &calling(add, &call.replace("@g", "@h")))
+        .refused(1, &["there is no function of this name", "standard input:7:8", "^^^^"]);
+    let own = format!("%s = call @g(%t) : {ty}");
+    compile("calls_itself", "gfx950", &calling(&own, &call)).refused(
+        1,
+        &["the function calls itself", "standard input:2:8", "@g calls @g", "use a loop"],
+    );
+    // What stands in a called function is refused where it stands.
+    compile(
+        "calls_wrong",
+        "sm_80",
+        &calling("%s = add %t, %t {odd = 1} : tensor<64x64xf32>", &call),
+    )
+    .refused(1, &["obeys no attribute `odd`", "standard input:2:"]);
+    let two = format!("{}{}", calling(add, &call), "func @k() {threads = 64} {\n}\n");
+    compile("two_kernels", "sm_80", &two)
+        .refused(1, &["has 2 functions that may be launched", "name one with --function: @f, @k"]);
+    let at = folder("wrong_name");
+    run_in(&at, &["compile", "-", "--arch", "sm_80", "--function", "ff"], &two)
+        .refused(1, &["has no function @ff", "did you mean `f`?", "@f, @k"]);
+    run_in(&at, &["compile", "-", "--arch", "sm_80", "--function", "@k"], &two).fine();
+    run_in(&at, &["compile", "-", "--arch", "sm_80", "--function", "g"], &two)
+        .refused(1, &["no function may be launched", "standard input:1:1"]);
+}
+
+#[test]
+fn loops_that_do_not_count_are_refused() {
+    let text = |test: &str, next: &str| {
+        format!(
+            "func @f(%x: memref<?x64xf32, #gmem>, %n: index) {{threads = 128}} {{\n  %r = scf.while (%i = 0) : (index) -> index {{\n    %c = index.cmp {test} : index\n    scf.condition(%c) %i : index\n  }} do {{\n  ^bb0(%j: index):\n    %k = {next} : index\n    scf.yield %k : index\n  }}\n}}\n"
+        )
+    };
+    let sentence = "does not go on just while an index that grows by the same is below a bound";
+    for (test, next) in [("ne, %i, %n", "index.add %j, 1"), ("slt, %i, %n", "index.mul %j, 2")] {
+        compile("while_form", "sm_80", &text(test, next))
+            .refused(1, &[sentence, "standard input:2:8", "^^^^^^^^^"]);
+    }
+}
+
 #[test]
 fn unknown_element_type_names_the_nearest() {
     compile("unknown_dtype", "sm_80", &example("gemm.tile").replace("xf16", "xf61"))

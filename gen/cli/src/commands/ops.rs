@@ -437,7 +437,7 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
          Made by `lanebook ops --format markdown` from `rules/ops.ron` and `rules/contract.ron`; do not edit. Everything that a program writes and that is\n\
          not listed here is refused, at its place, with what it takes: operands, attributes, values, element types, dimensions, written layouts. `lanebook\n\
          ops NAME --arch ARCH` says for which element types an architecture has instructions.\n\n\
-         A program is one function. Its operations take effect in the order in which they are written, as far as one group of threads can see; between\n\
+         A program is one function, or several of which one is the kernel (`module`, `call`). Its operations take effect in the order in which they are written, as far as one group of threads can see; between\n\
          groups nothing is ordered. What may be relied on is said in `src/ir/src/lib.rs`.\n\n",
     );
     let prefixes: Vec<String> =

@@ -67,10 +67,14 @@ fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
     };
     let inside = text.strip_prefix("!tt.ptr<")?.strip_suffix('>')?;
     // An address space stands behind it; it is the global one.
-    let word = match inside.split_once(',') {
-        Some((word, space)) => (space.trim_ascii() == "1").then_some(word)?,
-        None => inside,
+    let end = inside.bytes().position(|byte| byte == b',');
+    let (word, space) = match end {
+        Some(end) => (inside.get(..end)?, inside.get(end.checked_add(1)?..)?),
+        None => (inside, "1"),
     };
+    if space.trim_ascii() != "1" {
+        return None;
+    }
     program.tables().dtype_named(word.trim_ascii())
 }
 
@@ -189,10 +193,12 @@ fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>
         Some(second) => (second, Some(first), 2),
         None => return Ok(None),
     };
-    let others: Vec<Value, 2> = match program.operand_count(op).checked_sub(rest) {
-        Some(0..=2) => program.operands(op).skip(rest).collect(),
-        _ => return Ok(None),
-    };
+    let mut others: Vec<Value, 2> = Vec::new();
+    for other in program.operands(op).skip(rest) {
+        if others.push(other).is_err() {
+            return Ok(None);
+        }
+    }
     let ty = program.type_of(pointers);
     let Some(value) = value.filter(|_| ty.is_kept()) else { return Ok(None) };
     let Some((pointer, by)) = base(program, pointers) else { return Ok(None) };

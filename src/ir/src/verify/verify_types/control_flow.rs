@@ -153,8 +153,10 @@ impl OpTypes<'_, '_, '_> {
             let (least, most) = (count(needed), count(needed));
             return Err(ErrorKind::OperandCount { least, most, found: small(found) });
         }
-        let found = (0..found).map(|number| program.subscripts(self.op, number).count()).sum();
-        if found > 0 {
+        let place = (0..found)
+            .map(|number| program.subscripts(self.op, number).count())
+            .find(|count| *count > 0);
+        if let Some(found) = place {
             return Err(ErrorKind::Subscripts { rank: 0, found: small(found) });
         }
         for (number, (value, parameter)) in
