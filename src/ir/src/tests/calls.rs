@@ -236,7 +236,7 @@ fn pointers_become_memrefs() {
     let all = "tensor<8x!tt.ptr<f32>>";
     let read = std::format!("  %a = tt.load %q : {all}");
     let one = with(&std::format!(
-        "  %q = tt.addptr %p, %i : {all}, tensor<8xi32>\n{read}\n  tt.store %q, %a : {all}, tensor<8xf32>\n  tiled_store %a, %p : tensor<8xf32>, {all}"
+        "  %q = tt.addptr %p, %i : {all}, tensor<8xi32>\n{read}\n  tiled_store %q, %a : {all}, tensor<8xf32>\n  tiled_store %a, %p : tensor<8xf32>, {all}"
     ));
     let made = alone(&one, None).expect("a kernel");
     let moves =
