@@ -501,7 +501,11 @@ fn what_cannot_be_told() {
     refused("func @f() {\n}\n", &["does not say its threads", "{threads = N}"]);
     refused("", &["has no function"]);
     let two = function("", "") + &function("", "").replace("@f", "@g");
-    refused(&two, &["has several functions"]);
+    refused(&two, &["has 2 functions that may be launched", "name one with --function: @f, @g"]);
+    let gemm =
+        std::fs::read_to_string(root().join("gen/cli/examples/loops/gemm.tile")).expect("a file");
+    let beside = gemm.clone() + &function("", "");
+    assert_eq!(inferred(&beside, &["--function", "gemm"]).fine(), inferred(&gemm, &[]).fine());
     for (wrong, why) in [
         (["--arch", "sm_8"], "unknown architecture"),
         (["--cost", "cheap"], "unknown cost `cheap`"),

@@ -7,6 +7,7 @@ use crate::memory::LoopMemory;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use crate::race::RaceFinding;
+use crate::refused::functions::isolate;
 use crate::refused::of_program;
 use lanebook::infer::{
     self, BufferId, Inference, InferenceEvent, Level, Listener, MemoryScope, OperatorId, Reason,
@@ -147,7 +148,7 @@ pub struct Inferred<'i, 'p> {
     races: Vec<RaceFinding>,
 }
 
-/// Infers the layouts of a program's one function, and hands them to `take`.
+/// Infers the layouts of a program's one kernel, and hands them to `take`.
 ///
 /// # Errors
 /// What is wrong with the program, at its place; why there are no layouts; what `take` refuses.
@@ -161,6 +162,7 @@ pub fn inferred<T>(
     let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
         .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    isolate(tables, &mut program, source)?;
     let function = function(&program, source)?;
     exchanged(tables, &mut program, source, request)?;
     let mut memory = LoopMemory::default();
@@ -210,18 +212,12 @@ impl Inferred<'_, '_> {
 
 /// The function whose loops are inferred.
 fn function(program: &Program<'_, '_>, source: &Source) -> Result<Op, Problem> {
-    let functions: Vec<Op> = program.functions().collect();
-    match functions[..] {
-        [only] => Ok(only),
-        [] => Err(Problem::refused(
+    program.functions().next().ok_or_else(|| {
+        Problem::refused(
             format!("{} has no function", source.name),
             "write func @name(...) {threads = N} { ... }",
-        )),
-        _ => Err(Problem::refused(
-            format!("{} has several functions", source.name),
-            "write each into a file of its own",
-        )),
-    }
+        )
+    })
 }
 
 /// The buffers that are fragments.

@@ -41,17 +41,19 @@ fn source(text: &str) -> Source {
     Source::new("program", text)
 }
 
-/// Compiles a program; `grid_of` are values of its index arguments, for which the blocks of its grid are counted.
+/// Compiles a program, or the function of it that is named; `grid_of` are values of its index arguments, for which the blocks of its grid are counted.
 #[pyfunction]
 pub fn compile(
     py: Python<'_>,
     text: &str,
     arch: &str,
     explain: bool,
+    function: Option<String>,
     grid_of: Vec<(String, i64)>,
 ) -> PyResult<KernelParts> {
+    let source = Source { function, ..source(text) };
     working(py, || {
-        reported(&TABLES, arch, &source(text), explain, |made| {
+        reported(&TABLES, arch, &source, explain, |made| {
             let part = |parts| made.render(parts).map_err(|_| unwritten());
             Ok((part(Parts::Kernel)?, part(Parts::Report)?, made.launch(&grid_of)?.to_string()))
         })
@@ -81,19 +83,21 @@ pub fn convert(
     })
 }
 
-/// Infers the layouts of a program's loops: the annotated program with its timeline, or everything as JSON.
+/// Infers the layouts of the loops of a program, or of the function of it that is named: the annotated program with its timeline, or everything as JSON.
 #[pyfunction]
 pub fn infer(
     py: Python<'_>,
     text: &str,
     arch: &str,
+    function: Option<String>,
     explain: bool,
     json: bool,
 ) -> PyResult<String> {
     let name = arch;
+    let source = Source { function, ..source(text) };
     working(py, || {
         let (_, arch, _) = crate::kernels::arch(&TABLES, name)?;
-        inferred(&TABLES, &source(text), Request::usual(&TABLES, arch)?, |found| match json {
+        inferred(&TABLES, &source, Request::usual(&TABLES, arch)?, |found| match json {
             true => Ok(found.json().to_string()),
             false => found.text(explain),
         })

@@ -91,6 +91,14 @@ def test_compiling():
     assert [one["offset"] for one in kernel.launch["parameters"]] == sorted(one["offset"] for one in kernel.launch["parameters"])
     with pytest.raises(lb.LanebookError, match="unknown architecture `sm_8`"):
         lb.compile(program, "sm_8")
+    # One of two kernels, by its name.
+    loops = (ROOT / "gen/cli/examples/loops/plan_then_buffer.tile").read_text()
+    copy = "func @copy(%x: memref<64x64xf32>) {threads = 128} {\n  %a = tiled_load %x[0, 0] : memref<64x64xf32> -> tensor<64x64xf32>\n  tiled_store %a, %x[0, 0] : tensor<64x64xf32> -> memref<64x64xf32>\n}\n"
+    with pytest.raises(lb.LanebookError, match="2 functions that may be launched"):
+        lb.compile(loops + copy, "sm_80")
+    assert lb.compile(loops + copy, "sm_80", function="copy").name == "copy"
+    name = lb.compile(loops, "sm_80").name
+    assert str(lb.infer(loops + copy, "sm_80", function=name)) == str(lb.infer(loops, "sm_80"))
 
 
 def test_converting():

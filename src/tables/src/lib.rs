@@ -479,6 +479,20 @@ impl<'a> Tables<'a> {
         let found = self.ops.iter().position(|decl| decl.role == role)?;
         u16::try_from(found).ok().map(OpId)
     }
+    /// The operation on indices that computes this.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    /// use lanebook::tables::IndexWord;
+    ///
+    /// let sum = TABLES.op_of_index(IndexWord::Add).unwrap();
+    /// assert_eq!(TABLES.op(sum).unwrap().name, "index.add");
+    /// ```
+    #[must_use]
+    pub fn op_of_index(&self, word: IndexWord) -> Option<OpId> {
+        let computes = |decl: &OpDecl<'_>| decl.role == OpRole::Index && decl.index == Some(word);
+        u16::try_from(self.ops.iter().position(computes)?).ok().map(OpId)
+    }
     /// The architecture of an id.
     #[must_use]
     #[inline]

@@ -275,6 +275,9 @@ pub struct Infer {
     /// first of them)
     #[arg(long, value_name = "ARCH")]
     pub arch: Option<String>,
+    /// The function to infer, where several of the program may be launched
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
     /// How far to go
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = InferLevel::Free)]
     pub level: InferLevel,

@@ -14,7 +14,8 @@ const MOST: usize = 64;
 
 /// Runs the command.
 pub fn run(args: &Infer, tables: &Tables<'_>, colour: Colour) -> Result<(), Problems> {
-    let source = read(Some(&args.file))?;
+    let mut source = read(Some(&args.file))?;
+    source.function.clone_from(&args.function);
     let arch = arch(tables, args.arch.as_deref())?;
     let mut request = Request::usual(tables, arch)?;
     if let Some(name) = args.cost.as_deref() {

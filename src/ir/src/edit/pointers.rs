@@ -11,7 +11,7 @@ use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::{Shape, TileEncoding, Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpDecl, OpId, OpRole, Space};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole, Space};
 
 /// Most scalars by which a pointer is moved before it stands in a tile.
 const MOVES: usize = 8;
@@ -220,14 +220,11 @@ fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>
     };
     let mut at = program.literal_value(Literal::Int(0))?;
     for (number, index) in by.iter().enumerate() {
-        let adds =
-            |decl: &OpDecl<'_>| decl.role == OpRole::Index && decl.index == Some(IndexWord::Add);
-        let decl = program.tables().ops.iter().position(adds);
-        let decl = decl.and_then(|decl| u16::try_from(decl).ok()).ok_or(ErrorKind::UnknownOp)?;
         at = if number == 0 {
             *index
         } else {
-            made(program, op, OpId(decl), &[at, *index], Type::INDEX)?
+            let sum = program.tables().op_of_index(IndexWord::Add).ok_or(ErrorKind::UnknownOp)?;
+            made(program, op, sum, &[at, *index], Type::INDEX)?
         };
     }
     while let Some(last) = program.operand_count(op).checked_sub(1) {

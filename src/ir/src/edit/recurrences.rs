@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::{Def, Loop, Program};
 use crate::types::{Type, TypeKind};
-use lanebook_tables::{IndexWord, OpDecl, OpId, OpRole};
+use lanebook_tables::{IndexWord, OpRole};
 
 /// Operands of a counted loop before those that it carries.
 const BOUNDS: usize = 3;
@@ -206,10 +206,8 @@ impl IndexMaker<'_, '_, '_> {
     }
 
     fn of(&mut self, word: IndexWord, a: Value, b: Value) -> Edit<Value> {
-        let computes = |decl: &OpDecl<'_>| decl.role == OpRole::Index && decl.index == Some(word);
-        let decl = self.program.tables().ops.iter().position(computes);
-        let decl = decl.and_then(|decl| u16::try_from(decl).ok()).ok_or(ErrorKind::UnknownOp)?;
-        let made = self.program.insert_before(self.before, OpId(decl), &[a, b], &[Type::INDEX])?;
+        let decl = self.program.tables().op_of_index(word).ok_or(ErrorKind::UnknownOp)?;
+        let made = self.program.insert_before(self.before, decl, &[a, b], &[Type::INDEX])?;
         self.program.result(made, 0).ok_or(ErrorKind::Broken)
     }
 

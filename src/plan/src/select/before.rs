@@ -6,7 +6,7 @@
 
 use crate::select::extremes::value;
 use lanebook_ir::{AttrValue, Literal, Op, Program, Shape, TileEncoding, Type, Value, attr_names};
-use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpDecl, OpId, OpRole};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole};
 
 /// Bits of a register.
 const WORD: u16 = 32;
@@ -31,9 +31,8 @@ impl Before<'_, '_, '_> {
 
     /// What the operation on two indices makes that computes this.
     pub(crate) fn of_indices(&mut self, word: IndexWord, a: Value, b: Value) -> Option<Value> {
-        let computes = |decl: &OpDecl<'_>| decl.role == OpRole::Index && decl.index == Some(word);
-        let decl = self.program.tables().ops.iter().position(computes)?;
-        self.made(OpId(u16::try_from(decl).ok()?), &[a, b], Type::INDEX)
+        let decl = self.program.tables().op_of_index(word)?;
+        self.made(decl, &[a, b], Type::INDEX)
     }
 
     /// What the operation of a role makes.

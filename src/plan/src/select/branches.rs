@@ -8,7 +8,7 @@
 //! The branch is the first loop itself, so that errors about it are about what the program says.
 
 use lanebook_ir::{Block, Def, Literal, Op, Program, Type, Value};
-use lanebook_tables::{IndexWord, OpDecl, OpId, OpRole};
+use lanebook_tables::{IndexWord, OpId, OpRole};
 
 /// What is needed to make a branch of its loops again.
 #[derive(Copy, Clone, Debug)]
@@ -140,12 +140,8 @@ fn truth(program: &mut Program<'_, '_>, op: Op, condition: Value) -> Option<Valu
     if facts.low >= 0 && facts.high <= 1 {
         return Some(condition);
     }
-    let smaller = |decl: &OpDecl<'_>| {
-        decl.role == OpRole::Index && decl.index == Some(IndexWord::MinUnsigned)
-    };
-    let decl = program.tables().ops.iter().position(smaller)?;
+    let decl = program.tables().op_of_index(IndexWord::MinUnsigned)?;
     let one = program.literal_value(Literal::Int(1)).ok()?;
-    let decl = OpId(u16::try_from(decl).ok()?);
     let made = program.insert_before(op, decl, &[condition, one], &[Type::INDEX]).ok()?;
     program.result(made, 0)
 }

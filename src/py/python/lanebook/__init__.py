@@ -322,13 +322,13 @@ class Kernel:
         return self.launch["static_shared_bytes"] + self.launch["dynamic_shared_bytes"]
 
 
-def compile(program: str, arch: str, explain: bool = False, **arguments: int) -> Kernel:
+def compile(program: str, arch: str, explain: bool = False, *, function: str | None = None, **arguments: int) -> Kernel:
     """Compiles a tile program's text for an architecture; with `explain` the report says why each candidate lost.
 
-    `arguments` are values of the program's index arguments, for which the blocks of its grid are counted. Raises
+    `function` says which one is the kernel, where several may be launched. `arguments` are values of the program's index arguments, for which the blocks of its grid are counted. Raises
     `LanebookError` with what `lanebook compile` says: the place, what is wrong, what to do.
     """
-    text, report, launch = _lanebook.compile(program, arch, explain, list(arguments.items()))
+    text, report, launch = _lanebook.compile(program, arch, explain, function, list(arguments.items()))
     return Kernel(text, report, _json.loads(launch))
 
 
@@ -398,22 +398,24 @@ def convert(
 class Inferred(dict):
     """Layouts of a program's loops and fragments, everything by name; `str()` is the program with them."""
 
-    def __init__(self, program: str, arch: str) -> None:
-        super().__init__(_json.loads(_lanebook.infer(program, arch, False, True)))
+    def __init__(self, program: str, arch: str, function: str | None) -> None:
+        super().__init__(_json.loads(_lanebook.infer(program, arch, function, False, True)))
         self.program = program
         self.arch = arch
+        self.function = function
 
     def __str__(self) -> str:
-        return _lanebook.infer(self.program, self.arch, False, False)
+        return _lanebook.infer(self.program, self.arch, self.function, False, False)
 
     def explain(self) -> str:
         """The program with its layouts, and every question that was asked of an operator behind it."""
-        return _lanebook.infer(self.program, self.arch, True, False)
+        return _lanebook.infer(self.program, self.arch, self.function, True, False)
 
 
-def infer(program: str, arch: str) -> Inferred:
-    """Infers the layouts of a program's parallel loops and fragments, as `lanebook infer` does."""
-    return Inferred(program, arch)
+def infer(program: str, arch: str, *, function: str | None = None) -> Inferred:
+    """Infers the layouts of a program's parallel loops and fragments, as `lanebook infer` does; `function` says of which one,
+    where several may be launched."""
+    return Inferred(program, arch, function)
 
 
 class Linted(dict):
