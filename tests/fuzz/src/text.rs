@@ -200,4 +200,11 @@ pub fn tile_ir(data: &[u8]) {
     let mut twice = String::new();
     ir::print(&again, &ir::Plain, &mut twice).expect("a string takes everything");
     assert_eq!(out.lines().count(), twice.lines().count(), "{text}\n----\n{out}");
+    // What stands for calls, pointers and loops that do not count is a program as well.
+    if ir::isolate_kernel(&mut program, None).is_ok() {
+        let mut alone = String::new();
+        ir::print(&program, &ir::Plain, &mut alone).expect("a string takes everything");
+        assert_eq!(program.functions().count(), 1, "{text}\n----\n{alone}");
+        ir::verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{text}\n----\n{alone}"));
+    }
 }

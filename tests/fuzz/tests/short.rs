@@ -162,7 +162,13 @@ fn tile_ir() {
         texts.extend(["\0", "\u{1}", "\u{3}"].map(|first| format!("{first}{text}")));
     }
     assert!(texts.len() >= 6);
-    let pieces = "%r:2 %a # @f ^bb0 { } ( ) [ ] < > : , = -> ... 0 -1 1.5e3 // tensor< memref< xf16> 128x 64 index i1 scf.for scf.yield func return else do to step iter_args S[(8,8):(8,1)]";
+    // What is rewritten before anything is chosen.
+    for name in ["functions", "carried_indices", "while_counts", "pointers", "pointers_strided"] {
+        let file = root().join(format!("tests/kernels/programs/{name}.tile"));
+        let text = fs::read_to_string(file).expect("a program");
+        texts.extend(["\0", "\u{1}"].map(|first| format!("{first}{text}")));
+    }
+    let pieces = "%r:2 %a # @f ^bb0 { } ( ) [ ] < > : , = -> ... 0 -1 1.5e3 // tensor< memref< xf16> 128x 64 index i1 scf.for scf.while scf.condition scf.yield func private module call tt.addptr return else do to step iter_args S[(8,8):(8,1)]";
     run(text::tile_ir, &slices(&texts), pieces, 1200);
 }
 
