@@ -29,6 +29,7 @@ const WORDS: &[&str] = &[
     "depth",
     "visibility",
     "results",
+    "result.type",
     "div",
     "prefix",
     "nv_tileas.layout",
@@ -121,6 +122,8 @@ pub const VISIBILITY: &str = "visibility";
 pub const PRIVATE: &str = "private";
 /// Attribute: a function's result types, as written.
 pub const RESULTS: &str = "results";
+/// One of these types: its number, which is of that type. Never printed: [`RESULTS`] is.
+pub const RESULT_TYPE: &str = "result.type";
 /// Attribute: a function is a snippet, code for the middle of another program.
 pub const SNIPPET: &str = "snippet";
 /// Attribute: buffers of a pipeline.

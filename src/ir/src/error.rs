@@ -160,6 +160,28 @@ pub enum Lexeme {
 }
 
 /// Functions that an error names of those that call each other in a circle.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{ErrorKind, NAMED_CALLS, Options, SmallStorage, isolate_kernel, parse, verify};
+///
+/// let text = "func private @a() {
+///   call @b() : () -> ()
+/// }
+/// func private @b() {
+///   call @a() : () -> ()
+/// }
+/// func @k() {threads = 32} {
+///   call @a() : () -> ()
+/// }";
+/// let mut storage = Box::new(SmallStorage::new());
+/// let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// verify(&mut program).unwrap();
+/// let error = isolate_kernel(&mut program, None).unwrap_err();
+/// let ErrorKind::CallCircle { functions } = error.kind else { panic!() };
+/// let names: Vec<&str> = functions.into_iter().flatten().map(|op| program.symbol(op)).collect();
+/// assert_eq!((error.at.line, functions.len(), names), (5, NAMED_CALLS, vec!["a", "b"]));
+/// ```
 pub const NAMED_CALLS: usize = 8;
 
 /// What is wrong.

@@ -14,8 +14,6 @@ use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
 use crate::handle::{Op, TextRef, Value};
 use crate::program::Program;
 use crate::storage::full;
-use crate::text::print::write_type;
-use core::fmt;
 use heapless::Vec;
 use lanebook_tables::OpRole;
 
@@ -252,7 +250,8 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
         let fits = match program.text(attr.key) {
             attr_names::SYM_NAME | attr_names::VISIBILITY => true,
             attr_names::THREADS => program.int_attr(function, attr_names::THREADS) == own,
-            attr_names::RESULTS if says_results(program, function, attr.value) => true,
+            attr_names::RESULT_TYPE => true,
+            attr_names::RESULTS if says_results(program, function) => true,
             attr_names::RESULTS => {
                 let kind = ErrorKind::ReturnedTypes;
                 return Err(at(program, kind, function));
@@ -271,42 +270,23 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
     if blocks == Some(1) { Ok(()) } else { Err(at(program, ErrorKind::Misplaced, function)) }
 }
 
-/// A text that is compared with what is written, blanks apart.
-struct Compared<'t> {
-    rest: &'t str,
-    is_same: bool,
-}
-
-impl fmt::Write for Compared<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-            self.rest = self.rest.trim_ascii_start();
-            let (first, rest) = (self.rest.as_bytes().first(), self.rest.get(1..));
-            self.is_same &= first == Some(&byte);
-            self.rest = rest.unwrap_or("");
-        }
-        Ok(())
-    }
-}
-
 /// Whether the types behind a function's arrow are those of what it returns.
-fn says_results(program: &Program<'_, '_>, function: Op, said: AttrValue) -> bool {
-    let AttrValue::Text(said) = said else { return false };
+fn says_results(program: &Program<'_, '_>, function: Op) -> bool {
+    let said = program.attrs(function).filter_map(|attr| match attr.value {
+        AttrValue::Int(_, Some(ty)) if program.text(attr.key) == attr_names::RESULT_TYPE => {
+            Some(program.type_at(ty))
+        }
+        _ => None,
+    });
     let end = program.body(function).and_then(|body| program.terminator(body));
-    let values = || end.into_iter().flat_map(|end| program.operands(end));
-    let text = program.text(said).trim_ascii();
-    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
-    let mut compared = Compared { rest: inner, is_same: true };
-    for (number, value) in values().enumerate() {
-        let comma = if number > 0 { "," } else { "" };
-        let ty = program.type_of(value);
-        let written = fmt::Write::write_str(&mut compared, comma)
-            .and_then(|()| write_type(program, &ty, &mut compared));
-        if written.is_err() {
+    let mut returned = end.into_iter().flat_map(|end| program.operands(end));
+    for ty in said {
+        let value = returned.next().map(|value| program.type_of(value));
+        if !value.is_some_and(|value| program.same_type(&ty, &value)) {
             return false;
         }
     }
-    compared.is_same && compared.rest.trim_ascii().is_empty()
+    returned.next().is_none()
 }
 
 /// Puts a copy of a function's body before a call, whose results its readers read from then on;

@@ -129,6 +129,8 @@ fn what_only_a_kernel_has_is_its_own() {
     refused(&with("-> tensor<8x8xf32> {", "-> (tensor<8x8xf32>, index) {"), K::ReturnedTypes, 1);
     assert!(alone(&with("-> tensor<8x8xf32> {", "-> ( tensor<8x8xf32> ) {"), None).is_ok());
     assert!(alone(&with("-> tensor<8x8xf32> {", "{"), None).is_ok());
+    // A type is what it means, whatever its spelling.
+    assert!(alone(&with("-> tensor<8x8xf32> {", "-> tensor<8x8xf32  > {"), None).is_ok());
     let module = std::format!("module attributes {{num = 4}} {{\n{TWICE}{call}}}\n");
     refused(&module, K::IdleAttr, 1);
     let noted = call.replace("@twice(%a)", "@twice(%a) {axis = 1}");

@@ -165,6 +165,12 @@ impl Parser<'_, '_, '_> {
                 self.lexer.text.get(start.start..self.lexer.at).unwrap_or("").trim_ascii_end();
             let name = self.span(start.start, start.start.saturating_add(text.len()))?;
             self.set(op, attr_names::RESULTS, AttrValue::Text(name), start)?;
+            for (number, ty) in (0i64..).zip(list) {
+                let key = self.program.word(attr_names::RESULT_TYPE);
+                let value = AttrValue::Int(number, Some(ty));
+                let pushed = key.and_then(|key| self.program.push_attr(op, key, value));
+                self.put(pushed, start)?;
+            }
         }
         self.attributes_word(op)?;
         if self.at_dictionary(true) {

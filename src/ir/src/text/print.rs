@@ -49,11 +49,6 @@ pub fn print(
     printer.operations()
 }
 
-/// Writes a type.
-pub(crate) fn write_type(program: &Program<'_, '_>, ty: &Type, out: &mut dyn Write) -> fmt::Result {
-    Printer { program, annotate: &Plain, out, depth: 0 }.ty(ty)
-}
-
 /// Writes an integer in decimal.
 pub fn integer(value: i64, out: &mut dyn Write) -> fmt::Result {
     let mut digits = [0u8; 20];
@@ -418,7 +413,12 @@ impl Printer<'_, '_, '_> {
             self.put(" -> ")?;
             self.put(program.text(types))?;
         }
-        let skip = [attr_names::SYM_NAME, attr_names::VISIBILITY, attr_names::RESULTS];
+        let skip = [
+            attr_names::SYM_NAME,
+            attr_names::VISIBILITY,
+            attr_names::RESULTS,
+            attr_names::RESULT_TYPE,
+        ];
         // `{mask} {` would not be told from a body; `{threads = 128} {` is.
         let first = program.attrs(op).find(|attr| !skip.contains(&program.text(attr.key)));
         let bare = first.is_none_or(|attr| attr.value != AttrValue::Unit);
