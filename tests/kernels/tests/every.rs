@@ -40,7 +40,7 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 14] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 15] = [
     (
         "argmax.tile",
         [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 128)]), (1, &[("M", 40), ("N", 5)])],
@@ -92,6 +92,15 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 14] = [
             (1, &[("M", 3), ("N", 8), ("K", 264), ("bias", 5), ("act", 1)]),
         ],
         ("eq, %act, 1", "eq, %act, 2"),
+    ),
+    (
+        "gemm_functions.tile",
+        [
+            (1, &[("M", 77), ("N", 168), ("K", 104), ("P", 2)]),
+            (1, &[("M", 130), ("N", 72), ("K", 24), ("P", 5)]),
+            (1, &[("M", 3), ("N", 200), ("K", 264), ("P", 1)]),
+        ],
+        ("constant 1.0", "constant 2.0"),
     ),
     (
         "gemm_int4.tile",
@@ -152,7 +161,7 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 17] = [
+const REFUSED: [(&str, &[&str], &str); 18] = [
     // No matrix instructions at all.
     ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
@@ -162,6 +171,7 @@ const REFUSED: [(&str, &[&str], &str); 17] = [
     ("gemm_bias_gelu.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_epilogue.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+    ("gemm_functions.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_int4.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
     ("gemm_moe.tile", &["gfx1030"], "Plan(NoMatrixAtom("),

@@ -527,8 +527,9 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let lane_place = at.checked_div(place).unwrap_or(0);
         for (k, operand) in (0usize..).zip(look.program.operands(op)) {
+            let laid = self.laid_out_as(op, operand, value);
             let unpacked =
-                look.fragment(operand).is_some_and(|f| f.unpacked && u32::from(f.shape.bits) < 32);
+                look.fragment(laid).is_some_and(|f| f.unpacked && u32::from(f.shape.bits) < 32);
             let start = k.saturating_mul(pack);
             let each = |number: u8| {
                 atom.operands
@@ -562,6 +563,19 @@ impl<'a> Prover<'a, '_, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// The tile that says how an operand's elements stand in registers: a constant, which others may
+    /// read otherwise, stands as those do that are read beside it, or as the result does.
+    fn laid_out_as(&self, op: Op, operand: Value, result: Value) -> Value {
+        let look = self.look;
+        let is_constant = |value: Value| look.program.constant(value).is_some();
+        if !is_constant(operand) {
+            return operand;
+        }
+        let bits = look.element_bits(operand);
+        let mut beside = look.program.operands(op);
+        beside.find(|v| !is_constant(*v) && look.element_bits(*v) == bits).unwrap_or(result)
     }
 
     /// An element in a step's operand is one of a value.

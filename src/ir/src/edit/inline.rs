@@ -120,6 +120,23 @@ fn is_launched(program: &Program<'_, '_>, function: Op) -> bool {
 }
 
 /// The functions that a launch may name, in order: neither `private` nor called by another one.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, SmallStorage, kernels, parse};
+///
+/// let text = "func private @a() {
+/// }
+/// func @k() {threads = 32} {
+///   call @b() : () -> ()
+/// }
+/// func @b() {
+/// }";
+/// let mut storage = Box::new(SmallStorage::new());
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let names: Vec<&str> = kernels(&program).map(|op| program.symbol(op)).collect();
+/// assert_eq!(names, ["k"]);
+/// ```
 pub fn kernels<'p>(program: &'p Program<'_, '_>) -> impl Iterator<Item = Op> + Clone + 'p {
     functions(program).filter(|op| is_launched(program, *op))
 }
