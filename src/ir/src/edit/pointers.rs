@@ -175,7 +175,7 @@ fn memref(program: &mut Program<'_, '_>, kernel: Op, pointer: Value) -> Edit<Opt
     let is_own = program.parameters(kernel).any(|parameter| parameter == pointer);
     let Some(dtype) = pointee(program, &ty).filter(|_| is_own) else { return Ok(None) };
     let bits = program.tables().dtype(dtype).map_or(0, |dtype| u32::from(dtype.bits));
-    let count = (1u32 << 31).checked_sub(1).and_then(|most| most.checked_div(bits / 8));
+    let count = i32::MAX.cast_unsigned().checked_div(bits / 8);
     let Some(shape) = count.and_then(|count| Shape::of(&[count])) else { return Ok(None) };
     program.set_type(pointer, Type::memref(shape, dtype, Space::Global))?;
     Ok(Some(dtype))

@@ -14,6 +14,9 @@ use crate::program::{Def, Loop, Program};
 use crate::types::{Type, TypeKind};
 use lanebook_tables::{IndexWord, OpRole};
 
+/// What remainders are by, and what is added to them, is less: their product, by which turns are
+/// jumped over, is an index.
+const REMAINDERS: i64 = 1 << 15;
 /// Operands of a counted loop before those that it carries.
 const BOUNDS: usize = 3;
 
@@ -174,14 +177,14 @@ fn growth(
             Some(Growth { by, is_less: true, modulus: None })
         }
         IndexWord::Rem | IndexWord::RemUnsigned => {
-            let modulus = program.int(b).filter(|number| (1..1 << 15).contains(number))?;
+            let modulus = program.int(b).filter(|number| (1..REMAINDERS).contains(number))?;
             let inner = program.def_op(a)?;
             let is_sum = program.index_word(inner)? == IndexWord::Add;
             let (a, b) = (program.operand(inner, 0)?, program.operand(inner, 1)?);
             let by = if a == argument { b } else { a };
             let is_own = is_sum && (a == argument || b == argument);
             let by = fixed(program, op, is_own.then_some(by)?)?;
-            let small = program.int(by).is_some_and(|by| (0..1 << 15).contains(&by));
+            let small = program.int(by).is_some_and(|by| (0..REMAINDERS).contains(&by));
             small.then_some(Growth { by, is_less: false, modulus: Some(modulus) })
         }
         _ => None,
