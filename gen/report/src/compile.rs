@@ -23,8 +23,16 @@ const SIZES: Capacities = Capacities {
     tuples: 4096,
     nodes: 4096,
     rejected: 16384,
-    fragments: 512,
+    transfers: 512,
+    staged: 256,
+    allocs: 64,
+    fragments: 4096,
+    globals: 512,
+    products: 128,
+    exchanges: 128,
+    shuffles: 256,
     splats: 256,
+    expansions: 4096,
     ..Capacities::DEFAULT
 };
 type Room = lanebook::compile_storage!(SIZES);

@@ -396,7 +396,7 @@ impl Render for LayoutRef<'_> {
         "LayoutRef<'static>".into()
     }
     fn render(&self, shared: &mut Shared) -> Value {
-        debug_assert!(
+        assert!(
             self.profile.is_flat() && self.post == PostMap::None,
             "`layouts::parse` admits nothing else"
         );

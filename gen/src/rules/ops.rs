@@ -30,7 +30,7 @@ pub struct Op {
     pub index: Option<IndexWord>,
 }
 
-const ROLES: [OpRole; 41] = [
+const ROLES: [OpRole; 42] = [
     OpRole::Function,
     OpRole::Alloc,
     OpRole::Constant,
@@ -43,6 +43,7 @@ const ROLES: [OpRole; 41] = [
     OpRole::Transpose,
     OpRole::Reshape,
     OpRole::Join,
+    OpRole::Permute,
     OpRole::Split,
     OpRole::Slice,
     OpRole::Reduce,

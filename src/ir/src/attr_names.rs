@@ -53,6 +53,9 @@ const WORDS: &[&str] = &[
     "reverse",
     "ne",
     "slt",
+    "left",
+    "right",
+    "run",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -69,6 +72,12 @@ pub const SIGNED: &str = "signed";
 pub const GRID: &str = "grid";
 /// Where a memref's elements end, of each dimension.
 pub const BOUNDS: &str = "bounds";
+/// Attribute: elements of the group of dimensions that goes behind the other one.
+pub const LEFT: &str = "left";
+/// Attribute: elements of the group of dimensions that comes in front.
+pub const RIGHT: &str = "right";
+/// Attribute: elements of the group behind both, which keeps its place.
+pub const RUN: &str = "run";
 /// Attribute: the layout that an operation was given.
 pub const LAYOUT: &str = "layout";
 /// [`LAYOUT`] with its prefix, as passes write it.

@@ -103,6 +103,8 @@ details! {
     49 WhileForm => [];
     50 CarriedIndex => [];
     51 PointerForm => [];
+    52 RankForm => [];
+    53 RankCount { found, most } => [found, most];
 }
 
 details! {

@@ -417,6 +417,15 @@ pub enum ErrorKind {
     PointerForm,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
+    /// A tile of three or more dimensions is used as none of two is, or has a layout of its own.
+    RankForm,
+    /// A tile of three or more dimensions is too many matrices of its last two.
+    RankCount {
+        /// How many.
+        found: u32,
+        /// Most of them.
+        most: u32,
+    },
     /// The graph's links disagree: an error of this library.
     Broken,
 }

@@ -140,6 +140,8 @@ impl ErrorKind {
                 "an index that the loop carries does not grow by the same each turn"
             }
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
+            Self::RankForm => "this is not done with tiles of three or more dimensions",
+            Self::RankCount { .. } => "a tile of three or more dimensions has too many matrices",
             Self::Broken => "internal: the program's links disagree",
         }
     }
@@ -211,6 +213,12 @@ impl ErrorKind {
             }
             Self::PointerForm => {
                 "repeat a parameter `!tt.ptr<f32>`, move it by tiles of i32, load or store such elements"
+            }
+            Self::RankForm => {
+                "leave the layout to `compile`; tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"
+            }
+            Self::RankCount { .. } => {
+                "unroll less: its last two dimensions are moved and multiplied together"
             }
             Self::WhileForm => {
                 "compare a carried index with what does not change, add 1 or more to it; or use scf.for"
@@ -361,6 +369,9 @@ impl ErrorKind {
             Self::Encoding { fault } => {
                 sink.write_str(before)?;
                 fault.write_text(sink)
+            }
+            Self::RankCount { found, most } => {
+                sentence!(sink, "~~, ~ is the most", before, found, most)
             }
             Self::SeveralKernels { functions } => {
                 sentence!(sink, "~~ functions may be launched", before, functions)

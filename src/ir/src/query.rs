@@ -80,7 +80,11 @@ impl<'t> Program<'_, 't> {
                     Def::Literal(literal) => return Some((literal, times)),
                     _ => return None,
                 },
-                OpRole::Convert | OpRole::Transpose | OpRole::Reshape | OpRole::Broadcast
+                OpRole::Convert
+                | OpRole::Transpose
+                | OpRole::Reshape
+                | OpRole::Permute
+                | OpRole::Broadcast
                     if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
                 OpRole::Reduce => times = times.checked_mul(self.summed(op, only)?)?,
                 _ => return None,
@@ -314,6 +318,24 @@ impl<'t> Program<'_, 't> {
     #[doc(hidden)]
     pub fn is_paired(&self, op: Op) -> bool {
         self.role(op) == OpRole::Pragma && self.operand_count(op) == self.results(op).count()
+    }
+
+    /// How many elements the two groups of dimensions have that change places, and the group behind
+    /// them, which keeps its place.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn exchanged_groups(&self, op: Op) -> Option<[u32; 3]> {
+        if self.role(op) != OpRole::Permute {
+            return None;
+        }
+        let said = |key, default: Option<i64>| {
+            u32::try_from(self.int_attr(op, key).or(default)?).ok().filter(|number| *number > 0)
+        };
+        Some([
+            said(attr_names::LEFT, None)?,
+            said(attr_names::RIGHT, None)?,
+            said(attr_names::RUN, Some(1))?,
+        ])
     }
 
     // ---- loops

@@ -479,6 +479,22 @@ impl<'a> Tables<'a> {
         let found = self.ops.iter().position(|decl| decl.role == role)?;
         u16::try_from(found).ok().map(OpId)
     }
+    /// The operation on parts of tiles that has so many operands: with one a part is taken out, with
+    /// two one is put in.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let name = |operands| TABLES.op_of_slice(operands).map(|id| TABLES.op(id).unwrap().name);
+    /// assert_eq!((name(1), name(2), name(3)), (Some("extract_slice"), Some("insert_slice"), None));
+    /// ```
+    #[must_use]
+    pub fn op_of_slice(&self, operands: usize) -> Option<OpId> {
+        let takes = |decl: &OpDecl<'_>| {
+            decl.role == OpRole::Slice && usize::from(decl.operands.0) == operands
+        };
+        u16::try_from(self.ops.iter().position(takes)?).ok().map(OpId)
+    }
     /// The operation on indices that computes this.
     ///
     /// ```

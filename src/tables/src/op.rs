@@ -34,6 +34,8 @@ pub enum OpRole {
     Reshape,
     /// Two tiles of one shape side by side along a new last dimension of extent 2.
     Join,
+    /// Two neighbouring groups of a tile's dimensions change places.
+    Permute,
     /// The two halves of a tile along its last dimension, of extent 2, which goes away.
     Split,
     /// Takes or puts a part of a tile at the operand's subscripts.

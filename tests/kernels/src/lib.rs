@@ -22,7 +22,7 @@ use lanebook::check;
 use lanebook::compile::{Capacities, Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook::ir::{LargeStorage, Options, Program, isolate_kernel, parse, verify};
+use lanebook::ir::{self, Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
@@ -31,14 +31,25 @@ use std::process::Command;
 /// Scratch that is large enough for every kernel here.
 pub type Room = lanebook::compile_storage!(SIZES);
 
+/// Room for a program: one of many dimensions becomes many operations.
+pub type Pools = ir::Storage<4096, 6144, 12288, 2048, 256, 128, 4096>;
+
 /// Sizes of it: operations that others stand for have many tiles and constants.
 pub const SIZES: Capacities = Capacities {
-    steps: 4096,
-    tuples: 1536,
+    steps: 16384,
+    tuples: 4096,
     nodes: 1024,
     rejected: 256,
-    fragments: 256,
+    transfers: 256,
+    staged: 128,
+    allocs: 32,
+    fragments: 2048,
+    globals: 256,
+    products: 64,
+    exchanges: 64,
+    shuffles: 128,
     splats: 96,
+    expansions: 1024,
     ..Capacities::DEFAULT
 };
 
@@ -96,7 +107,7 @@ pub fn try_with_plan<R>(
     f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
 ) -> Result<R, String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-    let mut pools = Box::new(LargeStorage::new());
+    let mut pools = Box::new(Pools::new());
     let mut program =
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;

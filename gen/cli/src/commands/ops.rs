@@ -449,6 +449,14 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
          counter, a number or an `index.div` of one of these; tiles have no subscripts.\n",
         prefixes.join(" or ")
     );
+    out.push_str(
+        "Tiles have the dimensions that are said of each operation. Those in registers may have three to six as well: they are read and written, gathered,\n\
+         scattered and added to, multiplied side by side (`mma` of `b x m x k` and `b x k x n`), computed with element by element, repeated, combined, scanned,\n\
+         brought into any order, reshaped, cut and joined, carried by loops and passed out of branches. `compile` first writes such a program with matrices: a\n\
+         tile that memory or a product meets is unrolled to one of its last two dimensions for each place along the others, at most 64; any other tile\n\
+         becomes one, whose rows are counted along all dimensions but the last. Such a tile has no written layout; tiles in shared memory, and what a snippet\n\
+         takes and returns, have at most two dimensions.\n\n",
+    );
     out.push_str("## Operations that are compiled\n");
     for op in operations.iter().filter(|op| has_takers(op)) {
         let _ = write!(out, "\n### `{}`\n\n{}\n", op.name, op.does);

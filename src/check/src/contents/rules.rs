@@ -40,7 +40,7 @@ impl<'a> ContentsContext<'a> {
         let mut at = value;
         for _ in 0..RENAMED {
             let renames = |op: &Op| match self.program.role(*op) {
-                OpRole::Transpose | OpRole::Reshape => true,
+                OpRole::Transpose | OpRole::Reshape | OpRole::Permute => true,
                 OpRole::Elementwise => self.program.has_same_bits(*op),
                 OpRole::Convert => {
                     !self.plan.exchanges.iter().any(|e| e.op == *op)

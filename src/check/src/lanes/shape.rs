@@ -430,6 +430,17 @@ pub(crate) fn broadcast(
     slices(plan, op, stays, large, small)
 }
 
+/// Where the element of this number is once two groups of dimensions have changed places: element
+/// `r` of run `b` of group `a` is then that of run `a` of group `b`.
+fn permuted(number: u64, [left, right, run]: [u32; 3]) -> Option<u64> {
+    let [left, right, run] = [left, right, run].map(u64::from);
+    let (runs, within) = (number.checked_div(run)?, number.checked_rem(run)?);
+    let (groups, b) = (runs.checked_div(right)?, runs.checked_rem(right)?);
+    let (outer, a) = (groups.checked_div(left)?, groups.checked_rem(left)?);
+    let runs = outer.checked_mul(right)?.checked_add(b)?.checked_mul(left)?.checked_add(a)?;
+    runs.checked_mul(run)?.checked_add(within)
+}
+
 /// The same place has the same element, counted row by row, under either shape.
 #[inline(never)]
 pub(crate) fn reshape(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
@@ -452,6 +463,10 @@ pub(crate) fn reshape(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Res
         for warp in 0..warps {
             for lane in 0..lanes {
                 let (a, b) = (number(from, place, lane, warp), number(to, place, lane, warp));
+                let a = match program.exchanged_groups(op) {
+                    Some(groups) => a.and_then(|a| permuted(a, groups)),
+                    None => a.filter(|_| program.role(op) == OpRole::Reshape),
+                };
                 if a.is_none() || a != b {
                     let (warp, lane) = (byte(warp), byte(lane));
                     return Err(Violation::Slice { op, warp, lane, place: narrow(place) });

@@ -76,7 +76,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 role if role.is_composed() => {}
                 OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
                 OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
-                OpRole::Transpose | OpRole::Reshape => self.rename(op)?,
+                OpRole::Transpose | OpRole::Reshape | OpRole::Permute => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,
                 OpRole::Reduce => self.reduce(op, open)?,
                 OpRole::Constant => self.constant(op)?,
@@ -170,7 +170,12 @@ impl LowerContext<'_, '_, '_, '_> {
 fn shapes(role: OpRole) -> bool {
     matches!(
         role,
-        OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Reshape | OpRole::Broadcast
+        OpRole::Reduce
+            | OpRole::Convert
+            | OpRole::Transpose
+            | OpRole::Reshape
+            | OpRole::Permute
+            | OpRole::Broadcast
     )
 }
 

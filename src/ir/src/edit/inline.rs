@@ -9,6 +9,7 @@ use crate::attr_names;
 use crate::data::ValueData;
 use crate::edit::edit_ops::Edit;
 use crate::edit::pointers::{fill_tiles, follow_pointers};
+use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
 use crate::handle::{Op, TextRef, Value};
@@ -68,6 +69,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     fill_tiles(program, kernel)?;
     follow_pointers(program, kernel)?;
     count_loops(program, kernel)?;
+    lower_ranks(program, kernel)?;
     program.renumber();
     Ok(kernel)
 }

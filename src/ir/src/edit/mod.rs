@@ -1,11 +1,14 @@
 //! Changing a program, and making one without text.
 
+pub(crate) mod batches;
 pub(crate) mod builder;
 pub(crate) mod clone;
 pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
+pub(crate) mod permute;
 pub(crate) mod pointers;
+pub(crate) mod ranks;
 pub(crate) mod recurrences;
 pub(crate) mod regions;

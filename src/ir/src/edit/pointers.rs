@@ -89,7 +89,13 @@ fn is_distance(program: &Program<'_, '_>, value: Value, shape: Shape) -> bool {
 }
 
 /// Makes an operation that stands for another one, about which errors are.
-fn made(program: &mut Program<'_, '_>, op: Op, decl: OpId, ins: &[Value], ty: Type) -> Edit<Value> {
+pub(crate) fn made(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    decl: OpId,
+    ins: &[Value],
+    ty: Type,
+) -> Edit<Value> {
     let name = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
     let new = program.insert_before(op, decl, ins, &[ty])?;
     program.pools.edit::<OpData>(new.index(), |data| data.name = name)?;

@@ -9,6 +9,7 @@ pub(crate) mod journal;
 pub(crate) mod limits;
 pub(crate) mod number;
 pub(crate) mod parallel;
+pub(crate) mod ranks;
 pub(crate) mod round;
 pub(crate) mod seed;
 pub(crate) mod support;

@@ -64,7 +64,7 @@ impl Planner<'_, '_, '_, '_> {
                     self.collect_number(op)?
                 }
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
-                OpRole::Reshape => self.collect_reshaped(op)?,
+                OpRole::Reshape | OpRole::Permute => self.collect_reshaped(op)?,
                 OpRole::Matrix
                 | OpRole::For
                 | OpRole::Yield
@@ -88,7 +88,12 @@ impl Planner<'_, '_, '_, '_> {
         let [from, to] = [self.program.operand(op, 0), self.program.result(op, 0)]
             .map(|value| value.and_then(|value| tile_shape(self.program, value)));
         let (from, to) = (from.ok_or(PlanError::Extents(op))?, to.ok_or(PlanError::Extents(op))?);
-        match Fragment::new(from).reshaped(to) {
+        let from = Fragment::new(from);
+        let from = match self.program.exchanged_groups(op) {
+            Some([left, right, run]) => from.exchanged(left, right, run),
+            None => (self.program.role(op) == OpRole::Reshape).then_some(from),
+        };
+        match from.and_then(|from| from.reshaped(to)) {
             Some(_) => Ok(()),
             None => Err(PlanError::Reshape(op)),
         }

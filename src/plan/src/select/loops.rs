@@ -32,7 +32,8 @@ pub(crate) fn collect_loops(
             | OpRole::Reduce
             | OpRole::Broadcast
             | OpRole::Convert
-            | OpRole::Transpose => return Err(PlanError::Unsupported(op)),
+            | OpRole::Transpose
+            | OpRole::Permute => return Err(PlanError::Unsupported(op)),
             _ => continue,
         }
         let value = program.result(op, 0).ok_or(PlanError::Unsupported(op))?;

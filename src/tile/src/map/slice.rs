@@ -99,6 +99,47 @@ impl Fragment {
         panel.wrapping_mul(weight).wrapping_add(out)
     }
 
+    /// The same distribution of a tile whose elements, counted row by row, are `left` groups of
+    /// `right` runs each, after these groups and runs have changed places: what was run `b` of group
+    /// `a` is run `a` of group `b`. `None` where one of the numbers is no power of two, or the tile
+    /// has not so many elements in one panel, or panels beside each other.
+    #[must_use]
+    pub fn exchanged(&self, left: u32, right: u32, run: u32) -> Option<Self> {
+        use crate::map::log2_exact;
+        let (a, b) = (log2_exact(u64::from(left))?, log2_exact(u64::from(right))?);
+        let run = log2_exact(u64::from(run))?;
+        let fits = u32::from(a)
+            .checked_add(u32::from(b))?
+            .checked_add(u32::from(run))
+            .is_some_and(|bits| bits <= u32::from(self.shape.total()));
+        let whole =
+            (self.shape.rows == 0 && self.shape.grid.rows == 1) || self.shape.grid.cols == 1;
+        if !fits || !whole {
+            return None;
+        }
+        let low = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
+        let moved = |e: &u32| {
+            let up = |e: u32, bits: u8| e.checked_shl(u32::from(bits)).unwrap_or(0);
+            let down = |e: u32, bits: u8| e.checked_shr(u32::from(bits)).unwrap_or(0);
+            let above = run.saturating_add(a).saturating_add(b);
+            let own = (down(*e, run) & low(b), down(*e, run.saturating_add(b)) & low(a));
+            let both = up(own.0, a) | own.1;
+            up(down(*e, above), above) | up(both, run) | (*e & low(run))
+        };
+        let mut out = Self { by_rows: true, ..*self };
+        fn all<const N: usize>(
+            list: &mut crate::map::Columns<u32, N>,
+            moved: impl Fn(&u32) -> u32,
+        ) -> Option<()> {
+            let mut new = crate::map::Columns::new();
+            list.as_slice().iter().all(|e| new.push(moved(e))).then(|| *list = new)
+        }
+        all(&mut out.register, moved)?;
+        all(&mut out.lane, moved)?;
+        all(&mut out.warp, moved)?;
+        Some(out)
+    }
+
     /// The same distribution of a tile with the same elements in the same order, row by row, and
     /// another shape; `None` where panels stand beside each other, so that rows go on in the next.
     #[must_use]

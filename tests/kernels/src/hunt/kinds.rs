@@ -15,6 +15,7 @@ use super::nests::nests;
 use super::parts::parts;
 use super::places::places;
 use super::program::{Id, Program, Type};
+use super::ranks::ranks;
 use super::recurrences::{RECURRENCES, recurrences};
 use super::revisit::revisit;
 use super::spread::spread;
@@ -25,7 +26,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 35] = [
+pub const KINDS: [(&str, Make); 36] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -61,6 +62,7 @@ pub const KINDS: [(&str, Make); 35] = [
     ("maps", maps),
     (CALLS, calls),
     (RECURRENCES, recurrences),
+    ("ranks", ranks),
 ];
 
 /// A program of a kind.

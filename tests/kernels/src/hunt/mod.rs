@@ -22,6 +22,7 @@ mod parts;
 mod places;
 pub mod planted;
 pub mod program;
+mod ranks;
 mod recurrences;
 pub mod report;
 mod revisit;

@@ -4,10 +4,10 @@ use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
 use crate::judge::block_counts;
 use crate::loops::{inferred, memory};
 use crate::maps::KernelMap;
-use crate::{Room, checked};
+use crate::{Pools, Room, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
-use lanebook::ir::{LargeStorage, Options, Program, isolate_kernel, parse, verify};
+use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
 use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,14 +83,14 @@ pub struct Emitted {
 
 /// Storage that one program after the other is compiled in.
 pub struct Workshop {
-    pools: Box<LargeStorage>,
+    pools: Box<Pools>,
     room: Box<Room>,
     loops: LoopMemory,
 }
 
 impl Default for Workshop {
     fn default() -> Self {
-        Self { pools: Box::new(LargeStorage::new()), room: Box::new(Room::new()), loops: memory() }
+        Self { pools: Box::new(Pools::new()), room: Box::new(Room::new()), loops: memory() }
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn compute(
     let a = tiles.first().ok_or("no operand")?;
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
+        "permute" => permuted(a, attributes)?,
         "arith.bitcast" | "tt.bitcast" => same_bits(a, element)?,
         "cast" if a.element.is_whole() || element.is_whole() => whole_cast(a, element)?,
         "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
@@ -90,6 +91,16 @@ fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {
         _ if a.element.bits() > to.bits() => resized("arith.trunci", a, to),
         _ => resized(if plain(a.element) { "arith.extui" } else { "arith.extsi" }, a, to),
     }
+}
+
+/// A tile as one of four dimensions, of which the inner two change places.
+fn permuted(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
+    let number = |key| attribute(attributes, key).and_then(|v| v.parse::<usize>().ok());
+    let (left, right) = number("left").zip(number("right")).ok_or("no groups")?;
+    let run = number("run").unwrap_or(1);
+    let outer = a.items.len() / (left * right * run);
+    let shape = vec![outer, left, right, run];
+    transpose(&Tile { shape, ..a.clone() }, "order = [0, 2, 1, 3]")
 }
 
 fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
@@ -243,17 +254,29 @@ fn product(element: Element, items: &[Item]) -> Item {
 }
 
 fn broadcast(a: &Tile, attributes: &str, shape: &[usize]) -> Said<Vec<Item>> {
-    let [rows, cols] = *shape else { return Err("two dimensions are known".to_string()) };
     let axis = attribute(attributes, "axis").and_then(|v| v.parse::<usize>().ok());
-    let (height, width) = match (&a.shape[..], axis) {
-        ([n], Some(1)) => (*n, 1),
-        ([n], Some(0)) => (1, *n),
-        ([h, w], _) => (*h, *w),
-        _ => return Err("no axis".to_string()),
-    };
-    let pick = |i: usize, extent: usize| if extent == 1 { 0 } else { i };
-    Ok((0..rows * cols)
-        .map(|i| a.items[pick(i / cols, height) * width + pick(i % cols, width)])
+    // With one element along a dimension that the operand lacks.
+    let mut extents = a.shape.clone();
+    if extents.len() + 1 == shape.len() {
+        extents.insert(axis.filter(|axis| *axis < shape.len()).ok_or("no axis")?, 1);
+    }
+    let fits = |(own, to): (&usize, &usize)| own == to || *own == 1;
+    if extents.len() != shape.len() || !extents.iter().zip(shape).all(fits) {
+        return Err("extents that cannot be repeated".to_string());
+    }
+    let count = shape.iter().product();
+    Ok((0..count)
+        .map(|i: usize| {
+            let (mut rest, mut step, mut at) = (i, 1, 0);
+            for (own, to) in extents.iter().zip(shape).rev() {
+                if *own > 1 {
+                    at += rest % to * step;
+                }
+                step *= own;
+                rest /= to;
+            }
+            a.items[at]
+        })
         .collect())
 }
 

@@ -143,8 +143,40 @@ fn extents(a: &Tile, shape: &[usize]) -> Said<(usize, usize, usize)> {
     if m == rows { Ok((*m, *n, *k)) } else { Err("another number of rows".to_string()) }
 }
 
-/// A product of matrices; subnormal factors of the types that the unit flushes are zero.
+/// Products of matrices, as many side by side as there are places along the dimensions in front.
+fn side_by_side(
+    tiles: &[Tile],
+    shape: &[usize],
+    one: impl Fn(&[Tile], &[usize]) -> Said<Vec<Item>>,
+) -> Said<Vec<Item>> {
+    let front = shape.len().checked_sub(2).ok_or("no matrix")?;
+    if tiles.iter().any(|tile| tile.shape.get(..front) != shape.get(..front)) {
+        return Err("extents that do not fit".to_string());
+    }
+    let mut out = Vec::new();
+    for at in 0..shape[..front].iter().product() {
+        let matrix = |tile: &Tile| {
+            let size: usize = tile.shape[front..].iter().product();
+            let items = tile.items[at * size..(at + 1) * size].to_vec();
+            Tile { shape: tile.shape[front..].to_vec(), element: tile.element, items }
+        };
+        let matrices: Vec<Tile> = tiles.iter().map(matrix).collect();
+        out.extend(one(&matrices, &shape[front..])?);
+    }
+    Ok(out)
+}
+
+/// Products of matrices; subnormal factors of the types that the unit flushes are zero.
 pub(super) fn multiply(
+    tiles: &[Tile],
+    shape: &[usize],
+    element: Element,
+    unit: &UnitArithmetic,
+) -> Said<Vec<Item>> {
+    side_by_side(tiles, shape, |tiles, shape| multiply_one(tiles, shape, element, unit))
+}
+
+fn multiply_one(
     tiles: &[Tile],
     shape: &[usize],
     element: Element,
@@ -176,8 +208,17 @@ pub(super) fn multiply(
     Ok(out)
 }
 
-/// A product of matrices whose factors are scaled, runs along the depth at a time.
+/// Products of matrices whose factors are scaled, runs along the depth at a time.
 pub(super) fn scaled(
+    tiles: &[Tile],
+    shape: &[usize],
+    element: Element,
+    unit: &UnitArithmetic,
+) -> Said<Vec<Item>> {
+    side_by_side(tiles, shape, |tiles, shape| scaled_one(tiles, shape, element, unit))
+}
+
+fn scaled_one(
     tiles: &[Tile],
     shape: &[usize],
     element: Element,

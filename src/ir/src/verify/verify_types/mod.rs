@@ -52,7 +52,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         OpRole::Matrix => at.matrix(),
         OpRole::Convert => at.same(ValueSlot::Operand(0), ValueSlot::Result(0), true),
         OpRole::Transpose => at.transpose(),
-        OpRole::Reshape => at.reshape(),
+        OpRole::Reshape | OpRole::Permute => at.reshape(),
         OpRole::Join => [ValueSlot::Operand(0), ValueSlot::Operand(1)]
             .into_iter()
             .try_for_each(|half| at.halves(ValueSlot::Result(0), half)),

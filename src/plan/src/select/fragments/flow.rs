@@ -42,6 +42,10 @@ enum FragmentRelation {
     Shaped,
     /// It has the same elements in the same order under another shape.
     Reshaped,
+    /// The same after two groups of its dimensions have changed places, as the operation says.
+    Permuted,
+    /// The same before.
+    PermutedBack,
 }
 
 impl FragmentRelation {
@@ -56,6 +60,14 @@ impl FragmentRelation {
             Self::Same => Some(*from),
             Self::Transposed => Some(from.transposed()),
             Self::Reshaped => from.reshaped(tile_shape(program, value)?),
+            Self::Permuted => {
+                let [left, right, run] = program.exchanged_groups(op)?;
+                from.exchanged(left, right, run)?.reshaped(tile_shape(program, value)?)
+            }
+            Self::PermutedBack => {
+                let [left, right, run] = program.exchanged_groups(op)?;
+                from.exchanged(right, left, run)?.reshaped(tile_shape(program, value)?)
+            }
             Self::Shaped => {
                 let (_, small, how) = shaping(program, op)?;
                 how.of(from, tile_shape(program, small)?)
@@ -273,6 +285,7 @@ fn backward(
                 }
             }
             OpRole::Matrix => send(program.operand(op, 2), FragmentRelation::Same, op),
+            OpRole::Permute => send(program.operand(op, 0), FragmentRelation::PermutedBack, op),
             OpRole::Load => {
                 program.beside_moved(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
             }
@@ -346,6 +359,7 @@ fn forward(
                     send(Some(v), FragmentRelation::Same, user);
                 }
             }
+            OpRole::Permute => send(program.result(user, 0), FragmentRelation::Permuted, user),
             OpRole::Store | OpRole::Atomic => {
                 for v in program.beside_moved(user).chain(program.operand(user, 0)) {
                     send(Some(v), FragmentRelation::Same, user);

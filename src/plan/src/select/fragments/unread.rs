@@ -63,6 +63,7 @@ fn is_pure(program: &Program<'_, '_>, op: Op) -> bool {
             | OpRole::Broadcast
             | OpRole::Transpose
             | OpRole::Reshape
+            | OpRole::Permute
             | OpRole::Convert
     ) && program.results(op).next().is_some()
         || program.role(op).is_composed()
