@@ -19,6 +19,7 @@
 //! | `iter` [`profile`] [`linear`] | a leaf, the tree, the matrix over GF(2) |
 //! | [`layout`] `query` `apply` | the strided form, questions about it, what it does to a coordinate |
 //! | [`ops`] [`convert`] | its algebra (compose, divide, invert), and the way to the linear form |
+//! | [`packed`] | a layout in a few bytes |
 //! | [`cute`] [`tirx`] [`triton`] [`tilelang`] | what each peer has beyond that, in its own words |
 //! | [`notation`] | text of every peer, read and written |
 //! | [`words`] `explain` | what errors say to a person, without formatting |
@@ -63,6 +64,7 @@ pub mod num;
 pub mod ops;
 #[doc(hidden)]
 pub mod order;
+pub mod packed;
 pub mod post;
 pub mod profile;
 mod query;

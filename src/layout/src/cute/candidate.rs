@@ -5,7 +5,7 @@
 //! leaves the parser ([`crate::notation::basis`]).
 
 use super::canon::canonical;
-use super::intern::{Arena, LayoutId};
+use super::intern::{Arena, ArenaId};
 use crate::error::{Error, Result};
 use crate::layout::LayoutRef;
 use crate::post::Swizzle;
@@ -46,9 +46,9 @@ pub enum PositionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayoutCandidate {
     /// The layout as it was written, with its tree: the list of bases.
-    pub written: LayoutId,
+    pub written: ArenaId,
     /// Its canonical form: the normalized strides.
-    pub normal: LayoutId,
+    pub normal: ArenaId,
     /// What its positions are.
     pub kind: PositionKind,
     /// The swizzle, part of the layout's identity.

@@ -4,7 +4,7 @@
 //! costs a hash and, in general, one comparison.
 //!
 //! ```
-//! use lanebook_layout::cute::intern::{Arena, LayoutId, Record};
+//! use lanebook_layout::cute::intern::{Arena, ArenaId, Record};
 //! use lanebook_layout::{AxisId, Iter, NoSyms, Offset, WellKnown, notation};
 //!
 //! let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
@@ -12,7 +12,7 @@
 //! let (mut tokens, mut offsets) = ([0; 64], [Offset::new(0, AxisId::M); 8]);
 //! let mut arena = Arena::new(&mut records, &mut iters, &mut tokens, &mut offsets);
 //! assert!(arena.is_empty());
-//! let first: LayoutId = arena.intern(&of("(8,8):(8,1)").view()).unwrap();
+//! let first: ArenaId = arena.intern(&of("(8,8):(8,1)").view()).unwrap();
 //! assert_eq!(arena.intern(&of("(8,8):(8,1)").view()), Ok(first));
 //! assert_ne!(arena.intern(&of("(8,8):(1,8)").view()), Ok(first));
 //! assert_eq!(arena.len(), 2);
@@ -29,7 +29,7 @@ use core::hash::{Hash, Hasher};
 /// their numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct LayoutId(u16);
+pub struct ArenaId(u16);
 
 /// A slot of an arena.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl<'s> Arena<'s> {
     /// # Errors
     /// [`Error::Capacity`] of [`Limit::Arena`] if there is no room (nothing is changed then); those
     /// of [`LayoutRef::check`].
-    pub fn intern(&mut self, l: &LayoutRef<'_>) -> Result<LayoutId> {
+    pub fn intern(&mut self, l: &LayoutRef<'_>) -> Result<ArenaId> {
         l.check()?;
         let hash = hash_of(l);
         let slots = self.records.len().min(usize::from(u16::MAX));
@@ -102,7 +102,7 @@ impl<'s> Arena<'s> {
             Error::Capacity { limit: Limit::Arena, max: u32::try_from(slots).unwrap_or(u32::MAX) };
         let start = usize::try_from(hash).ok().and_then(|h| h.checked_rem(slots)).ok_or(full)?;
         for k in (start..slots).chain(0..start) {
-            let id = LayoutId(u16::try_from(k).map_err(|_| full)?);
+            let id = ArenaId(u16::try_from(k).map_err(|_| full)?);
             let record = *self.records.get(k).ok_or(full)?;
             if !record.used {
                 let record = self.store(l, hash)?;
@@ -120,7 +120,7 @@ impl<'s> Arena<'s> {
 
     /// The layout with this number.
     #[must_use]
-    pub fn get(&self, id: LayoutId) -> Option<LayoutRef<'_>> {
+    pub fn get(&self, id: ArenaId) -> Option<LayoutRef<'_>> {
         let r = self.records.get(usize::from(id.0)).filter(|r| r.used)?;
         let iters = self.iters.get(usize::try_from(r.iters).ok()?..)?;
         let (shard, rest) = iters.split_at_checked(usize::from(r.shard))?;

@@ -36,7 +36,7 @@ pub use basis::{
 pub use basis_tile::complement_in;
 pub use canon::{canonical, equivalent};
 pub use coords::{congruent, crd2crd, crd2idx, evaluate, idx2crd, weakly_congruent};
-pub use intern::{Arena, LayoutId};
+pub use intern::{Arena, ArenaId};
 pub use make::{
     ThreadValue, make_identity_layout, make_layout, make_layout_like, make_layout_tv,
     make_ordered_layout, tile_to_shape, tiles_of,

@@ -16,6 +16,7 @@ mod large;
 mod laws;
 mod linear;
 mod notation;
+mod packed;
 mod refusals;
 mod seed_cute;
 mod seed_tirx;
