@@ -24,11 +24,11 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         "src/ir",
         &["layout", "tables"],
         &[
-            &["handle", "rewrite"],
+            &["chains", "handle", "rewrite"],
             &["attr_names", "error", "types"],
             &["explain", "sheet"],
             &[
-                "attr+bounds+number+data+storage+program+query+text+edit+index_expr+expr+full+fixed_handles+graph",
+                "attr+bounds+number+data+storage+program+query+text+edit+expr+full+layouts+fixed_handles+graph",
             ],
             &["verify"],
             &["detail"],
@@ -205,7 +205,7 @@ const ALGEBRA: Floors = &[
     &["iter"],
     &["profile", "linear"],
     &["layout"],
-    &["apply", "query"],
+    &["apply", "packed", "query"],
     &["ops"],
     &["convert"],
     &["cute", "tirx", "triton"],
@@ -565,6 +565,28 @@ fn architectures_are_asked_not_walked() {
 fn kinds(text: &str) -> BTreeSet<String> {
     let all = text.split("Capability::").skip(1);
     all.map(|rest| words(rest).into_iter().next().expect("a kind")).collect()
+}
+
+/// Layouts are read with the program: what chooses, emits and checks has no reader of their texts.
+#[test]
+fn layouts_are_read_with_the_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut read, mut readers) = (0, Vec::new());
+    for folder in ["src/tile", "src/plan", "src/emit", "src/check"] {
+        for path in sources(&root.join(folder), root) {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if path.components().any(|c| c.as_os_str() == "tests") || name.ends_with("tests") {
+                continue;
+            }
+            read += 1;
+            let text = code(&fs::read_to_string(&path).expect("a source"));
+            if words(&text).iter().any(|word| word == "notation") {
+                readers.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(read > 100, "{read} sources");
+    assert!(readers.is_empty(), "read by {}", readers.join(", "));
 }
 
 /// `rules/asks.ron` is the one list of what the engine asks: every kind of capability that a source

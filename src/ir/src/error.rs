@@ -97,7 +97,7 @@ pub enum Pool {
     Text,
     /// Names, types or values in one list.
     List,
-    /// Layout texts that passes write, in cells.
+    /// Layouts that were read, and layout texts that passes write, in cells.
     Made,
     /// Layouts that are weighed against each other.
     Layouts,

@@ -58,7 +58,7 @@ impl Pool {
             Self::Rank => "dimensions",
             Self::Text => "bytes of text",
             Self::List => "entries in one list",
-            Self::Made => "cells of layout text that passes write",
+            Self::Made => "cells of layouts that the text or a pass writes",
             Self::Layouts => "layouts to weigh against each other",
             Self::Entries => "values in the layouts that they are computed in",
         }

@@ -28,8 +28,9 @@
 //! | --- | --- |
 //! | `handle` `types` `attr` `attr_names` `number` | the small `Copy` types everything speaks in |
 //! | `error` `explain` [`detail`] | what goes wrong: as values, as sentences for hosts, as numbers |
-//! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` `index_expr` `expr` `bounds` `full` `fixed_handles` | questions |
+//! | `data` `storage` `chains` | records, pools, free lists, undo journal, what is found by hash |
+//! | `layouts` | written layouts, read once |
+//! | `program` `query` `expr` `bounds` `full` `fixed_handles` | questions |
 //! | [`edit`] | changes, and making a program without text |
 //! | `text` | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
@@ -56,6 +57,7 @@ mod attr;
 #[doc(hidden)]
 pub mod attr_names;
 mod bounds;
+mod chains;
 mod data;
 pub mod detail;
 pub mod edit;
@@ -66,7 +68,7 @@ mod fixed_handles;
 mod full;
 mod graph;
 mod handle;
-mod index_expr;
+mod layouts;
 mod number;
 mod program;
 mod query;
@@ -93,11 +95,12 @@ pub use crate::error::{
 pub use crate::expr::affine::AffineStep;
 pub use crate::expr::grid::{GridError, GridStack, GridStep};
 #[doc(hidden)]
+pub use crate::expr::index_expr::{IndexFacts, IndexStep};
+#[doc(hidden)]
 pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};
-#[doc(hidden)]
-pub use crate::index_expr::{IndexFacts, IndexStep};
+pub use crate::layouts::{LayoutFault, LayoutId, PositionOrder};
 pub use crate::program::{Carried, Def, Loop, Program};
 pub use crate::storage::{LargeStorage, Mark, PoolUsage, Pools, SmallStorage, Storage};
 pub use crate::text::parse::{Options, parse};

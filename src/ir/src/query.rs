@@ -4,7 +4,8 @@
 //! As in `program`: total answers, no allocation, no recursion, no panic.
 use crate::attr::{Attr, AttrValue, Literal};
 use crate::attr_names;
-use crate::data::{AttrData, AttrKind, ValueData, ValueKind};
+use crate::chains::Digest;
+use crate::data::{AliasData, AttrData, AttrKind, ValueData, ValueKind};
 use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
 use crate::types::{TileEncoding, Type};
@@ -301,11 +302,17 @@ impl<'t> Program<'_, 't> {
     /// What stands behind `#name` in the text (`#name = ...` before the functions).
     #[must_use]
     pub fn alias(&self, name: &str) -> Option<&'t str> {
-        self.pools
-            .aliases
-            .iter()
-            .find(|alias| self.text(alias.name) == name)
-            .map(|alias| self.text(alias.body))
+        self.alias_data(name).map(|alias| self.text(alias.body))
+    }
+    /// Where the text first has the name of a layout.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn alias_name(&self, name: &str) -> Option<TextRef> {
+        self.alias_data(name).map(|alias| alias.name)
+    }
+    /// The same with the places of both texts.
+    pub(crate) fn alias_data(&self, name: &str) -> Option<&AliasData> {
+        self.pools.find_alias(Digest::of(name), |alias| self.text(alias.name) == name)
     }
 
     /// Aliases in the order of the text: name without `#`, and what stands behind it.

@@ -3,6 +3,7 @@
 //!
 //! A number stands for a text at a shape for as long as the program is there: its map is worked out
 //! once, whatever passes run. Plain data without meaning of its own: see `remat`.
+use crate::chains::chain_of;
 use crate::handle::Value;
 use crate::types::{Shape, TileEncoding};
 use heapless::VecView;
@@ -14,10 +15,6 @@ pub const NONE: u16 = u16::MAX;
 /// A use that wants no layout in particular, or one that has no number this small.
 #[doc(hidden)]
 pub const ANY: u8 = u8::MAX;
-
-/// Chains of a table of names: those of values while a text is read, then those of layouts.
-pub(crate) const BUCKETS: usize = 256;
-const _: () = assert!(BUCKETS / 2 <= 256);
 
 /// A layout at a shape, with what comparing it takes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -100,7 +97,8 @@ const OUTSIDE: u16 = 0xff;
 /// How a value is made.
 const MADE: u16 = 0x7f00;
 
-/// A value of the program, by its handle's index.
+/// A value of the program, by its handle's index. While a text is read, the values with names of
+/// one hash begin at `first`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct TableValue {
@@ -171,9 +169,8 @@ pub struct LayoutTable<'s> {
     layouts: &'s mut VecView<LayoutRecord>,
     /// The architecture that layouts were measured for, by number.
     target: Option<Option<u16>>,
-    /// First layout + 1 by hash of text (the first half) and by digest of map. Names of values,
-    /// while a text is read.
-    pub(crate) buckets: &'s mut [u16; BUCKETS],
+    /// First layout + 1 by hash of text (the first half) and by digest of map.
+    pub(crate) buckets: &'s mut [u16],
     /// By the handle's index of a type: its layout.
     pub by_type: &'s mut VecView<u16>,
     derived: &'s mut VecView<Derived>,
@@ -188,7 +185,7 @@ pub struct LayoutTable<'s> {
 /// What a table is made of.
 pub struct LayoutTableParts<'s> {
     pub layouts: &'s mut VecView<LayoutRecord>,
-    pub buckets: &'s mut [u16; BUCKETS],
+    pub buckets: &'s mut [u16],
     pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<ValueInLayout>,
@@ -198,21 +195,22 @@ pub struct LayoutTableParts<'s> {
     pub flow: &'s mut VecView<Flow>,
 }
 
-/// The chain of a hash: one of the first half.
-const fn by_text(hash: u32) -> usize {
-    ((hash ^ (hash >> 16)) as usize) & (BUCKETS / 2 - 1)
+/// The chain of a hash: one of the first half, of 256 at most.
+fn by_text(hash: u32, buckets: usize) -> usize {
+    chain_of(hash, (buckets / 2).min(256))
 }
 
 /// The chain of a map: one of the second half.
-const fn by_map(whole: [u32; 2]) -> usize {
-    by_text(whole[0] ^ whole[1]) | (BUCKETS / 2)
+fn by_map(whole: [u32; 2], buckets: usize) -> usize {
+    let half = buckets / 2;
+    chain_of(whole[0] ^ whole[1], half).saturating_add(half.max(1))
 }
 
 /// Puts a layout first in its two chains.
-fn chain(buckets: &mut [u16; BUCKETS], number: u16, record: &mut LayoutRecord) {
+fn chain(buckets: &mut [u16], number: u16, record: &mut LayoutRecord) {
     let links = [
         (usize::from(record.chain), &mut record.next),
-        (by_map(record.whole), &mut record.next_map),
+        (by_map(record.whole, buckets.len()), &mut record.next_map),
     ];
     for (bucket, next) in links {
         if let Some(head) = buckets.get_mut(bucket) {
@@ -245,21 +243,22 @@ impl<'s> LayoutTable<'s> {
     pub fn capacity(&self) -> usize {
         self.layouts.capacity()
     }
-    /// What a hash says of a layout's text at a shape.
-    pub fn hash(text: &str, shape: &Shape) -> u32 {
+    /// The hash of a layout of some digest at a shape.
+    pub fn hash(digest: u32, shape: &Shape) -> u32 {
         let mix = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
-        let hash = text.bytes().fold(0x811c_9dc5, |hash, byte| mix(hash, u32::from(byte)));
-        shape.iter().fold(hash, |hash, extent| mix(hash, extent.unwrap_or(u32::MAX)).rotate_left(5))
+        shape
+            .iter()
+            .fold(digest, |hash, extent| mix(hash, extent.unwrap_or(u32::MAX)).rotate_left(5))
     }
     /// The layout with a hash of which something holds; of several the first.
     pub fn find(&self, hash: u32, holds: impl Fn(&LayoutRecord) -> bool) -> Option<u16> {
-        self.walk(by_text(hash), |record| record.next, holds)
+        self.walk(by_text(hash, self.buckets.len()), |record| record.next, holds)
     }
     /// The first layout that is known to have this map at this shape.
     pub fn find_map(&self, whole: [u32; 2], shape: &Shape) -> Option<u16> {
         let same =
             |record: &LayoutRecord| record.known && record.whole == whole && record.shape == *shape;
-        self.walk(by_map(whole), |record| record.next_map, same)
+        self.walk(by_map(whole, self.buckets.len()), |record| record.next_map, same)
     }
     fn walk(
         &self,
@@ -285,7 +284,7 @@ impl<'s> LayoutTable<'s> {
         if self.layouts.len() == self.layouts.capacity() {
             return None;
         }
-        record.chain = by_text(hash) as u8;
+        record.chain = u8::try_from(by_text(hash, self.buckets.len())).unwrap_or(u8::MAX);
         chain(self.buckets, number, &mut record);
         self.layouts.push(record).ok()?;
         Some(number)

@@ -4,20 +4,22 @@
 //! nothing; every write while a mark is open is recorded first, so that [`Pools::undo`] restores
 //! the records bit by bit. A record is kept in the journal once for each mark, however often it is
 //! written: the journal grows with the records that are touched.
+use crate::chains::{Chains, Digest};
 use crate::data::{
     AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData,
 };
 use crate::error::{ErrorKind, Pool};
 use crate::handle::MAX_HANDLES;
 use crate::sheet::{
-    Arc, BUCKETS, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue,
-    ValueInLayout,
+    Arc, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue, ValueInLayout,
 };
 use crate::types::{TileEncoding, Type};
 use heapless::{Vec, VecView};
 
-/// Bytes of a cell of layout text that passes write.
+/// Bytes of a cell of layouts that were read, and of layout text that passes write.
 const MADE_CELL: usize = 24;
+/// Cells that have numbers.
+const MAX_MADE: usize = 0xfff0;
 
 /// Fixed-capacity storage for one program. `const`-constructible, so it can be a static or lie on a
 /// stack.
@@ -68,13 +70,19 @@ pub struct Storage<
     arcs: Vec<Arc, VALUES>,
     flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
-    buckets: [u16; BUCKETS],
+    buckets: [u16; TYPES],
+    type_links: [u16; TYPES],
+    type_heads: [u16; TYPES],
+    alias_links: [u16; TYPES],
+    alias_heads: [u16; TYPES],
+    made_links: [u16; TYPES],
+    made_heads: [u16; TYPES],
 }
 
 /// Storage for a kernel of up to 64 operations: about 24 KiB.
 pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 188>;
 /// Storage for up to 1,024 operations.
-pub type LargeStorage = Storage<1024, 1536, 2816, 512, 128, 128, 4096>;
+pub type LargeStorage = Storage<1024, 1536, 2816, 512, 120, 128, 4096>;
 
 impl<
     const OPS: usize,
@@ -109,7 +117,13 @@ impl<
             arcs: Vec::new(),
             flow: Vec::new(),
             journal: Vec::new(),
-            buckets: [0; BUCKETS],
+            buckets: [0; TYPES],
+            type_links: [0; TYPES],
+            type_heads: [0; TYPES],
+            alias_links: [0; TYPES],
+            alias_heads: [0; TYPES],
+            made_links: [0; TYPES],
+            made_heads: [0; TYPES],
         }
     }
     /// The pools, for [`Program`](crate::Program)'s constructors. What was in them is forgotten
@@ -126,6 +140,9 @@ impl<
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
+            by_type: Chains { links: &mut self.type_links, heads: &mut self.type_heads },
+            by_alias: Chains { links: &mut self.alias_links, heads: &mut self.alias_heads },
+            by_made: Chains { links: &mut self.made_links, heads: &mut self.made_heads },
             sheet: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
                 buckets: &mut self.buckets,
@@ -182,9 +199,12 @@ pub struct Pools<'s> {
     pub(crate) types: &'s mut VecView<Type>,
     pub(crate) regions: &'s mut VecView<RegionData>,
     pub(crate) blocks: &'s mut VecView<BlockData>,
-    #[doc(hidden)]
-    pub aliases: &'s mut VecView<AliasData>,
+    pub(crate) aliases: &'s mut VecView<AliasData>,
     made: &'s mut VecView<[u8; MADE_CELL]>,
+    /// Types, names of layouts and texts of layouts by their hashes.
+    by_type: Chains<'s>,
+    by_alias: Chains<'s>,
+    by_made: Chains<'s>,
     /// What the pass over conversions weighs; empty between passes.
     #[doc(hidden)]
     pub sheet: LayoutTable<'s>,
@@ -255,6 +275,9 @@ impl Pools<'_> {
         self.blocks.clear();
         self.aliases.clear();
         self.made.clear();
+        self.by_type.clear();
+        self.by_alias.clear();
+        self.by_made.clear();
         self.sheet.forget();
         self.journal.clear();
         self.free = [0; FREE_LISTS];
@@ -358,20 +381,37 @@ impl Pools<'_> {
         Ok(())
     }
 
+    /// The type with a hash of which something holds.
+    pub(crate) fn find_type(&self, hash: u32, holds: impl Fn(&Type) -> bool) -> Option<usize> {
+        self.by_type.find(hash, |index| self.types.get(index).is_some_and(&holds))
+    }
     /// Adds a type's record (types are never freed).
-    pub(crate) fn add_type(&mut self, ty: Type) -> Result<usize, ErrorKind> {
+    pub(crate) fn add_type(&mut self, ty: Type, hash: u32) -> Result<usize, ErrorKind> {
         let (index, limit) = (self.types.len(), self.types.capacity().min(MAX_HANDLES));
         if index >= limit {
             return Err(full(Pool::Types, limit));
         }
         self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
+        self.by_type.add(index, hash);
         Ok(index)
     }
 
+    /// The alias with a name of this hash of which something holds.
+    pub(crate) fn find_alias(
+        &self,
+        hash: u32,
+        holds: impl Fn(&AliasData) -> bool,
+    ) -> Option<&AliasData> {
+        let at = self.by_alias.find(hash, |index| self.aliases.get(index).is_some_and(&holds))?;
+        self.aliases.get(at)
+    }
     /// Adds an alias (only while a text is read).
-    pub(crate) fn add_alias(&mut self, alias: AliasData) -> Result<(), ErrorKind> {
-        self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))
+    pub(crate) fn add_alias(&mut self, alias: AliasData, hash: u32) -> Result<(), ErrorKind> {
+        let index = self.aliases.len();
+        self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))?;
+        self.by_alias.add(index, hash);
+        Ok(())
     }
 
     /// Layout text that a pass wrote.
@@ -380,25 +420,35 @@ impl Pools<'_> {
         let bytes = self.made.as_flattened().get(start..start.saturating_add(usize::from(len)));
         bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or("")
     }
+    /// The cells from one on, as bytes.
+    pub(crate) fn made_bytes(&self, at: usize) -> &[u8] {
+        self.made.get(at..).unwrap_or_default().as_flattened()
+    }
+    /// The first cell of a text or record with a hash of whose bytes, and all behind them,
+    /// something holds.
+    pub(crate) fn find_made(&self, hash: u32, holds: impl Fn(&[u8]) -> bool) -> Option<usize> {
+        self.by_made.find(hash, |index| holds(self.made_bytes(index)))
+    }
     /// Keeps layout text: where it begins, and its bytes. A text that is there already is not
     /// written again.
     #[doc(hidden)]
     pub fn make(&mut self, text: &str) -> Result<(u16, u16), ErrorKind> {
-        let limit = self.made.capacity();
-        let no_room = || full(Pool::Made, limit);
-        let len = u16::try_from(text.len()).map_err(|_| no_room())?;
-        let mut at = 0u16;
-        while usize::from(at) < self.made.len() {
-            if self.made(at, len) == text {
-                return Ok((at, len));
-            }
-            at = at.saturating_add(1);
+        let len = u16::try_from(text.len()).map_err(|_| full(Pool::Made, self.made.capacity()))?;
+        let hash = Digest::of(text);
+        let cell = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        if let Some(found) = self.find_made(hash, |bytes| bytes.starts_with(text.as_bytes())) {
+            return Ok((cell(found), len));
         }
-        let cells = text.len().div_ceil(MADE_CELL);
-        if self.made.len().saturating_add(cells) > limit {
+        self.make_record(text.as_bytes(), hash).map(|at| (at, len))
+    }
+    /// Writes bytes into cells of their own: the first of them.
+    pub(crate) fn make_record(&mut self, bytes: &[u8], hash: u32) -> Result<u16, ErrorKind> {
+        let (first, limit) = (self.made.len(), self.made.capacity().min(MAX_MADE));
+        let no_room = || full(Pool::Made, limit);
+        if first.saturating_add(bytes.len().div_ceil(MADE_CELL)) > limit {
             return Err(no_room());
         }
-        for chunk in text.as_bytes().chunks(MADE_CELL) {
+        for chunk in bytes.chunks(MADE_CELL) {
             self.record_growth(Pool::Made, self.made.len())?;
             let mut cell = [b' '; MADE_CELL];
             for (to, from) in cell.iter_mut().zip(chunk) {
@@ -406,7 +456,8 @@ impl Pools<'_> {
             }
             self.made.push(cell).map_err(|_| no_room())?;
         }
-        Ok((at, len))
+        self.by_made.add(first, hash);
+        u16::try_from(first).map_err(|_| no_room())
     }
 
     /// Whether `count` more records fit.
@@ -493,8 +544,12 @@ impl Pools<'_> {
                         Pool::Values => self.values.truncate(len),
                         Pool::Uses => self.uses.truncate(len),
                         Pool::Attrs => self.attrs.truncate(len),
-                        Pool::Types => self.types.truncate(len),
+                        Pool::Types => {
+                            self.by_type.truncate(len);
+                            self.types.truncate(len);
+                        }
                         Pool::Made => {
+                            self.by_made.truncate(len);
                             self.made.truncate(len);
                             // Other texts may come to stand where those stood.
                             self.sheet.forget_some(|record| {

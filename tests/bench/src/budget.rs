@@ -56,7 +56,7 @@ fn image(row: &Row, kind: &str) -> bool {
 }
 
 /// The budgets.
-pub const BUDGETS: [Budget; 21] = [
+pub const BUDGETS: [Budget; 22] = [
     most("whole compile of the GEMM", 400.0, "us", |row| whole(row, "gemm ")),
     most("whole compile of the transpose", 300.0, "us", |row| whole(row, "transpose ")),
     most("whole compile of attention", 1200.0, "us", |row| whole(row, "attention ")),
@@ -69,6 +69,12 @@ pub const BUDGETS: [Budget; 21] = [
     most("remove-conversions, one region, an operation", 3.0, "us", |row| {
         row.section == crate::regions::SECTION
     }),
+    most(
+        "a layout of 3,200 in one text, against one of 100",
+        crate::distinct::GROWTH,
+        "x",
+        |row| row.section == crate::distinct::SECTION && row.unit == "x",
+    ),
     most("layout inference of the tile GEMM", 200.0, "us", |row| inferred(row, "gemm ")),
     most("layout inference of attention", 1000.0, "us", |row| inferred(row, "attention, ")),
     most("encoding to linear form", 1.0, "us", |row| {

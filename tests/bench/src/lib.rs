@@ -10,6 +10,7 @@ pub mod budget;
 mod clock;
 pub mod conversion_time;
 pub mod conversions;
+pub mod distinct;
 pub mod growth;
 pub mod inference;
 pub mod lookup;
@@ -35,7 +36,7 @@ pub const EXAMPLES: [(&str, &str); 2] = [
 pub type Part = (&'static str, fn(&mut Report));
 
 /// The parts of the report, by name, in order.
-pub const PARTS: [Part; 11] = [
+pub const PARTS: [Part; 12] = [
     ("lookup", lookup::measure),
     ("algebra", algebra::measure),
     ("whole", whole::measure),
@@ -43,6 +44,7 @@ pub const PARTS: [Part; 11] = [
     ("passes", passes::measure),
     ("growth", growth::measure),
     ("regions", regions::measure),
+    ("distinct", distinct::measure),
     ("inference", inference::measure),
     ("room", room::measure),
     ("size", size::measure),

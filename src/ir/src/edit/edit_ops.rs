@@ -6,6 +6,7 @@
 //! then the mark must be undone.
 use crate::attr::Literal;
 use crate::attr_names;
+use crate::chains::Digest;
 use crate::data::{
     AttrData, AttrKind, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData,
     ValueKind,
@@ -16,6 +17,7 @@ use crate::program::{Program, payload};
 use crate::storage::Mark;
 use crate::text::lexer;
 use crate::types::{TileEncoding, Type};
+use core::hash::{Hash, Hasher};
 use lanebook_tables::OpId;
 
 /// Result of a change.
@@ -45,11 +47,23 @@ impl Program<'_, '_> {
     // ---- types and names
     /// The handle of a type; equal types have one handle.
     pub fn intern(&mut self, ty: Type) -> Edit<TypeRef> {
-        let index = match self.pools.types.iter().position(|known| self.same_type(known, &ty)) {
+        let hash = self.type_hash(&ty);
+        let index = match self.pools.find_type(hash, |known| self.same_type(known, &ty)) {
             Some(index) => index,
-            None => self.pools.add_type(ty)?,
+            None => self.pools.add_type(ty, hash)?,
         };
         TypeRef::at(index).ok_or(ErrorKind::Broken)
+    }
+    /// The same for types that are the same.
+    fn type_hash(&self, ty: &Type) -> u32 {
+        let mut digest = Digest::NEW;
+        (ty.kind, ty.dtype, ty.space, ty.shape).hash(&mut digest);
+        if let TileEncoding::Handle(number) = ty.encoding {
+            digest.write_u16(number);
+        }
+        digest.write(self.layout_words(ty).unwrap_or("").as_bytes());
+        digest.write(self.text(ty.element).as_bytes());
+        digest.value()
     }
     /// Whether two types are the same: names compare by their text.
     #[must_use]
@@ -81,7 +95,8 @@ impl Program<'_, '_> {
     /// one.
     pub(crate) fn encodings_agree(&self, a: &Type, b: &Type) -> bool {
         let known = a.shape.is_known() && b.shape.is_known();
-        !known || self.same_type(&Type { space: b.space, ..*a }, b)
+        let rest = Type { space: b.space, encoding: b.encoding, ..*a };
+        !known || self.same_type(&rest, b) && self.same_layout(a, b)
     }
     /// A name from the library's words or from the program's text.
     pub fn word(&self, word: &str) -> Edit<TextRef> {

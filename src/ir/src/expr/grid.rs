@@ -7,8 +7,8 @@
 
 use crate::attr::AttrValue;
 use crate::attr_names;
+use crate::expr::index_expr::ceil_div;
 use crate::handle::{Op, Value};
-use crate::index_expr::ceil_div;
 use crate::program::Program;
 use crate::types::TypeKind;
 use heapless::Vec;

@@ -1,4 +1,5 @@
-//! Arithmetic that attributes say in words of their own: the blocks of a launch, the map of
-//! `affine.apply`.
+//! Arithmetic: of operations on indices, and that which attributes say in words of their own, the
+//! blocks of a launch and the map of `affine.apply`.
 pub(crate) mod affine;
 pub(crate) mod grid;
+pub(crate) mod index_expr;

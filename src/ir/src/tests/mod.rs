@@ -6,6 +6,7 @@ mod explain;
 pub(crate) mod fuzz;
 pub(crate) mod graph;
 pub(crate) mod journal;
+mod layouts;
 pub(crate) mod limits;
 pub(crate) mod number;
 pub(crate) mod parallel;

@@ -3,11 +3,12 @@
 //! Guarantees: linear in the text (names go through a hash table), no recursion (regions nest on a
 //! stack of [`MAX_DEPTH`] frames), the first error is returned with its place. Reading checks
 //! spelling, names and written types; [`verify`](crate::verify()) checks the rest.
+use crate::chains::{Digest, chain_of};
 use crate::data::{AliasData, ValueData, ValueKind};
 use crate::error::{ErrorKind, IrError, Lexeme, Pool};
 use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::Program;
-use crate::sheet::BUCKETS;
+use crate::sheet::{NONE, TableValue};
 use crate::storage::{Pools, full};
 use crate::text::lexer::{Lexer, Token, place};
 use crate::types::Type;
@@ -52,8 +53,12 @@ pub fn parse<'s, 't>(
             Token { kind: Lexeme::End, start: 0, end: 0 },
         ));
     }
+    // The pass that weighs layouts has not begun: its records of values find names.
+    let names = &mut parser.program.pools.sheet.nodes;
+    let _ = names.resize(names.capacity(), TableValue::NEW);
     parser.run()?;
     parser.strip_numbered();
+    program.pools.sheet.clear();
     Ok(program)
 }
 
@@ -185,11 +190,14 @@ impl Parser<'_, '_, '_> {
             return self.expected(Lexeme::AttrValue, at);
         }
         let body = self.span(start, end)?;
-        if self.program.alias(self.program.text(name)).is_some() {
+        let word = self.program.text(name);
+        if self.program.alias(word).is_some() {
             return Err(self.fail(ErrorKind::AliasRedefined, token));
         }
-        let added = self.program.pools.add_alias(AliasData { name, body });
+        let added = self.program.pools.add_alias(AliasData { name, body }, Digest::of(word));
         self.put(added, token)?;
+        let read = self.program.read_layout(body);
+        self.put(read, token)?;
         self.lexer.at = end;
         Ok(())
     }
@@ -313,25 +321,21 @@ impl Parser<'_, '_, '_> {
     }
 
     // ---- names
-    fn bucket(name: &str) -> usize {
-        // FNV-1a.
-        let hash = name
-            .bytes()
-            .fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        (hash ^ (hash >> 15)) as usize & (BUCKETS - 1)
+    fn bucket(&self, name: &str) -> usize {
+        chain_of(Digest::of(name), self.program.pools.sheet.nodes.len())
     }
     fn head(&self, bucket: usize) -> Option<Value> {
-        let head = self.program.pools.sheet.buckets.get(bucket).copied().unwrap_or(0);
-        head.checked_sub(1).and_then(|index| Value::at(usize::from(index)))
+        let head = self.program.pools.sheet.nodes.get(bucket).map_or(NONE, |node| node.first);
+        Value::at(usize::from(head))
     }
     fn set_head(&mut self, bucket: usize, value: Option<Value>) {
-        if let Some(head) = self.program.pools.sheet.buckets.get_mut(bucket) {
-            *head = value.map_or(0, |value| (value.index() as u16).wrapping_add(1));
+        if let Some(node) = self.program.pools.sheet.nodes.get_mut(bucket) {
+            node.first = value.map_or(NONE, |value| value.index() as u16);
         }
     }
     fn visible(&self, name: &str) -> Option<Value> {
         let chain = |value: &Value| self.program.value_data(*value)?.chain;
-        core::iter::successors(self.head(Self::bucket(name)), chain)
+        core::iter::successors(self.head(self.bucket(name)), chain)
             .find(|value| self.program.value_name(*value) == name)
     }
     /// Makes a value visible under its name.
@@ -345,7 +349,7 @@ impl Parser<'_, '_, '_> {
             let line = self.program.place_of(first).line;
             return Err(self.fail(ErrorKind::Redefined { line }, token));
         }
-        let bucket = Self::bucket(name);
+        let bucket = self.bucket(name);
         let chain = self.head(bucket);
         let changed =
             self.program.pools.edit::<ValueData>(value.index(), |data| data.chain = chain);
@@ -385,7 +389,7 @@ impl Parser<'_, '_, '_> {
             if data.name.is_empty() || free {
                 continue;
             }
-            let bucket = Self::bucket(self.program.text(data.name));
+            let bucket = self.bucket(self.program.text(data.name));
             let mut before: Option<Value> = None;
             let mut at = self.head(bucket);
             while let Some(here) = at {

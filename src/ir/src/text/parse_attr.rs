@@ -1,7 +1,8 @@
 //! Attributes and literals in a text.
 use crate::attr::{AttrValue, Literal};
+use crate::attr_names;
 use crate::error::{ErrorKind, IrError, Lexeme};
-use crate::handle::{Op, Value};
+use crate::handle::{Op, TextRef, Value};
 use crate::text::lexer::{Token, integer};
 use crate::text::parse::Parser;
 use crate::types::Type;
@@ -77,7 +78,7 @@ impl Parser<'_, '_, '_> {
                 return Err(self.fail(ErrorKind::AttrTwice, token));
             }
             let value = if self.take_if(Lexeme::Char(b'=')) {
-                self.attr_value(owner)?
+                self.keyed_value(owner, key)?
             } else {
                 AttrValue::Unit
             };
@@ -93,8 +94,20 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// The value of an operation's attribute.
-    pub(crate) fn op_attr_value(&mut self, op: Op) -> Result<AttrValue, IrError> {
-        self.attr_value(Owner::Op(op))
+    pub(crate) fn op_attr_value(&mut self, op: Op, key: TextRef) -> Result<AttrValue, IrError> {
+        self.keyed_value(Owner::Op(op), key)
+    }
+    /// A value, which is read if it is a layout.
+    fn keyed_value(&mut self, owner: Owner, key: TextRef) -> Result<AttrValue, IrError> {
+        let token = self.peek();
+        let value = self.attr_value(owner)?;
+        if let AttrValue::Layout(text) | AttrValue::Text(text) = value
+            && self.program.key_is(key, attr_names::LAYOUT)
+        {
+            let read = self.program.read_layout(text);
+            self.put(read, token)?;
+        }
+        Ok(value)
     }
     fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, IrError> {
         let token = self.peek();
@@ -159,7 +172,7 @@ impl Parser<'_, '_, '_> {
         }
     }
     /// Balanced text up to a `,` or a closing bracket, as it stands.
-    pub fn kept(&mut self, token: Token) -> Result<crate::handle::TextRef, IrError> {
+    pub fn kept(&mut self, token: Token) -> Result<TextRef, IrError> {
         let Some(end) = self.lexer.balanced(token.start, b",") else {
             return Err(self.fail(ErrorKind::Unclosed, token));
         };

@@ -81,7 +81,7 @@ impl Parser<'_, '_, '_> {
             return Err(self.fail(ErrorKind::AttrTwice, token));
         }
         self.take(Lexeme::Char(b'='))?;
-        let value = self.op_attr_value(op)?;
+        let value = self.op_attr_value(op, key)?;
         let done = self.program.push_attr(op, key, value);
         self.put(done, token)
     }

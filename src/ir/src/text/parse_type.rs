@@ -111,16 +111,8 @@ impl Parser<'_, '_, '_> {
                 return Err(self.fail(ErrorKind::Unclosed, token));
             };
             let clause = self.lexer.text.get(start..end).unwrap_or("").trim_ascii_end();
-            let alias = clause
-                .strip_prefix('#')
-                .and_then(|name| {
-                    self.program
-                        .pools
-                        .aliases
-                        .iter()
-                        .find(|alias| self.program.text(alias.name) == name)
-                })
-                .copied();
+            let alias =
+                clause.strip_prefix('#').and_then(|name| self.program.alias_data(name)).copied();
             let said = alias.map_or(clause, |alias| self.program.text(alias.body));
             match (said, alias) {
                 ("#ttg.shared_memory" | "#smem", _) => ty.space = Some(Space::Shared),
@@ -286,8 +278,10 @@ impl Parser<'_, '_, '_> {
         if body.is_empty() {
             return self.expected(Lexeme::AttrValue, token);
         }
-        ty.encoding =
-            TileEncoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
+        let text = self.span(token.start, token.start.saturating_add(body.len()))?;
+        ty.encoding = TileEncoding::Written(text);
+        let read = self.program.read_layout(text);
+        self.put(read, token)?;
         self.lexer.at = end;
         Ok(())
     }

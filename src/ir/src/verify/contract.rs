@@ -35,9 +35,9 @@
 use crate::attr::{AttrValue, Literal};
 use crate::error::SourcePlace;
 use crate::handle::{Block, Op, TextRef, Value};
+pub use crate::layouts::notation_of;
 use crate::program::{Def, Program};
 use crate::types::{TileEncoding, Type, TypeKind};
-use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{
     AttrContract, AttrForm, Elements, IndexWord, List, OpContract, OpRole, SlotContract, Space,
@@ -202,31 +202,6 @@ type ContractResult = Result<(), BreachKind>;
 
 /// A breach, with the text that it is about if that is not the operation's name.
 type BreachResult<T = ()> = Result<T, (BreachKind, Option<TextRef>)>;
-
-/// The notation of a layout's text, as a bit of [`notation`].
-#[must_use]
-pub fn notation_of(text: &str) -> u8 {
-    let text = text.trim_ascii();
-    let lanes = || {
-        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-            matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT))
-        })
-    };
-    match text.as_bytes() {
-        [b'S' | b'R', b'[', ..] => {
-            if lanes() {
-                notation::LANES
-            } else {
-                notation::TIRX
-            }
-        }
-        [b'C', b'o', b'm', b'p', b'o', b's', b'e', ..] => notation::TIRX,
-        [b'(' | b'0'..=b'9', ..] | [b'S', b'<', ..] => notation::CUTE,
-        [b'<', ..] => notation::TILEAS,
-        [b'#', ..] => notation::TRITON,
-        _ => notation::OTHER,
-    }
-}
 
 /// Checks that `compile` obeys all that a program writes.
 ///

@@ -107,12 +107,11 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     /// A type's layout, if it has a number, and what is looked for.
     fn find(&self, ty: &Type) -> (Option<u16>, u32) {
         let program = &*self.program;
-        let text = program.layout_words(ty).unwrap_or("");
-        let hash = LayoutTable::hash(text, &ty.shape);
+        let hash = LayoutTable::hash(program.layout_digest(ty), &ty.shape);
         let found = program.pools.sheet.find(hash, |known| {
             known.shape == ty.shape
                 && (known.encoding == ty.encoding
-                    || program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
+                    || program.same_layout(&Type::ELIDED.encoded(known.encoding), ty))
         });
         (found, hash)
     }
@@ -245,14 +244,8 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             return Ok(Some(found));
         }
         record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
-            Some(name) => match self
-                .program
-                .pools
-                .aliases
-                .iter()
-                .find(|alias| self.program.text(alias.name) == name)
-            {
-                Some(alias) => TileEncoding::Alias(alias.name),
+            Some(name) => match self.program.alias_name(name) {
+                Some(name) => TileEncoding::Alias(name),
                 None => return Ok(None),
             },
             None => {

@@ -7,7 +7,7 @@
 //! instruction of an architecture that is not known are left alone.
 use crate::remat::facts::{Text, blank, cut, expanded, extents};
 use lanebook_ir::{
-    EncodingFault, ErrorKind, IrError, Op, Program, SourcePlace, TextRef, Type, TypeKind,
+    EncodingFault, ErrorKind, IrError, Pool, Program, TextRef, Type, TypeKind, TypeRef,
 };
 use lanebook_layout::notation::ttg;
 use lanebook_layout::triton::{Base, Encoding, EncodingError, MAX_RANK};
@@ -32,6 +32,12 @@ pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), IrError> {
             return Err(IrError { kind: ErrorKind::LayoutText, at: program.place_in(body, skip) });
         }
     }
+    // Each type is looked at once; where one is wrong, the first operation that has it is looked for.
+    let types = program.usage().iter().find(|pool| pool.pool == Pool::Types).map_or(0, |p| p.used);
+    let mut all = (0..types).filter_map(TypeRef::at).map(|ty| program.type_at(ty));
+    if all.all(|ty| layout_fault(program, arch, &ty).is_none()) {
+        return Ok(());
+    }
     let mut at = program.first(program.root());
     while let Some(op) = at {
         at = program.following(op, None);
@@ -40,8 +46,9 @@ pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), IrError> {
             .flat_map(|region| program.blocks(region))
             .flat_map(|block| program.arguments(block));
         for value in program.results(op).chain(arguments) {
-            let ty = program.type_of(value);
-            one(program, arch, op, &ty)?;
+            if let Some(kind) = layout_fault(program, arch, &program.type_of(value)) {
+                return Err(IrError { kind, at: program.place(op) });
+            }
         }
     }
     Ok(())
@@ -108,40 +115,32 @@ fn read(program: &Program<'_, '_>, text: &str, out: &mut Encoding) -> Result<boo
     }
 }
 
+/// What is wrong with the layout of a type.
 #[inline(never)]
-fn one(program: &Program<'_, '_>, arch: Option<ArchId>, op: Op, ty: &Type) -> Result<(), IrError> {
+fn layout_fault(program: &Program<'_, '_>, arch: Option<ArchId>, ty: &Type) -> Option<ErrorKind> {
     let mut it = blank();
-    let Some(text) = program.layout_text(ty).filter(|_| ty.is_tile()) else { return Ok(()) };
+    let text = program.layout_text(ty).filter(|_| ty.is_tile())?;
     match read(program, text, &mut it) {
         Ok(true) => {}
-        Ok(false) => return Ok(()),
-        Err(_) => return Err(IrError { kind: ErrorKind::LayoutText, at: program.place(op) }),
+        Ok(false) => return None,
+        Err(_) => return Some(ErrorKind::LayoutText),
     }
     let mut room = [0u32; MAX_RANK];
-    let Some(extents) = extents(&ty.shape, &mut room) else { return Ok(()) };
+    let extents = extents(&ty.shape, &mut room)?;
     let tiles = matches!(it.base, Base::NvidiaMma(_) | Base::AmdMfma(_) | Base::AmdWmma(_));
-    let Some(arch) = arch.or(if tiles { None } else { Some(ArchId(0)) }) else { return Ok(()) };
+    let arch = arch.or(if tiles { None } else { Some(ArchId(0)) })?;
     // Buffers one behind the other, `memdesc<3x128x64xf16>`: the layout is that of one.
     let of = |extents: &[u32]| encoding::to_linear(program.tables(), arch, &it, extents).err();
-    let refused = match of(extents) {
-        Some(EncodingError::Rank { expected, found, .. })
+    let refused = match of(extents)? {
+        EncodingError::Rank { expected, found, .. }
             if ty.kind == TypeKind::Memref && found < expected =>
         {
             let buffers = usize::from(expected.saturating_sub(found));
-            of(extents.get(buffers..).unwrap_or(extents))
+            of(extents.get(buffers..).unwrap_or(extents))?
         }
         refused => refused,
     };
-    match refused {
-        None => Ok(()),
-        Some(error) => match fault(error) {
-            Some(fault) => Err(IrError {
-                kind: ErrorKind::Encoding { fault },
-                at: SourcePlace { op: Some(op), ..program.place(op) },
-            }),
-            None => Ok(()),
-        },
-    }
+    fault(refused).map(|fault| ErrorKind::Encoding { fault })
 }
 
 /// What is wrong with the layout; `None` where it is only unknown here, or has no linear form.

@@ -201,7 +201,8 @@ impl Planner<'_, '_, '_, '_> {
         let written = self
             .written(op, value)
             .map(|text| {
-                explicit_layouts::shared(text, shape).map_err(|why| PlanError::Written { op, why })
+                explicit_layouts::shared(self.program, text, shape)
+                    .map_err(|why| PlanError::Written { op, why })
             })
             .transpose()?;
         let layout = written.unwrap_or(SharedLayout {

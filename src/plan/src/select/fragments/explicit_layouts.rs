@@ -7,10 +7,10 @@
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
+use crate::select::memory::explicit_layouts;
 use crate::select::planner::{MAX_REGISTERS, Planner};
 use lanebook_ir::{Op, Program, Value};
-use lanebook_layout::notation::tirx;
-use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
+use lanebook_layout::{AxisId, Layout, PostMap};
 use lanebook_tables::OpRole;
 use lanebook_tile::map::{Fragment, TileShape, log2_exact};
 
@@ -33,10 +33,15 @@ pub(crate) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p
 /// # Errors
 /// Why it cannot be kept to.
 #[inline(never)]
-fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragment, Unwritable> {
+fn fragment(
+    program: &Program<'_, '_>,
+    text: &str,
+    shape: TileShape,
+    wave: u8,
+    warps: u8,
+) -> Result<Fragment, Unwritable> {
     let mut layout = Layout::new();
-    tirx::parse_into(text, &WellKnown, &mut NoSyms, &mut layout)
-        .map_err(|_| Unwritable::Unreadable)?;
+    explicit_layouts::read(program, text, &mut layout)?;
     let view = layout.view();
     if shape.grid.count() != 1 {
         return Err(Unwritable::Panels);
@@ -147,7 +152,7 @@ impl Planner<'_, '_, '_, '_> {
         let program = self.program;
         let Some(text) = text(program, value) else { return Ok(()) };
         let shape = self.shape_of(op, value)?;
-        let fragment = fragment(text, shape, self.target.wave, self.target.warps)
+        let fragment = fragment(program, text, shape, self.target.wave, self.target.warps)
             .map_err(|why| PlanError::Written { op, why })?;
         let (unpacked, registers) = (fragment.unpacked, fragment.registers());
         // What a product reads may come slice by slice; what is handed over is there at once.

@@ -1,29 +1,32 @@
-//! Written layouts of shared tiles: read, and brought to a form that the planner can keep to, or
-//! refused.
+//! Written layouts of shared tiles, brought to a form that the planner can keep to, or refused.
 //!
 //! What can be kept to is a tile by rows or by columns, its rows maybe longer than the tile (a
-//! pitch, which is padding), with a swizzle or with padding behind powers of two. Any of the three
-//! notations: TIRx and CuTe count elements, a TileAS triple counts bytes. Everything else is a
-//! reason, never a silent change.
+//! pitch, which is padding), with a swizzle or with padding behind powers of two. In any of the three
+//! notations, read with the program: TIRx and CuTe count elements, a TileAS triple counts bytes.
+//! Everything else is a reason, never a silent change.
 
 use crate::data::Unwritable;
-use lanebook_layout::notation::{cute, tileas, tirx};
-use lanebook_layout::{AxisId, Layout, NoSyms, Pad, Padding, PostMap, Swizzle, Unit, WellKnown};
+use lanebook_ir::{LayoutFault, PositionOrder, Program};
+use lanebook_layout::{AxisId, Layout, Pad, Padding, PostMap, Swizzle, Unit};
 use lanebook_tile::map::{SharedLayout, TileShape};
 
-/// The dtype names of a descriptor do not matter here.
-struct NoElements;
-
-impl tileas::ElementNames for NoElements {
-    fn element(&self, _: &str) -> Option<tileas::ElementId> {
-        Some(tileas::ElementId(0))
-    }
-    fn name(&self, _: tileas::ElementId) -> Option<&str> {
-        None
-    }
-    fn bits(&self, _: tileas::ElementId) -> Option<u16> {
-        None
-    }
+/// What was read of a text, and the order in which its positions count.
+///
+/// # Errors
+/// Why nothing was.
+#[inline(never)]
+pub(crate) fn read(
+    program: &Program<'_, '_>,
+    text: &str,
+    out: &mut Layout,
+) -> Result<PositionOrder, Unwritable> {
+    let id = match program.layout_id(text) {
+        Some(Ok(id)) => id,
+        Some(Err(LayoutFault::Element)) => return Err(Unwritable::Element),
+        Some(Err(LayoutFault::Swizzle)) => return Err(Unwritable::Swizzle),
+        Some(Err(LayoutFault::Unreadable)) | None => return Err(Unwritable::Unreadable),
+    };
+    program.layout_at(id, out).ok_or(Unwritable::Unreadable)
 }
 
 /// The layout that a text gives a tile in shared memory.
@@ -31,18 +34,15 @@ impl tileas::ElementNames for NoElements {
 /// # Errors
 /// Why the planner cannot keep to it.
 #[inline(never)]
-pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> {
-    let head = text.trim_ascii();
+pub(crate) fn shared(
+    program: &Program<'_, '_>,
+    text: &str,
+    shape: TileShape,
+) -> Result<SharedLayout, Unwritable> {
     let element = u32::from(shape.bits / 8);
     let mut layout = Layout::new();
-    // Each notation in a frame of its own: a layout is large.
-    let (rows_fastest, post) = if head.starts_with('<') {
-        (true, read_tileas(head, &mut layout)?)
-    } else if head.contains('[') {
-        (false, read_tirx(head, &mut layout)?)
-    } else {
-        (true, read_cute(head, &mut layout)?)
-    };
+    let rows_fastest = read(program, text, &mut layout)? == PositionOrder::RowsFastest;
+    let post = take_post(&mut layout)?;
     let (row, col) = strides(&layout, shape, rows_fastest)?;
     let (rows, cols) = (shape.row_count(), shape.col_count());
     // Nothing says how far a single row is from the next: it is a whole one.
@@ -73,34 +73,7 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
     Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }
 
-// Each reads the plain part, and answers the post-map. Positions of elements count rows fastest but
-// in TIRx.
-
-#[inline(never)]
-fn read_tileas(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
-    let descriptor = tileas::parse(text, &NoElements).map_err(|_| Unwritable::Unreadable)?;
-    // The tile's type says what its elements are.
-    if descriptor.element.is_some() {
-        return Err(Unwritable::Element);
-    }
-    *out = descriptor.layout;
-    let Some(t) = descriptor.swizzle else { return Ok(PostMap::None) };
-    let s = i8::try_from(t.s).map_err(|_| Unwritable::Swizzle)?;
-    Swizzle::new(t.b, t.m, s, Unit::Byte).map(PostMap::Swizzle).map_err(|_| Unwritable::Swizzle)
-}
-
-#[inline(never)]
-fn read_tirx(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
-    tirx::parse_into(text, &WellKnown, &mut NoSyms, out).map_err(|_| Unwritable::Unreadable)?;
-    take_post(out)
-}
-
-#[inline(never)]
-fn read_cute(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
-    *out = cute::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
-    take_post(out)
-}
-
+/// Leaves the plain part, and answers the post-map.
 fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
     let post = layout.view().post;
     layout.set_post(PostMap::None).map_err(|_| Unwritable::Unreadable)?;

@@ -1,0 +1,296 @@
+//! Layouts that a program writes in the strided notations (TIRx, CuTe, TileAS): each spelling is
+//! read once, when the text is, and equal maps are one [`LayoutId`].
+//!
+//! What was read stands in cells of the pool that also has the texts that passes write: a record
+//! for each spelling, which leads to that of the map. Whoever asks what a layout says takes it from
+//! there, so that an image which is given its programs, and reads no text, has no reader in it.
+//! Triton's encodings are no part of this: what they mean depends on shape and architecture, and
+//! the pass that weighs them keeps numbers of its own (`sheet`).
+use crate::attr::AttrValue;
+use crate::attr_names;
+use crate::chains::Digest;
+use crate::edit::edit_ops::Edit;
+use crate::handle::TextRef;
+use crate::program::Program;
+use crate::storage::Pools;
+use crate::types::{TileEncoding, Type};
+use core::hash::Hasher;
+use heapless::Vec;
+use lanebook_layout::notation::{cute, tileas, tirx};
+use lanebook_layout::packed::{MAX_PACKED, pack, unpack};
+use lanebook_layout::{AxisId, AxisNames, Layout, NoSyms, PostMap, Swizzle, Unit, WellKnown};
+use lanebook_tables::contract::notation;
+
+/// A layout of a program by number: those that map positions alike, counted in the same order, have
+/// one number, however they are spelled.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{LayoutFault, Options, PositionOrder, SmallStorage, parse};
+/// use lanebook::layout::Layout;
+///
+/// let text = "#a = (64,64):(64,1)
+/// #b = ((8,8),(4,16)):((64,512),(1,4))
+/// func @f() {threads = 128} {
+///   %a = alloc_tensor : tensor<64x64xf16, #smem, #a>
+///   %b = alloc_tensor : tensor<64x64xf16, #smem, #b>
+///   %c = alloc_tensor {layout = (64,64):(64,nothing)} : tensor<64x64xf16, #smem>
+/// }";
+/// let mut storage = Box::new(SmallStorage::new());
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let id = program.layout_id(program.alias("a").unwrap()).unwrap().unwrap();
+/// assert_eq!(program.layout_id(program.alias("b").unwrap()), Some(Ok(id)));
+/// assert_eq!(program.layout_id("(64,64):(64,nothing)"), Some(Err(LayoutFault::Unreadable)));
+/// let mut layout = Layout::new();
+/// assert_eq!(program.layout_at(id, &mut layout), Some(PositionOrder::RowsFastest));
+/// assert_eq!(layout.view().shard.len(), 2);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LayoutId(u16);
+
+/// In which order a layout's positions count the elements of a tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PositionOrder {
+    /// Along columns first, as TIRx does.
+    ColumnsFastest,
+    /// Along rows first, as CuTe and TileAS do.
+    RowsFastest,
+}
+
+/// Why there is no layout behind a spelling.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum LayoutFault {
+    /// None of the notations reads it.
+    Unreadable,
+    /// It names elements, which the tile's type says.
+    Element,
+    /// Its swizzle is none.
+    Swizzle,
+}
+
+const FAULTS: [LayoutFault; 3] =
+    [LayoutFault::Unreadable, LayoutFault::Element, LayoutFault::Swizzle];
+
+/// First bytes of records; in no text.
+const SPELLING: u8 = 0xff;
+const MAP: u8 = 0xfe;
+/// Where a spelling's record has a fault: above all cells, so that the last ones stay unused.
+const FAULT: u16 = 0xfff0;
+/// The order, behind a map's first byte.
+const ROWS_FASTEST: u8 = 1;
+
+/// A map's record: two bytes and the layout.
+type MapBytes = Vec<u8, { MAX_PACKED + 2 }>;
+
+impl Program<'_, '_> {
+    /// What was read of a layout's text; `None` if nothing was: in another notation, or not written
+    /// in the program's text.
+    #[must_use]
+    pub fn layout_id(&self, text: &str) -> Option<Result<LayoutId, LayoutFault>> {
+        let at = self.pools.find_made(Digest::of(text), |bytes| {
+            spelling(bytes).is_some_and(|(name, _)| self.text(name) == text)
+        })?;
+        let (_, map) = spelling(self.pools.made_bytes(at))?;
+        Some(match map.checked_sub(FAULT) {
+            Some(fault) => Err(FAULTS.get(usize::from(fault)).copied()?),
+            None => Ok(LayoutId(map)),
+        })
+    }
+    /// A layout by its number, with as few iters as possible and without its tree, and the order in
+    /// which it counts; `None` for another program's number.
+    pub fn layout_at(&self, id: LayoutId, out: &mut Layout) -> Option<PositionOrder> {
+        let [MAP, order, bytes @ ..] = self.pools.made_bytes(usize::from(id.0)) else {
+            return None;
+        };
+        unpack(bytes, out)?;
+        let rows = *order == ROWS_FASTEST;
+        Some(if rows { PositionOrder::RowsFastest } else { PositionOrder::ColumnsFastest })
+    }
+    /// Whether two types have one layout: one encoding, one text under two names, or two spellings
+    /// of one map.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn same_layout(&self, a: &Type, b: &Type) -> bool {
+        if self.same_encoding(a, b) {
+            return true;
+        }
+        let (Some(a), Some(b)) = (self.layout_text(a), self.layout_text(b)) else { return false };
+        let id = |text| self.layout_id(text).and_then(Result::ok);
+        a == b || id(a).is_some_and(|a| id(b) == Some(a))
+    }
+    /// The same for types that have one layout.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn layout_digest(&self, ty: &Type) -> u32 {
+        let Some(text) = self.layout_text(ty) else {
+            // A name that stands for nothing is one of its own.
+            return Digest::of(self.layout_words(ty).unwrap_or(""));
+        };
+        match self.layout_id(text) {
+            Some(Ok(LayoutId(number))) => u32::from(number).wrapping_mul(0x9e37_79b9),
+            _ => Digest::of(text),
+        }
+    }
+    /// Reads each layout that types, names and attributes write in the text and that was not read
+    /// yet. The reader of texts has done it; whoever makes a program by hand calls it, or names no
+    /// layout.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) of [`Pool::Made`](crate::Pool::Made).
+    pub fn read_layouts(&mut self) -> Edit {
+        for index in 0..self.pools.aliases.len() {
+            let body = self.pools.aliases.get(index).map_or(TextRef::EMPTY, |alias| alias.body);
+            self.read_layout(body)?;
+        }
+        for index in 0..self.pools.types.len() {
+            let ty = self.pools.types.get(index).copied().unwrap_or(Type::ELIDED);
+            if let (true, TileEncoding::Written(text)) = (ty.is_tile(), ty.encoding) {
+                self.read_layout(text)?;
+            }
+        }
+        let mut at = self.first(self.root());
+        while let Some(op) = at {
+            at = self.following(op, None);
+            if let Some(AttrValue::Layout(text) | AttrValue::Text(text)) =
+                self.attr(op, attr_names::LAYOUT)
+            {
+                self.read_layout(text)?;
+            }
+        }
+        Ok(())
+    }
+    /// Reads a layout, unless it was read before or is in none of the strided notations.
+    pub(crate) fn read_layout(&mut self, name: TextRef) -> Edit {
+        let text = self.text(name);
+        let Some((start, len)) = name.place() else { return Ok(()) };
+        let strided = notation::LANES | notation::TIRX | notation::CUTE | notation::TILEAS;
+        if notation_of(text) & strided == 0 || self.layout_id(text).is_some() {
+            return Ok(());
+        }
+        let map = match read(text) {
+            Ok(bytes) => self.pools.make_map(&bytes)?,
+            Err(fault) => FAULT | fault as u16,
+        };
+        let ([a, b, c, d], [e, f], [g, h]) =
+            (start.to_le_bytes(), len.to_le_bytes(), map.to_le_bytes());
+        let record = [SPELLING, a, b, c, d, e, f, g, h];
+        self.pools.make_record(&record, Digest::of(text)).map(|_| ())
+    }
+}
+
+impl Pools<'_> {
+    /// The cell of a map's record, which is made if there is none.
+    fn make_map(&mut self, bytes: &[u8]) -> Edit<u16> {
+        let mut digest = Digest::NEW;
+        digest.write(bytes);
+        // No layout's bytes are the beginning of another's.
+        match self.find_made(digest.value(), |found| found.starts_with(bytes)) {
+            Some(found) => Ok(u16::try_from(found).unwrap_or(u16::MAX)),
+            None => self.make_record(bytes, digest.value()),
+        }
+    }
+}
+
+/// The notation of a layout's text, as a bit of [`notation`].
+#[must_use]
+pub fn notation_of(text: &str) -> u8 {
+    let text = text.trim_ascii();
+    let lanes = || {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT))
+        })
+    };
+    match text.as_bytes() {
+        [b'S' | b'R', b'[', ..] => {
+            if lanes() {
+                notation::LANES
+            } else {
+                notation::TIRX
+            }
+        }
+        [b'C', b'o', b'm', b'p', b'o', b's', b'e', ..] => notation::TIRX,
+        [b'(' | b'0'..=b'9', ..] | [b'S', b'<', ..] => notation::CUTE,
+        [b'<', ..] => notation::TILEAS,
+        [b'#', ..] => notation::TRITON,
+        _ => notation::OTHER,
+    }
+}
+
+/// The place of a text and what was read of it.
+fn spelling(bytes: &[u8]) -> Option<(TextRef, u16)> {
+    let [SPELLING, a, b, c, d, e, f, g, h, ..] = *bytes else { return None };
+    let start = u32::from_le_bytes([a, b, c, d]);
+    let len = u16::from_le_bytes([e, f]);
+    Some((TextRef::span(start as usize, usize::from(len))?, u16::from_le_bytes([g, h])))
+}
+
+/// The record of the map that a text writes.
+#[inline(never)]
+fn read(text: &str) -> Result<MapBytes, LayoutFault> {
+    let mut layout = Layout::new();
+    let order = read_into(text.trim_ascii(), &mut layout)?;
+    let mut out = MapBytes::new();
+    let head = [MAP, if order == PositionOrder::RowsFastest { ROWS_FASTEST } else { 0 }];
+    let kept = out.extend_from_slice(&head).is_ok() && canonical(&layout, &mut out).is_some();
+    if kept { Ok(out) } else { Err(LayoutFault::Unreadable) }
+}
+
+/// The bytes of the layout's shortest form.
+#[inline(never)]
+fn canonical(layout: &Layout, out: &mut MapBytes) -> Option<()> {
+    let short = lanebook_layout::tirx::canonicalize(&layout.view()).ok();
+    let mut view = short.as_ref().unwrap_or(layout).view();
+    if view.post.is_identity() {
+        view.post = PostMap::None;
+    }
+    pack(&view, out.as_mut_view())
+}
+
+// Each notation in a frame of its own: a layout is large.
+
+fn read_into(text: &str, out: &mut Layout) -> Result<PositionOrder, LayoutFault> {
+    if text.starts_with('<') {
+        read_tileas(text, out).map(|()| PositionOrder::RowsFastest)
+    } else if text.contains('[') {
+        tirx::parse_into(text, &WellKnown, &mut NoSyms, out)
+            .map(|()| PositionOrder::ColumnsFastest)
+            .map_err(|_| LayoutFault::Unreadable)
+    } else {
+        read_cute(text, out).map(|()| PositionOrder::RowsFastest)
+    }
+}
+
+#[inline(never)]
+fn read_cute(text: &str, out: &mut Layout) -> Result<(), LayoutFault> {
+    *out = cute::parse(text, &WellKnown, &mut NoSyms).map_err(|_| LayoutFault::Unreadable)?;
+    Ok(())
+}
+
+/// The dtype names of a descriptor do not matter here.
+struct NoElements;
+
+impl tileas::ElementNames for NoElements {
+    fn element(&self, _: &str) -> Option<tileas::ElementId> {
+        Some(tileas::ElementId(0))
+    }
+    fn name(&self, _: tileas::ElementId) -> Option<&str> {
+        None
+    }
+    fn bits(&self, _: tileas::ElementId) -> Option<u16> {
+        None
+    }
+}
+
+#[inline(never)]
+fn read_tileas(text: &str, out: &mut Layout) -> Result<(), LayoutFault> {
+    let descriptor = tileas::parse(text, &NoElements).map_err(|_| LayoutFault::Unreadable)?;
+    if descriptor.element.is_some() {
+        return Err(LayoutFault::Element);
+    }
+    *out = descriptor.layout;
+    let Some(t) = descriptor.swizzle else { return Ok(()) };
+    let swizzle = i8::try_from(t.s).ok().and_then(|s| Swizzle::new(t.b, t.m, s, Unit::Byte).ok());
+    swizzle
+        .and_then(|swizzle| out.set_post(PostMap::Swizzle(swizzle)).ok())
+        .ok_or(LayoutFault::Swizzle)
+}
