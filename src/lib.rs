@@ -58,22 +58,27 @@ pub mod pipeline;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all
 /// of it; [`LEAN`] is what planning and emission read, for programs that link nothing else (no
-/// names of atoms, no sources, no passes over the tile IR; ids of atoms and rules are its own).
+/// names of atoms, no sources, no passes over the tile IR; ids of atoms and rules are its own);
+/// [`EMISSION`] is what emission alone reads of those, for programs whose plans are stored.
 #[allow(clippy::all, missing_docs)]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-/// All tables, and the lean ones: what planning and emission read, for programs that link nothing else.
+/// All tables, and the lean ones: what planning and emission read, for programs that link nothing
+/// else; and what emission alone reads, of plans that were made with the lean ones.
 ///
 /// ```
-/// use lanebook::{LEAN, TABLES};
+/// use lanebook::{EMISSION, LEAN, TABLES};
 ///
 /// // Names of architectures are in both, those of instructions' sources in one.
 /// assert!(TABLES.arch_named("sm_80").is_some() && LEAN.arch_named("sm_80").is_some());
 /// assert!(!TABLES.sources.is_empty() && LEAN.sources.is_empty());
+/// // What a program may say is checked before it is planned.
+/// assert!(!LEAN.contract.ops.is_empty() && EMISSION.contract.ops.is_empty());
+/// assert_eq!(LEAN.atoms.len(), EMISSION.atoms.len());
 /// ```
-pub use generated::{LEAN, TABLES};
+pub use generated::{EMISSION, LEAN, TABLES};
 pub use lanebook_check as check;
 pub use lanebook_emit as emit;
 #[doc(hidden)]

@@ -43,11 +43,12 @@ impl Compiled {
     pub fn lean(&self) -> Tables<'static> {
         select::lean(&self.tables)
     }
-    /// The Rust source that defines them as `pub static TABLES`, and what planning and emission
-    /// need as `pub static LEAN`.
+    /// The Rust source that defines them as `pub static TABLES`, what planning and emission need as
+    /// `pub static LEAN`, and what emission alone needs as `pub static EMISSION`.
     #[must_use]
     pub fn rust(&self) -> String {
-        render(&self.tables, &self.lean(), &self.sources)
+        let lean = self.lean();
+        render(&self.tables, &lean, &select::emission(&lean), &self.sources)
     }
     /// What the tables weigh in a build, by the kind of what they hold, the heaviest first.
     #[must_use]

@@ -1,7 +1,7 @@
 //! From tables to Rust source: statics with every list shared, formatted, the same bytes for the
 //! same tables.
 //!
-//! The text defines `pub static TABLES` and `pub static LEAN` in the module that includes it. It
+//! The text defines `pub static TABLES`, `pub static LEAN` and `pub static EMISSION` in the module that includes it. It
 //! holds data only, names no local path, and begins with the names of the files that it was made
 //! from.
 mod pretty;
@@ -174,13 +174,19 @@ pub fn render_rules(rules: &Rules<'_>, sources: &Sources) -> String {
     out
 }
 
-/// The generated source of `tables` and of what planning and emission need of them; `sources` are
-/// the files named at its top.
+/// The generated source of `tables`, of what planning and emission need of them and of what emission
+/// alone needs; `sources` are the files named at its top.
 #[must_use]
-pub fn render(tables: &Tables<'_>, lean: &Tables<'_>, sources: &Sources) -> String {
+pub fn render(
+    tables: &Tables<'_>,
+    lean: &Tables<'_>,
+    emission: &Tables<'_>,
+    sources: &Sources,
+) -> String {
     let mut shared = Shared::default();
     let value = tables.render(&mut shared).pretty(0);
     let small = lean.render(&mut shared).pretty(0);
+    let least = emission.render(&mut shared).pretty(0);
     let mut out = head(sources);
     out.push_str("#[allow(clippy::all, unused_imports)]\n#[rustfmt::skip]\nmod compiled {\n");
     out.push_str("use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap, Profile, Swizzle, Unit};\nuse lanebook_tables::*;\n\n");
@@ -191,7 +197,11 @@ pub fn render(tables: &Tables<'_>, lean: &Tables<'_>, sources: &Sources) -> Stri
         ";\n\n/// What planning and emission need of them.\npub static LEAN: Tables<'static> = ",
     );
     out.push_str(&small);
-    out.push_str(";\n}\npub use compiled::{LEAN, TABLES};\n");
+    out.push_str(
+        ";\n\n/// What emission alone needs of them.\npub static EMISSION: Tables<'static> = ",
+    );
+    out.push_str(&least);
+    out.push_str(";\n}\npub use compiled::{EMISSION, LEAN, TABLES};\n");
     out
 }
 

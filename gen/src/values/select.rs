@@ -139,6 +139,13 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
     })
 }
 
+/// What emission reads of the lean tables: neither what a program may say nor what planning puts in
+/// its place. Ids are those of the lean tables, as plans have them.
+#[must_use]
+pub fn emission(lean: &t::Tables<'static>) -> t::Tables<'static> {
+    t::Tables { contract: t::Contract::EMPTY, sequences: &[], ..*lean }
+}
+
 /// Features that some of these architectures have.
 fn features(archs: &[&t::Arch<'static>]) -> Vec<t::FeatureId> {
     archs.iter().flat_map(|arch| arch.features).copied().collect()

@@ -1,11 +1,11 @@
 //! What does not depend on the machine: instruction counts beside Triton's, and that the report is
 //! complete.
-use lanebook::compile::compile;
+use lanebook::compile::{compile, plan};
 use lanebook::ir::SmallStorage;
-use lanebook::{LEAN, TABLES};
+use lanebook::{EMISSION, LEAN, TABLES};
 use lanebook_bench::{
-    Effort, Report, address, algebra, budget, conversion_time, conversions, growth, lookup, passes,
-    regions, room, size, whole,
+    Effort, Report, address, algebra, budget, conversion_time, conversions, distinct, growth,
+    lookup, passes, regions, room, size, whole,
 };
 use std::sync::OnceLock;
 
@@ -113,6 +113,14 @@ fn the_lean_tables_lose_nothing() {
             });
             made += usize::from(written[0].is_some());
             assert_eq!(written[0], written[1], "{name} {}", arch.name);
+            // A stored plan, and what emission alone reads.
+            let mut room = Box::new(whole::Room::new());
+            let mut text = String::new();
+            let emitted = plan(&LEAN, id, &mut program, room.scratch())
+                .and_then(|planned| planned.emit(&EMISSION, &program))
+                .ok()
+                .and_then(|compiled| compiled.write(&EMISSION, &program, &mut text).ok());
+            assert_eq!(written[1], emitted.map(|()| text), "{name} {}", arch.name);
         }
         assert!(made > 3, "{name}: {made}");
     }
@@ -144,6 +152,7 @@ fn the_report_has_every_row() {
         (passes::TRITON, 5 + 3 * 3),
         (growth::SECTION, 8 * 2),
         (regions::SECTION, 2),
+        (distinct::SECTION, 6),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
         (address::SECTION, 16),

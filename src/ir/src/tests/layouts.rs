@@ -171,3 +171,29 @@ fn numbers_are_maps() {
         }
     }
 }
+
+/// Names of one text, and spellings of one map, are one layout where types must agree; others are not.
+#[test]
+fn names_of_one_layout_agree() {
+    let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let other = blocked.replace("[8, 4]", "[4, 8]");
+    let cases = [
+        (blocked, blocked, true),
+        (blocked, &other, false),
+        ("S[(8,8):(1@laneid,32@bit)]", "S[(2,4,8):(4@laneid,1@laneid,32@bit)]", true),
+        ("S[(8,8):(1@laneid,32@bit)]", "S[(8,8):(32@bit,1@laneid)]", false),
+        ("(8,8):(8,1)", "((2,4),8):((8,16),1)", true),
+        ("(8,8):(8,1)", "(8,8):(1,8)", false),
+        // TIRx counts columns first: the same map of a tile, and not the same of its positions.
+        ("(8,8):(8,1)", "S[(8,8):(8,1)]", false),
+    ];
+    for (a, b, same) in cases {
+        let text = format!(
+            "#a = {a}\n#b = {b}\nfunc @f(%x: tensor<8x8xf32, #a>) {{threads = 32}} {{\n  %y = add %x, %x : tensor<8x8xf32, #b>\n}}\n"
+        );
+        let mut storage = Box::new(BigStorage::new());
+        let agreed = parse(storage.pools(), tables(), &text, STRICT)
+            .and_then(|mut program| crate::verify(&mut program));
+        assert_eq!(agreed.is_ok(), same, "{text}{agreed:?}");
+    }
+}

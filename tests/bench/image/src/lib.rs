@@ -6,6 +6,9 @@
 #![no_std]
 
 use core::fmt::{Arguments, Error, Result, Write};
+#[cfg(feature = "emit")]
+use lanebook::EMISSION;
+#[cfg(not(feature = "emit"))]
 use lanebook::LEAN;
 use lanebook::ir::Program;
 #[cfg(not(feature = "emit"))]
@@ -50,8 +53,8 @@ fn emit(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool 
 #[unsafe(no_mangle)]
 #[allow(improper_ctypes_definitions)]
 pub extern "C" fn image(program: &Program<'_, '_>, planned: lanebook::compile::Planned<'_>) -> bool {
-    match planned.emit(&LEAN, program) {
-        Ok(compiled) => compiled.write(&LEAN, program, &mut Sink).is_ok(),
+    match planned.emit(&EMISSION, program) {
+        Ok(compiled) => compiled.write(&EMISSION, program, &mut Sink).is_ok(),
         Err(_) => false,
     }
 }
