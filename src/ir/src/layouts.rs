@@ -10,6 +10,7 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::chains::Digest;
 use crate::edit::edit_ops::Edit;
+use crate::error::ErrorKind;
 use crate::handle::TextRef;
 use crate::program::Program;
 use crate::storage::Pools;
@@ -131,6 +132,21 @@ impl Program<'_, '_> {
             _ => Digest::of(text),
         }
     }
+    /// Whether the encodings of two types agree; their layouts are read for it.
+    #[inline(never)]
+    pub(crate) fn spellings_agree(&mut self, a: &Type, b: &Type) -> Edit<bool> {
+        for ty in [a, b] {
+            let name = match ty.encoding {
+                TileEncoding::Written(name) => Some(name),
+                TileEncoding::Alias(name) => {
+                    self.alias_data(self.text(name)).map(|alias| alias.body)
+                }
+                _ => None,
+            };
+            self.read_layout(name.filter(|_| ty.is_tile()).unwrap_or(TextRef::EMPTY))?;
+        }
+        Ok(self.encodings_agree(a, b))
+    }
     /// Reads each layout that types, names and attributes write in the text and that was not read
     /// yet. The reader of texts has done it; whoever makes a program by hand calls it, or names no
     /// layout.
@@ -138,23 +154,29 @@ impl Program<'_, '_> {
     /// # Errors
     /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) of [`Pool::Made`](crate::Pool::Made).
     pub fn read_layouts(&mut self) -> Edit {
+        self.read_written(true).map_err(|(kind, _)| kind)
+    }
+    /// The same; attributes of operations only where some say layouts. The error has the text for
+    /// which there was no room.
+    #[inline(never)]
+    pub(crate) fn read_written(&mut self, in_attrs: bool) -> Result<(), (ErrorKind, TextRef)> {
         for index in 0..self.pools.aliases.len() {
             let body = self.pools.aliases.get(index).map_or(TextRef::EMPTY, |alias| alias.body);
-            self.read_layout(body)?;
+            self.read_layout(body).map_err(|kind| (kind, body))?;
         }
         for index in 0..self.pools.types.len() {
             let ty = self.pools.types.get(index).copied().unwrap_or(Type::ELIDED);
             if let (true, TileEncoding::Written(text)) = (ty.is_tile(), ty.encoding) {
-                self.read_layout(text)?;
+                self.read_layout(text).map_err(|kind| (kind, text))?;
             }
         }
-        let mut at = self.first(self.root());
+        let mut at = self.first(self.root()).filter(|_| in_attrs);
         while let Some(op) = at {
             at = self.following(op, None);
             if let Some(AttrValue::Layout(text) | AttrValue::Text(text)) =
                 self.attr(op, attr_names::LAYOUT)
             {
-                self.read_layout(text)?;
+                self.read_layout(text).map_err(|kind| (kind, text))?;
             }
         }
         Ok(())
@@ -167,8 +189,9 @@ impl Program<'_, '_> {
         if notation_of(text) & strided == 0 || self.layout_id(text).is_some() {
             return Ok(());
         }
-        let map = match read(text) {
-            Ok(bytes) => self.pools.make_map(&bytes)?,
+        let mut bytes = MapBytes::new();
+        let map = match read(text, &mut bytes) {
+            Ok(()) => self.pools.make_map(&bytes)?,
             Err(fault) => FAULT | fault as u16,
         };
         let ([a, b, c, d], [e, f], [g, h]) =
@@ -226,13 +249,12 @@ fn spelling(bytes: &[u8]) -> Option<(TextRef, u16)> {
 
 /// The record of the map that a text writes.
 #[inline(never)]
-fn read(text: &str) -> Result<MapBytes, LayoutFault> {
+fn read(text: &str, out: &mut MapBytes) -> Result<(), LayoutFault> {
     let mut layout = Layout::new();
     let order = read_into(text.trim_ascii(), &mut layout)?;
-    let mut out = MapBytes::new();
     let head = [MAP, if order == PositionOrder::RowsFastest { ROWS_FASTEST } else { 0 }];
-    let kept = out.extend_from_slice(&head).is_ok() && canonical(&layout, &mut out).is_some();
-    if kept { Ok(out) } else { Err(LayoutFault::Unreadable) }
+    let kept = out.extend_from_slice(&head).is_ok() && canonical(&layout, out).is_some();
+    if kept { Ok(()) } else { Err(LayoutFault::Unreadable) }
 }
 
 /// The bytes of the layout's shortest form.

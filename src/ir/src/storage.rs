@@ -25,9 +25,10 @@ const MAX_MADE: usize = 0xfff0;
 /// stack.
 ///
 /// Parameters: operations, values, uses (operands), attributes and literals, distinct types (and
-/// aliases), regions (and blocks), undo journal entries. An operation of the usual kind needs one
-/// `OPS`, one to two `VALUES`, three `USES` and half an `ATTRS`: about 160 bytes, with what the
-/// weighing of layouts needs. A literal operand needs one more of `VALUES` and `ATTRS`.
+/// aliases, and cells of layouts), regions (and blocks), undo journal entries. An operation of the
+/// usual kind needs one `OPS`, one to two `VALUES`, three `USES` and half an `ATTRS`: about 160
+/// bytes, with what the weighing of layouts needs. A literal operand needs one more of `VALUES` and
+/// `ATTRS`.
 ///
 /// ```
 /// use lanebook::TABLES;

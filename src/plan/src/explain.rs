@@ -57,6 +57,7 @@ impl Unwritable {
             Self::Panels => {
                 "a written layout of a register tile is obeyed only where both extents are powers of two"
             }
+            Self::Unread => "the layout written for this register tile has not been read",
             Self::Order
             | Self::Extent
             | Self::Both
@@ -102,6 +103,7 @@ impl Unwritable {
                 "the padding written for this shared tile does not stand behind powers of two of bytes"
             }
             Self::Panels => "the layout written for this shared tile cannot be kept to",
+            Self::Unread => "the layout written for this shared tile has not been read",
         }
     }
 }

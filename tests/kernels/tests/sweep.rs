@@ -8,10 +8,10 @@
 
 use lanebook::TABLES;
 use lanebook::check;
-use lanebook::compile::{Compiled, compile};
-use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
-use lanebook::plan::End;
-use lanebook::tables::OpWord;
+use lanebook::compile::{CompileError, Compiled, compile};
+use lanebook::ir::{AttrValue, Options, Program, SmallStorage, attr_names, parse, verify};
+use lanebook::plan::{End, PlanError, Unwritable};
+use lanebook::tables::{OpRole, OpWord};
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
 use lanebook_kernels::{
@@ -371,4 +371,30 @@ fn movements() {
         m.threads < 64 && arch.starts_with("gfx") && why.contains("Threads")
             || few && (why.contains("Share") || why.contains("Copies"))
     });
+}
+
+/// A layout that is put into a program by hand is obeyed once it has been read, and refused before.
+#[test]
+fn layouts_of_programs_made_by_hand() {
+    const LAYOUT: &str = "S[(64,32):(40,1)]";
+    let text = format!("// {LAYOUT}\n{}", Case::Gemm(gemm((64, 64, 32), 128)).text("k"));
+    for arch in ARCHS {
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let mut pools = Box::new(SmallStorage::new());
+        let mut program = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a text");
+        let alloc = program.all().find(|op| program.role(*op) == OpRole::Alloc).expect("a tile");
+        let word = program.word(LAYOUT).expect("a comment says it");
+        program.set_attr(alloc, attr_names::LAYOUT, AttrValue::Layout(word)).expect("room");
+        let mut room = Box::new(Room::new());
+        let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
+        assert_eq!(
+            refused,
+            Err(CompileError::Plan(PlanError::Written { op: alloc, why: Unwritable::Unread }))
+        );
+        program.read_layouts().expect("room");
+        let compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a kernel");
+        let tile = compiled.plan.allocs.first().expect("A");
+        let second_row = shared_byte(&compiled.plan, 0, 32) - u64::from(tile.offset);
+        assert!(tile.fixed && second_row == 80, "{arch}: {second_row}");
+    }
 }

@@ -290,6 +290,14 @@ pub(super) fn of_plan(
             };
             here(Problem::refused(what, remedy), op, label)
         }
+        PlanError::Written { op, why: Unwritable::Unread } => here(
+            Problem::refused(
+                what,
+                "let `Program::read_layouts` read them where the program is made",
+            ),
+            op,
+            String::new(),
+        ),
         PlanError::Written { op, .. } if program.role(op) != OpRole::Alloc => here(
             Problem::refused(
                 what,

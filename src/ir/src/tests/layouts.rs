@@ -1,7 +1,7 @@
 //! Layouts of a text: each spelling is read once, equal maps have one number, and what is kept is
 //! what the notation's own reader says.
 use super::support::{BigStorage, STRICT, printed, tables};
-use crate::{LayoutFault, LayoutId, Pool, PositionOrder, Program, parse};
+use crate::{ErrorKind, LayoutFault, LayoutId, Pool, PositionOrder, Program, parse};
 use lanebook_layout::notation::{cute, tirx};
 use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
 use std::boxed::Box;
@@ -189,11 +189,29 @@ fn names_of_one_layout_agree() {
     ];
     for (a, b, same) in cases {
         let text = format!(
-            "#a = {a}\n#b = {b}\nfunc @f(%x: tensor<8x8xf32, #a>) {{threads = 32}} {{\n  %y = add %x, %x : tensor<8x8xf32, #b>\n}}\n"
+            "#a = {a}\n#b = {b}\nfunc @f(%x: tensor<8x8xf32, #a>) {{threads = 32}} {{\n  %y = exp %x : tensor<8x8xf32, #b> -> tensor<8x8xf32, #b>\n}}\n"
         );
         let mut storage = Box::new(BigStorage::new());
         let agreed = parse(storage.pools(), tables(), &text, STRICT)
             .and_then(|mut program| crate::verify(&mut program));
         assert_eq!(agreed.is_ok(), same, "{text}{agreed:?}");
     }
+}
+
+/// More layouts than there are cells for: which pool, and at which text.
+#[test]
+fn too_many_layouts() {
+    let layouts = |count: usize| -> std::vec::Vec<String> {
+        (0..count).map(|n| format!("(8,8):({},1)", 8 + n)).collect()
+    };
+    let read = |count: usize| {
+        let mut storage = Box::new(crate::SmallStorage::new());
+        parse(storage.pools(), tables(), &tiles(&layouts(count)), STRICT).map(|_| ())
+    };
+    // One cell for a spelling, one for its map.
+    assert_eq!(read(16), Ok(()));
+    let error = read(17).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Capacity { pool: Pool::Made, limit: 32 });
+    // The seventeenth tile stands in line 18.
+    assert_eq!((error.at.line, error.at.len), (18, 12));
 }

@@ -46,6 +46,7 @@ pub fn parse<'s, 't>(
         options,
         frames: Vec::new(),
         block: root,
+        layouts_in_attrs: false,
     };
     if text.len() > (i32::MAX as usize) {
         return Err(parser.fail(
@@ -58,7 +59,12 @@ pub fn parse<'s, 't>(
     let _ = names.resize(names.capacity(), TableValue::NEW);
     parser.run()?;
     parser.strip_numbered();
+    let in_attrs = parser.layouts_in_attrs;
     program.pools.sheet.clear();
+    // When what reading takes of the stack is free again.
+    program
+        .read_written(in_attrs)
+        .map_err(|(kind, name)| IrError { kind, at: program.place_of(name) })?;
     Ok(program)
 }
 
@@ -85,6 +91,8 @@ pub(crate) struct Parser<'p, 's, 't> {
     pub options: Options,
     frames: Vec<OpenRegion, MAX_DEPTH>,
     pub block: Block,
+    /// Whether an operation says a layout by an attribute.
+    pub layouts_in_attrs: bool,
 }
 
 /// Names and other small lists.
@@ -196,8 +204,6 @@ impl Parser<'_, '_, '_> {
         }
         let added = self.program.pools.add_alias(AliasData { name, body }, Digest::of(word));
         self.put(added, token)?;
-        let read = self.program.read_layout(body);
-        self.put(read, token)?;
         self.lexer.at = end;
         Ok(())
     }

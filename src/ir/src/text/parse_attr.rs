@@ -97,16 +97,10 @@ impl Parser<'_, '_, '_> {
     pub(crate) fn op_attr_value(&mut self, op: Op, key: TextRef) -> Result<AttrValue, IrError> {
         self.keyed_value(Owner::Op(op), key)
     }
-    /// A value, which is read if it is a layout.
     fn keyed_value(&mut self, owner: Owner, key: TextRef) -> Result<AttrValue, IrError> {
-        let token = self.peek();
         let value = self.attr_value(owner)?;
-        if let AttrValue::Layout(text) | AttrValue::Text(text) = value
-            && self.program.key_is(key, attr_names::LAYOUT)
-        {
-            let read = self.program.read_layout(text);
-            self.put(read, token)?;
-        }
+        self.layouts_in_attrs |= matches!(value, AttrValue::Layout(_) | AttrValue::Text(_))
+            && self.program.key_is(key, attr_names::LAYOUT);
         Ok(value)
     }
     fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, IrError> {

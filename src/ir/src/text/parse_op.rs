@@ -724,12 +724,16 @@ impl Parser<'_, '_, '_> {
             if actual.is_elided() && free && !ty.is_elided() {
                 let learned = self.program.set_type(value, ty);
                 self.put(learned, token)?;
-            } else if !opaque
-                && (!actual.agrees(&ty)
-                    || !(actual.is_elided()
-                        || ty.is_elided()
-                        || self.program.encodings_agree(&actual, &ty)))
-            {
+                continue;
+            }
+            let elided = actual.is_elided() || ty.is_elided();
+            let agrees = opaque
+                || actual.agrees(&ty) && (elided || self.program.encodings_agree(&actual, &ty));
+            if agrees {
+                continue;
+            }
+            let read = self.program.spellings_agree(&actual, &ty);
+            if !actual.agrees(&ty) || !self.put(read, token)? {
                 return Err(self.fail(
                     ErrorKind::WrittenType { operand: u16::try_from(number).unwrap_or(u16::MAX) },
                     token,

@@ -278,10 +278,8 @@ impl Parser<'_, '_, '_> {
         if body.is_empty() {
             return self.expected(Lexeme::AttrValue, token);
         }
-        let text = self.span(token.start, token.start.saturating_add(body.len()))?;
-        ty.encoding = TileEncoding::Written(text);
-        let read = self.program.read_layout(text);
-        self.put(read, token)?;
+        ty.encoding =
+            TileEncoding::Written(self.span(token.start, token.start.saturating_add(body.len()))?);
         self.lexer.at = end;
         Ok(())
     }

@@ -267,6 +267,9 @@ pub enum Unwritable {
     Element,
     /// An extent of a register tile is no power of two.
     Panels,
+    /// The program was made by hand, and nobody has read its layouts
+    /// ([`read_layouts`](lanebook_ir::Program::read_layouts)).
+    Unread,
 }
 
 /// Most sizes of tiles whose copies run ahead in one loop, and of steps of descriptors of them.

@@ -24,7 +24,8 @@ pub(crate) fn read(
         Some(Ok(id)) => id,
         Some(Err(LayoutFault::Element)) => return Err(Unwritable::Element),
         Some(Err(LayoutFault::Swizzle)) => return Err(Unwritable::Swizzle),
-        Some(Err(LayoutFault::Unreadable)) | None => return Err(Unwritable::Unreadable),
+        Some(Err(LayoutFault::Unreadable)) => return Err(Unwritable::Unreadable),
+        None => return Err(Unwritable::Unread),
     };
     program.layout_at(id, out).ok_or(Unwritable::Unreadable)
 }
