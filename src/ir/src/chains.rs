@@ -39,48 +39,78 @@ pub(crate) fn chain_of(hash: u32, chains: usize) -> usize {
     ((hash ^ (hash >> 15)) as usize).checked_rem(chains).unwrap_or(0)
 }
 
-/// Chains over the records of a pool.
-#[derive(Debug)]
-pub(crate) struct Chains<'s> {
-    /// Of each record, the one + 1 that was added to its chain before it.
-    pub links: &'s mut [u16],
-    /// The last record + 1 of each chain.
-    pub heads: &'s mut [u16],
+/// Pools whose records are in chains.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Chained {
+    Types,
+    Aliases,
+    Made,
 }
+
+/// A record of each of these pools, by its index: the one + 1 that was added to its chain before
+/// it; and a chain of each, by its number: the last record + 1 in it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct ChainCell {
+    links: [u16; 3],
+    heads: [u16; 3],
+}
+
+impl ChainCell {
+    pub const NEW: Self = Self { links: [0; 3], heads: [0; 3] };
+
+    fn link(&self, of: Chained) -> u16 {
+        self.links.get(of as usize).copied().unwrap_or(0)
+    }
+    fn head(&self, of: Chained) -> u16 {
+        self.heads.get(of as usize).copied().unwrap_or(0)
+    }
+    fn set_link(&mut self, of: Chained, to: u16) {
+        self.links.get_mut(of as usize).into_iter().for_each(|link| *link = to);
+    }
+    fn set_head(&mut self, of: Chained, to: u16) {
+        self.heads.get_mut(of as usize).into_iter().for_each(|head| *head = to);
+    }
+}
+
+/// Chains over the records of pools, which all have as many.
+#[derive(Debug)]
+pub(crate) struct Chains<'s>(pub &'s mut [ChainCell]);
 
 impl Chains<'_> {
     pub fn clear(&mut self) {
-        self.heads.fill(0);
+        self.0.fill(ChainCell::NEW);
     }
     /// The record with a hash of which something holds.
-    pub fn find(&self, hash: u32, holds: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut at = self.heads.get(chain_of(hash, self.heads.len()))?.checked_sub(1);
+    pub fn find(&self, of: Chained, hash: u32, holds: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut at = self.0.get(chain_of(hash, self.0.len()))?.head(of).checked_sub(1);
         while let Some(index) = at {
             if holds(usize::from(index)) {
                 return Some(usize::from(index));
             }
-            at = self.links.get(usize::from(index))?.checked_sub(1);
+            at = self.0.get(usize::from(index))?.link(of).checked_sub(1);
         }
         None
     }
-    /// Adds a record, the last one that is in a chain.
-    pub fn add(&mut self, index: usize, hash: u32) {
-        let chain = chain_of(hash, self.heads.len());
-        if let (Some(link), Some(head)) = (self.links.get_mut(index), self.heads.get_mut(chain)) {
-            *link = core::mem::replace(head, u16::try_from(index.saturating_add(1)).unwrap_or(0));
+    /// Adds a record, the last one of its pool that is in a chain.
+    pub fn add(&mut self, of: Chained, index: usize, hash: u32) {
+        let chain = chain_of(hash, self.0.len());
+        let before = self.0.get(chain).map_or(0, |cell| cell.head(of));
+        if let Some(cell) = self.0.get_mut(index) {
+            cell.set_link(of, before);
+            let own = u16::try_from(index.saturating_add(1)).unwrap_or(0);
+            self.0.get_mut(chain).into_iter().for_each(|cell| cell.set_head(of, own));
         }
     }
     /// Takes records out, down to the first so many. Only undoing does, so that what tells their
     /// chains apart is looked for and not kept.
-    pub fn truncate(&mut self, len: usize) {
-        for head in &mut *self.heads {
-            while usize::from(*head) > len {
-                let Some(link) = usize::from(*head).checked_sub(1).and_then(|i| self.links.get(i))
-                else {
-                    break;
-                };
-                *head = *link;
+    pub fn truncate(&mut self, of: Chained, len: usize) {
+        for chain in 0..self.0.len() {
+            let mut head = self.0.get(chain).map_or(0, |cell| cell.head(of));
+            while usize::from(head) > len {
+                let last = usize::from(head).saturating_sub(1);
+                head = self.0.get(last).map_or(0, |cell| cell.link(of));
             }
+            self.0.get_mut(chain).into_iter().for_each(|cell| cell.set_head(of, head));
         }
     }
 }

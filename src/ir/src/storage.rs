@@ -4,7 +4,7 @@
 //! nothing; every write while a mark is open is recorded first, so that [`Pools::undo`] restores
 //! the records bit by bit. A record is kept in the journal once for each mark, however often it is
 //! written: the journal grows with the records that are touched.
-use crate::chains::{Chains, Digest};
+use crate::chains::{ChainCell, Chained, Chains, Digest};
 use crate::data::{
     AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData,
 };
@@ -72,12 +72,7 @@ pub struct Storage<
     flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
     buckets: [u16; TYPES],
-    type_links: [u16; TYPES],
-    type_heads: [u16; TYPES],
-    alias_links: [u16; TYPES],
-    alias_heads: [u16; TYPES],
-    made_links: [u16; TYPES],
-    made_heads: [u16; TYPES],
+    chains: [ChainCell; TYPES],
 }
 
 /// Storage for a kernel of up to 64 operations: about 24 KiB.
@@ -119,12 +114,7 @@ impl<
             flow: Vec::new(),
             journal: Vec::new(),
             buckets: [0; TYPES],
-            type_links: [0; TYPES],
-            type_heads: [0; TYPES],
-            alias_links: [0; TYPES],
-            alias_heads: [0; TYPES],
-            made_links: [0; TYPES],
-            made_heads: [0; TYPES],
+            chains: [ChainCell::NEW; TYPES],
         }
     }
     /// The pools, for [`Program`](crate::Program)'s constructors. What was in them is forgotten
@@ -141,9 +131,7 @@ impl<
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
-            by_type: Chains { links: &mut self.type_links, heads: &mut self.type_heads },
-            by_alias: Chains { links: &mut self.alias_links, heads: &mut self.alias_heads },
-            by_made: Chains { links: &mut self.made_links, heads: &mut self.made_heads },
+            chains: Chains(&mut self.chains),
             sheet: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
                 buckets: &mut self.buckets,
@@ -203,9 +191,7 @@ pub struct Pools<'s> {
     pub(crate) aliases: &'s mut VecView<AliasData>,
     made: &'s mut VecView<[u8; MADE_CELL]>,
     /// Types, names of layouts and texts of layouts by their hashes.
-    by_type: Chains<'s>,
-    by_alias: Chains<'s>,
-    by_made: Chains<'s>,
+    chains: Chains<'s>,
     /// What the pass over conversions weighs; empty between passes.
     #[doc(hidden)]
     pub sheet: LayoutTable<'s>,
@@ -276,9 +262,7 @@ impl Pools<'_> {
         self.blocks.clear();
         self.aliases.clear();
         self.made.clear();
-        self.by_type.clear();
-        self.by_alias.clear();
-        self.by_made.clear();
+        self.chains.clear();
         self.sheet.forget();
         self.journal.clear();
         self.free = [0; FREE_LISTS];
@@ -384,7 +368,7 @@ impl Pools<'_> {
 
     /// The type with a hash of which something holds.
     pub(crate) fn find_type(&self, hash: u32, holds: impl Fn(&Type) -> bool) -> Option<usize> {
-        self.by_type.find(hash, |index| self.types.get(index).is_some_and(&holds))
+        self.chains.find(Chained::Types, hash, |index| self.types.get(index).is_some_and(&holds))
     }
     /// Adds a type's record (types are never freed).
     pub(crate) fn add_type(&mut self, ty: Type, hash: u32) -> Result<usize, ErrorKind> {
@@ -394,7 +378,7 @@ impl Pools<'_> {
         }
         self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
-        self.by_type.add(index, hash);
+        self.chains.add(Chained::Types, index, hash);
         Ok(index)
     }
 
@@ -404,14 +388,16 @@ impl Pools<'_> {
         hash: u32,
         holds: impl Fn(&AliasData) -> bool,
     ) -> Option<&AliasData> {
-        let at = self.by_alias.find(hash, |index| self.aliases.get(index).is_some_and(&holds))?;
+        let at = self
+            .chains
+            .find(Chained::Aliases, hash, |index| self.aliases.get(index).is_some_and(&holds))?;
         self.aliases.get(at)
     }
     /// Adds an alias (only while a text is read).
     pub(crate) fn add_alias(&mut self, alias: AliasData, hash: u32) -> Result<(), ErrorKind> {
         let index = self.aliases.len();
         self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))?;
-        self.by_alias.add(index, hash);
+        self.chains.add(Chained::Aliases, index, hash);
         Ok(())
     }
 
@@ -428,7 +414,7 @@ impl Pools<'_> {
     /// The first cell of a text or record with a hash of whose bytes, and all behind them,
     /// something holds.
     pub(crate) fn find_made(&self, hash: u32, holds: impl Fn(&[u8]) -> bool) -> Option<usize> {
-        self.by_made.find(hash, |index| holds(self.made_bytes(index)))
+        self.chains.find(Chained::Made, hash, |index| holds(self.made_bytes(index)))
     }
     /// Keeps layout text: where it begins, and its bytes. A text that is there already is not
     /// written again.
@@ -457,7 +443,7 @@ impl Pools<'_> {
             }
             self.made.push(cell).map_err(|_| no_room())?;
         }
-        self.by_made.add(first, hash);
+        self.chains.add(Chained::Made, first, hash);
         u16::try_from(first).map_err(|_| no_room())
     }
 
@@ -546,11 +532,11 @@ impl Pools<'_> {
                         Pool::Uses => self.uses.truncate(len),
                         Pool::Attrs => self.attrs.truncate(len),
                         Pool::Types => {
-                            self.by_type.truncate(len);
+                            self.chains.truncate(Chained::Types, len);
                             self.types.truncate(len);
                         }
                         Pool::Made => {
-                            self.by_made.truncate(len);
+                            self.chains.truncate(Chained::Made, len);
                             self.made.truncate(len);
                             // Other texts may come to stand where those stood.
                             self.sheet.forget_some(|record| {

@@ -1,7 +1,7 @@
 //! Layouts of a text: each spelling is read once, equal maps have one number, and what is kept is
 //! what the notation's own reader says.
 use super::support::{BigStorage, STRICT, printed, tables};
-use crate::{ErrorKind, LayoutFault, LayoutId, Pool, PositionOrder, Program, parse};
+use crate::{ErrorKind, LayoutFault, LayoutId, Pool, PositionOrder, Program, Shape, Type, parse};
 use lanebook_layout::notation::{cute, tirx};
 use lanebook_layout::{AxisId, Layout, NoSyms, PostMap, WellKnown};
 use std::boxed::Box;
@@ -92,6 +92,8 @@ fn undone_layouts_are_forgotten() {
     let Ok(mut program) = parse(storage.pools(), tables(), text, STRICT) else {
         panic!("a text beside the layouts");
     };
+    let count = |program: &Program<'_, '_>| program.usage()[4].used;
+    let types = count(&program);
     let (before, other) = (cells(&program), program.word("(8,8):(1,8)").unwrap());
     for _ in 0..3 {
         let mark = program.mark();
@@ -100,8 +102,14 @@ fn undone_layouts_are_forgotten() {
         assert_ne!(id(&program, "(8,8):(1,8)"), id(&program, "(8,8):(8,1)"));
         let (at, len) = program.pools.make("another text").unwrap();
         assert_eq!(program.pools.make("another text"), Ok((at, len)));
+        let f16 = tables().dtype_named("f16").unwrap();
+        for rows in 1..40 {
+            let ty = Type::tensor(Shape::of(&[rows, 8]).unwrap(), f16);
+            let own = program.intern(ty).unwrap();
+            assert_eq!((program.intern(ty), own.index()), (Ok(own), types + rows as usize - 1));
+        }
         program.undo(mark);
-        assert_eq!(cells(&program), before);
+        assert_eq!((cells(&program), count(&program)), (before, types));
         assert_eq!(program.layout_id("(8,8):(1,8)"), None);
         assert!(program.layout_id("(8,8):(8,1)").is_some());
     }
