@@ -3,7 +3,7 @@
 //!
 //! A number stands for a text at a shape for as long as the program is there: its map is worked out
 //! once, whatever passes run. Plain data without meaning of its own: see `remat`.
-use crate::chains::chain_of;
+use crate::chains::{Chained, Chains, chain_of};
 use crate::handle::Value;
 use crate::types::{Shape, TileEncoding};
 use heapless::VecView;
@@ -169,8 +169,8 @@ pub struct LayoutTable<'s> {
     layouts: &'s mut VecView<LayoutRecord>,
     /// The architecture that layouts were measured for, by number.
     target: Option<Option<u16>>,
-    /// First layout + 1 by hash of text (the first half) and by digest of map.
-    pub(crate) buckets: &'s mut [u16],
+    /// Layouts by hash of text and by digest of map, and the chains of the program's own pools.
+    pub(crate) chains: Chains<'s>,
     /// By the handle's index of a type: its layout.
     pub by_type: &'s mut VecView<u16>,
     derived: &'s mut VecView<Derived>,
@@ -185,7 +185,7 @@ pub struct LayoutTable<'s> {
 /// What a table is made of.
 pub struct LayoutTableParts<'s> {
     pub layouts: &'s mut VecView<LayoutRecord>,
-    pub buckets: &'s mut [u16],
+    pub(crate) chains: Chains<'s>,
     pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<ValueInLayout>,
@@ -195,28 +195,21 @@ pub struct LayoutTableParts<'s> {
     pub flow: &'s mut VecView<Flow>,
 }
 
-/// The chain of a hash: one of the first half, of 256 at most.
-fn by_text(hash: u32, buckets: usize) -> usize {
-    chain_of(hash, (buckets / 2).min(256))
+/// The chain of a hash, one of 256 at most.
+fn by_text(hash: u32, chains: usize) -> usize {
+    chain_of(hash, chains.min(256))
 }
 
-/// The chain of a map: one of the second half.
-fn by_map(whole: [u32; 2], buckets: usize) -> usize {
-    let half = buckets / 2;
-    chain_of(whole[0] ^ whole[1], half).saturating_add(half.max(1))
+/// The chain of a map.
+fn by_map(whole: [u32; 2], chains: usize) -> usize {
+    chain_of(whole[0] ^ whole[1], chains)
 }
 
 /// Puts a layout first in its two chains.
-fn chain(buckets: &mut [u16], number: u16, record: &mut LayoutRecord) {
-    let links = [
-        (usize::from(record.chain), &mut record.next),
-        (by_map(record.whole, buckets.len()), &mut record.next_map),
-    ];
-    for (bucket, next) in links {
-        if let Some(head) = buckets.get_mut(bucket) {
-            *next = core::mem::replace(head, number.wrapping_add(1));
-        }
-    }
+fn chain(chains: &mut Chains<'_>, number: u16, record: &mut LayoutRecord) {
+    let (own, map) = (number.wrapping_add(1), by_map(record.whole, chains.count()));
+    record.next = chains.replace_head(Chained::Layouts, usize::from(record.chain), own);
+    record.next_map = chains.replace_head(Chained::Maps, map, own);
 }
 
 impl<'s> LayoutTable<'s> {
@@ -224,7 +217,7 @@ impl<'s> LayoutTable<'s> {
     pub fn over(parts: LayoutTableParts<'s>) -> Self {
         let LayoutTableParts {
             layouts,
-            buckets,
+            chains,
             by_type,
             derived,
             entries,
@@ -233,7 +226,7 @@ impl<'s> LayoutTable<'s> {
             arcs,
             flow,
         } = parts;
-        Self { layouts, target: None, buckets, by_type, derived, entries, nodes, wants, arcs, flow }
+        Self { layouts, target: None, chains, by_type, derived, entries, nodes, wants, arcs, flow }
     }
     /// The layouts by number.
     pub fn layouts(&self) -> &[LayoutRecord] {
@@ -252,21 +245,23 @@ impl<'s> LayoutTable<'s> {
     }
     /// The layout with a hash of which something holds; of several the first.
     pub fn find(&self, hash: u32, holds: impl Fn(&LayoutRecord) -> bool) -> Option<u16> {
-        self.walk(by_text(hash, self.buckets.len()), |record| record.next, holds)
+        let head = self.chains.head(Chained::Layouts, by_text(hash, self.chains.count()));
+        self.walk(head, |record| record.next, holds)
     }
     /// The first layout that is known to have this map at this shape.
     pub fn find_map(&self, whole: [u32; 2], shape: &Shape) -> Option<u16> {
         let same =
             |record: &LayoutRecord| record.known && record.whole == whole && record.shape == *shape;
-        self.walk(by_map(whole, self.buckets.len()), |record| record.next_map, same)
+        let head = self.chains.head(Chained::Maps, by_map(whole, self.chains.count()));
+        self.walk(head, |record| record.next_map, same)
     }
     fn walk(
         &self,
-        chain: usize,
+        head: u16,
         next: impl Fn(&LayoutRecord) -> u16,
         holds: impl Fn(&LayoutRecord) -> bool,
     ) -> Option<u16> {
-        let mut at = self.buckets.get(chain)?.checked_sub(1);
+        let mut at = head.checked_sub(1);
         let mut found = None;
         // The last one added comes first.
         while let Some(number) = at {
@@ -284,8 +279,8 @@ impl<'s> LayoutTable<'s> {
         if self.layouts.len() == self.layouts.capacity() {
             return None;
         }
-        record.chain = u8::try_from(by_text(hash, self.buckets.len())).unwrap_or(u8::MAX);
-        chain(self.buckets, number, &mut record);
+        record.chain = u8::try_from(by_text(hash, self.chains.count())).unwrap_or(u8::MAX);
+        chain(&mut self.chains, number, &mut record);
         self.layouts.push(record).ok()?;
         Some(number)
     }
@@ -336,7 +331,8 @@ impl<'s> LayoutTable<'s> {
         self.layouts.clear();
         self.derived.clear();
         self.target = None;
-        self.buckets.fill(0);
+        self.chains.empty(Chained::Layouts);
+        self.chains.empty(Chained::Maps);
     }
     /// Forgets the layouts of which something holds; the others get new numbers.
     pub fn forget_some(&mut self, gone: impl Fn(&LayoutRecord) -> bool) {
@@ -345,11 +341,12 @@ impl<'s> LayoutTable<'s> {
         }
         self.clear();
         self.derived.clear();
-        self.buckets.fill(0);
+        self.chains.empty(Chained::Layouts);
+        self.chains.empty(Chained::Maps);
         self.layouts.retain(|record| !gone(record));
-        let Self { layouts, buckets, .. } = self;
+        let Self { layouts, chains, .. } = self;
         for (number, record) in (0u16..).zip(layouts.iter_mut()) {
-            chain(buckets, number, record);
+            chain(chains, number, record);
         }
     }
     /// Forgets everything but layouts.

@@ -71,7 +71,6 @@ pub struct Storage<
     arcs: Vec<Arc, VALUES>,
     flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
-    buckets: [u16; TYPES],
     chains: [ChainCell; TYPES],
 }
 
@@ -113,7 +112,6 @@ impl<
             arcs: Vec::new(),
             flow: Vec::new(),
             journal: Vec::new(),
-            buckets: [0; TYPES],
             chains: [ChainCell::NEW; TYPES],
         }
     }
@@ -131,10 +129,9 @@ impl<
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
-            chains: Chains(&mut self.chains),
             sheet: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
-                buckets: &mut self.buckets,
+                chains: Chains(&mut self.chains),
                 by_type: self.by_type.as_mut_view(),
                 derived: self.derived.as_mut_view(),
                 entries: self.entries.as_mut_view(),
@@ -190,8 +187,6 @@ pub struct Pools<'s> {
     pub(crate) blocks: &'s mut VecView<BlockData>,
     pub(crate) aliases: &'s mut VecView<AliasData>,
     made: &'s mut VecView<[u8; MADE_CELL]>,
-    /// Types, names of layouts and texts of layouts by their hashes.
-    chains: Chains<'s>,
     /// What the pass over conversions weighs; empty between passes.
     #[doc(hidden)]
     pub sheet: LayoutTable<'s>,
@@ -262,7 +257,7 @@ impl Pools<'_> {
         self.blocks.clear();
         self.aliases.clear();
         self.made.clear();
-        self.chains.clear();
+        self.sheet.chains.clear();
         self.sheet.forget();
         self.journal.clear();
         self.free = [0; FREE_LISTS];
@@ -368,7 +363,9 @@ impl Pools<'_> {
 
     /// The type with a hash of which something holds.
     pub(crate) fn find_type(&self, hash: u32, holds: impl Fn(&Type) -> bool) -> Option<usize> {
-        self.chains.find(Chained::Types, hash, |index| self.types.get(index).is_some_and(&holds))
+        self.sheet
+            .chains
+            .find(Chained::Types, hash, |index| self.types.get(index).is_some_and(&holds))
     }
     /// Adds a type's record (types are never freed).
     pub(crate) fn add_type(&mut self, ty: Type, hash: u32) -> Result<usize, ErrorKind> {
@@ -378,7 +375,7 @@ impl Pools<'_> {
         }
         self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
-        self.chains.add(Chained::Types, index, hash);
+        self.sheet.chains.add(Chained::Types, index, hash);
         Ok(index)
     }
 
@@ -389,6 +386,7 @@ impl Pools<'_> {
         holds: impl Fn(&AliasData) -> bool,
     ) -> Option<&AliasData> {
         let at = self
+            .sheet
             .chains
             .find(Chained::Aliases, hash, |index| self.aliases.get(index).is_some_and(&holds))?;
         self.aliases.get(at)
@@ -397,7 +395,7 @@ impl Pools<'_> {
     pub(crate) fn add_alias(&mut self, alias: AliasData, hash: u32) -> Result<(), ErrorKind> {
         let index = self.aliases.len();
         self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))?;
-        self.chains.add(Chained::Aliases, index, hash);
+        self.sheet.chains.add(Chained::Aliases, index, hash);
         Ok(())
     }
 
@@ -414,7 +412,7 @@ impl Pools<'_> {
     /// The first cell of a text or record with a hash of whose bytes, and all behind them,
     /// something holds.
     pub(crate) fn find_made(&self, hash: u32, holds: impl Fn(&[u8]) -> bool) -> Option<usize> {
-        self.chains.find(Chained::Made, hash, |index| holds(self.made_bytes(index)))
+        self.sheet.chains.find(Chained::Made, hash, |index| holds(self.made_bytes(index)))
     }
     /// Keeps layout text: where it begins, and its bytes. A text that is there already is not
     /// written again.
@@ -443,7 +441,7 @@ impl Pools<'_> {
             }
             self.made.push(cell).map_err(|_| no_room())?;
         }
-        self.chains.add(Chained::Made, first, hash);
+        self.sheet.chains.add(Chained::Made, first, hash);
         u16::try_from(first).map_err(|_| no_room())
     }
 
@@ -532,11 +530,11 @@ impl Pools<'_> {
                         Pool::Uses => self.uses.truncate(len),
                         Pool::Attrs => self.attrs.truncate(len),
                         Pool::Types => {
-                            self.chains.truncate(Chained::Types, len);
+                            self.sheet.chains.truncate(Chained::Types, len);
                             self.types.truncate(len);
                         }
                         Pool::Made => {
-                            self.chains.truncate(Chained::Made, len);
+                            self.sheet.chains.truncate(Chained::Made, len);
                             self.made.truncate(len);
                             // Other texts may come to stand where those stood.
                             self.sheet.forget_some(|record| {
