@@ -10,7 +10,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::means::INDEX_WORDS;
 use crate::model::{Atom, Does, HwModel, Operand};
 use crate::rules::does;
-use crate::template::Piece;
+use crate::template::{Piece, half};
 use lanebook_suggest::remedy;
 use lanebook_tables::{OpWord, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,10 @@ fn words(atom: &Atom, say: &mut impl FnMut(String, &str)) {
 /// Names of operands in the order of a text.
 pub(super) fn written(atom: &Atom) -> Vec<&str> {
     let names = atom.template.iter().filter_map(|piece| match piece {
-        Piece::Name(name) | Piece::Optional(name, _) => Some(name.as_str()),
+        // A half of a tuple stands for it.
+        Piece::Name(name) | Piece::Optional(name, _) => {
+            Some(half(name).map_or(name.as_str(), |(whole, _)| whole))
+        }
         Piece::Text(_) => None,
     });
     names.collect()

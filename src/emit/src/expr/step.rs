@@ -19,7 +19,12 @@ pub struct Reg {
 impl Reg {
     /// One of its registers.
     pub(crate) const fn member(self, k: u16) -> Self {
-        Self { first: self.first.wrapping_add(k), count: 1, ..self }
+        self.members(k, 1)
+    }
+
+    /// So many of its registers, from one on.
+    pub(crate) const fn members(self, k: u16, count: u8) -> Self {
+        Self { first: self.first.wrapping_add(k), count, ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 //! All tiles of such an operation are distributed alike, so registers meet registers. Where
 //! elements become narrower, several registers of the operand are packed into one; where they
 //! become wider, each register of the operand fills several, by an instruction for each share of
-//! it. A loose tile has each element alone. A tile that nothing reads afterwards gives its
+//! it. A loose tile has each element alone; an element of 64 bits has a pair of registers. A tile that nothing reads afterwards gives its
 //! registers to the result.
 
 use crate::expr::Reg;
@@ -106,13 +106,15 @@ impl LowerContext<'_, '_, '_, '_> {
             None
         };
         let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
+        // An element of 64 bits has two registers.
+        let each = u16::from(def.registers.max(1));
         let spare = (from == to || unpacked).then(|| self.spare(op, &operands, def.class, count));
         let out = match spare.flatten() {
             Some(reg) => reg,
             None => self.tile(op, def.class, fragment)?,
         };
         self.steps.purpose = Purpose::Arithmetic;
-        for register in 0..u16::from(out.count) {
+        for register in 0..u16::from(out.count).checked_div(each).ok_or(refuse)? {
             let Some(packer) = packer else {
                 let shares = u16::from(many_shares.max(1));
                 let share = register.checked_rem(shares).ok_or(refuse)?;
@@ -121,7 +123,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 // register, however many the atom takes.
                 let step = if unpacked { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
-                self.unit(op, unit, &operands, out.member(register), at, (unpacked, last))?;
+                let own = out.members(register.wrapping_mul(each), def.registers);
+                self.unit(op, unit, &operands, own, at, (unpacked, last))?;
                 continue;
             };
             let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
@@ -203,8 +206,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 (k.checked_div(unit.pack).ok_or(refuse)?, k.checked_rem(unit.pack).ok_or(refuse)?);
             let source = operands.get(usize::from(which)).ok_or(refuse)?;
             let part = if unpacked { 0 } else { part };
-            let place = at.wrapping_add(part);
-            let reg = self.register(source, place.min(last)).ok_or(refuse)?;
+            let each = unit.atom.operands.get(usize::from(*number)).map_or(1, |o| o.registers);
+            let place = at.wrapping_add(part).wrapping_mul(u16::from(each));
+            let reg = self.registers(source, place.min(last), each).ok_or(refuse)?;
             args.push((number, slot(reg))).map_err(|_| refuse)?;
         }
         self.apply(op, unit, out, args.iter().copied())

@@ -1,7 +1,7 @@
 //! Sources: in which register an operation finds an element of its operand.
 //!
 //! A repeated tile is no movement: its reader finds each element in the register of the tile that
-//! it repeats. A constant is one register.
+//! it repeats. A constant is one register, or two where its elements have 64 bits.
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext, ValueRegs};
@@ -10,6 +10,9 @@ use lanebook_ir::{Op, Value};
 use lanebook_tables::{OpRole, RegisterKind};
 use lanebook_tile::shaping::{Shaping, repeated};
 
+/// Bits of the registers that tiles are counted in.
+const WORD: u16 = 32;
+
 /// Deepest chain of repetitions.
 const DEPTH: usize = 3;
 
@@ -17,7 +20,7 @@ const DEPTH: usize = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct OperandRegs {
     reg: Reg,
-    /// It is one register for all.
+    /// It is one register for all, or a pair of them for elements of 64 bits.
     one: bool,
     /// From the tile that is read to the one that is held: the larger tile's place among the plan's
     /// fragments.
@@ -72,33 +75,40 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// The register that holds what register `place` of the operand's tile would.
     pub(crate) fn register(&self, source: &OperandRegs, place: u16) -> Option<Reg> {
+        self.registers(source, place, 1)
+    }
+
+    /// The registers that hold what the `count` registers from `place` on of the operand's tile
+    /// would: those of an element.
+    pub(crate) fn registers(&self, source: &OperandRegs, place: u16, count: u8) -> Option<Reg> {
         let mut at = u32::from(place);
         for (how, large) in &source.way {
-            at = how.place(&self.plan.fragments.get(usize::from(*large))?.fragment, at);
+            let fragment = &self.plan.fragments.get(usize::from(*large))?.fragment;
+            let words = u32::from(fragment.shape.bits / WORD).max(1);
+            let element = how.place(fragment, at.checked_div(words)?);
+            at = element.wrapping_mul(words).wrapping_add(at.checked_rem(words)?);
         }
-        let at = if source.one { 0 } else { u16::try_from(at).ok()? };
-        (at < u16::from(source.reg.count)).then(|| Reg {
-            class: source.reg.class,
-            first: source.reg.first.wrapping_add(at),
-            count: 1,
-        })
+        let own = u16::from(source.reg.count);
+        let at = if source.one { place.checked_rem(own)? } else { u16::try_from(at).ok()? };
+        (at.saturating_add(u16::from(count)) <= own).then(|| source.reg.members(at, count))
     }
 
     fn splat_of(&self, value: Value) -> Option<Reg> {
         self.splats.iter().find(|s| s.value == value).map(|s| s.reg)
     }
 
-    /// A register full of a constant.
+    /// A register full of a constant; of elements of 64 bits a pair.
     fn splat(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
-        // One register stands for all: elements of 64 bits would take two.
-        let [bits, high] = self.constant_words(value).ok_or(EmitError::Constant(op))?;
-        if bits != high {
-            return Err(EmitError::Constant(op));
+        let refuse = EmitError::Constant(op);
+        let [low, high] = self.constant_words(value).ok_or(refuse)?;
+        let dtype = self.program.type_of(value).dtype;
+        let bits = dtype.and_then(|id| self.machine.tables.dtype(id)).map_or(0, |d| d.bits);
+        let class = self.machine.class(RegisterKind::Vector, WORD).ok_or(refuse)?;
+        let reg = self.steps.tuple(class, if bits > WORD { 2 } else { 1 })?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        for (k, word) in (0..u16::from(reg.count)).zip([low, high]) {
+            self.fill(reg.member(k), i64::from(word))?;
         }
-        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(EmitError::Constant(op))?;
-        let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Fill;
-        let reg = self.filled(class, i64::from(bits))?;
         self.steps.purpose = purpose;
         Ok(reg)
     }

@@ -134,13 +134,16 @@ impl Planner<'_, '_, '_, '_> {
         })
     }
 
-    /// Whether a selection's truths have as many bits in registers as what they select.
+    /// Whether a selection's truths have registers of their own, as what they select has: as many
+    /// bits, or a register for each pair.
     fn selects_alike(&self, op: Op) -> bool {
         let held = |value: Option<Value>| {
             let dtype = value.and_then(|value| self.program.type_of(value).dtype);
             dtype.and_then(|dtype| self.target.tables.dtype(dtype)).map(|dtype| dtype.held)
         };
-        held(self.program.operand(op, 0)) == held(self.program.result(op, 0))
+        let (truth, chosen) = (held(self.program.operand(op, 0)), held(self.program.result(op, 0)));
+        truth == chosen
+            || truth.zip(chosen).is_some_and(|(truth, chosen)| truth >= 32 && chosen >= 32)
     }
 
     fn add(&mut self, op: Op, from: CopyEnd, to: CopyEnd) -> Result<(), PlanError> {
