@@ -380,7 +380,21 @@ fn stepped(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     Moved { value, error }
 }
 
+/// What no error is said of is rounded once: functions of 64 bits.
+fn exact(op: &str, v: &[f64], e: &[f64]) -> Option<Moved> {
+    let value = match (op, v) {
+        ("div", [a, b]) => a / b,
+        ("math.sqrt", [a]) => a.sqrt(),
+        ("rcp", [a]) => 1.0 / a,
+        _ => return None,
+    };
+    e.iter().all(|e| *e == 0.0).then_some(Moved { value, error: 0.0 })
+}
+
 fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
+    if let Some(moved) = exact(op, v, e).filter(|_| element == Element::F64) {
+        return Ok(moved);
+    }
     let single = element == Element::F32;
     Ok(match (op, v, e) {
         ("add", [a, b], [ea, eb]) => Moved { value: a + b, error: ea + eb },
@@ -451,7 +465,9 @@ fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
         ("add", Some(_)) => x + y,
         ("sub", Some(_)) => x - y,
         ("mul", Some(_)) => x * y,
-        ("tt.mulhiui" | "mulhiui", Some(_)) => (p * q) >> bits,
+        ("tt.mulhiui" | "mulhiui", Some(b)) => {
+            ((u128::from(a) * u128::from(b)) >> bits).cast_signed()
+        }
         ("neg", None) => -x,
         ("fma", Some(_)) => x * y + signed(operands.get(2).copied().unwrap_or(0)),
         ("max", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.max(q),
@@ -513,14 +529,14 @@ fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
     if to.is_whole() == a.element.is_whole() {
         return Err(format!("{op} from {:?} to {to:?}", a.element));
     }
-    let most = if plain { 2f64.powi(bits as i32) - 1.0 } else { 2f64.powi(bits as i32 - 1) - 1.0 };
-    let least = if plain { 0.0 } else { -most - 1.0 };
+    let most = if plain { (1i128 << bits) - 1 } else { (1i128 << (bits - 1)) - 1 };
+    let least = if plain { 0 } else { -most - 1 };
     Ok(a.items
         .iter()
         .map(|item| {
             if !to.is_whole() {
-                let signed = ((item.bits << (64 - bits)) as i64 >> (64 - bits)) as f64;
-                let value = if plain { item.bits as f64 } else { signed };
+                let signed = i128::from((item.bits << (64 - bits)) as i64 >> (64 - bits));
+                let value = near(to, if plain { i128::from(item.bits) } else { signed });
                 let is_fixed =
                     !matches!(to, Element::Float8 { .. }) || value.abs() <= to.greatest();
                 let known = item.sure == Sure::Bits && is_fixed;
@@ -528,12 +544,23 @@ fn between(op: &str, a: &Tile, to: Element) -> Said<Vec<Item>> {
                 return if known { out } else { Item { sure: Sure::Free, ..out } };
             }
             let value = a.element.decode(item.bits);
-            let whole = if value.is_nan() { 0.0 } else { value.trunc().clamp(least, most) };
-            let out = whole as i128 as u64 & (u64::MAX >> (64 - bits));
+            let whole = if value.is_nan() { 0 } else { (value.trunc() as i128).clamp(least, most) };
+            let out = whole as u64 & (u64::MAX >> (64 - bits));
             let known = matches!(item.sure, Sure::Bits | Sure::Nan) || item.sure == Sure::Near(0.0);
             if known { Item::exact(out) } else { Item { bits: out, sure: Sure::Free } }
         })
         .collect())
+}
+
+/// A whole number as a float that is rounded further to a type as the number itself is.
+fn near(to: Element, whole: i128) -> f64 {
+    let value = whole as f64;
+    if to == Element::F64 || value as i128 == whole {
+        return value;
+    }
+    // The odd one of the two that it lies between.
+    let beyond = (value as i128).abs() > whole.abs();
+    f64::from_bits((value.to_bits() - u64::from(beyond)) | 1)
 }
 
 /// Whole numbers with more or fewer bits.
@@ -589,6 +616,7 @@ fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
         let errors: Option<Vec<f64>> = items.iter().map(|x| x.error()).collect();
         let vanishes = |(k, x): (usize, &Item)| {
             may_vanish(op, k)
+                && element != Element::F64
                 && (element.is_subnormal(x.bits)
                     || Element::F32.is_subnormal(Element::F32.encode(element.decode(x.bits))))
         };

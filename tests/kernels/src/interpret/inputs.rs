@@ -105,6 +105,27 @@ fn edges(element: Element, i: u32, salt: u32) -> u64 {
     all[mixed(i, salt ^ 0xaa) as usize % all.len()]
 }
 
+/// Any pattern of 64 bits; every other one of those that lie between two neighbours of a shorter
+/// float, in the middle or right beside it.
+fn wide(element: Element, i: u32, salt: u32) -> u64 {
+    let (x, y) = (spread(i, salt), mixed(i, salt ^ 0x33));
+    if y & 1 == 0 {
+        return x << 32 | u64::from(y);
+    }
+    let digits = [8, 11, 24, 53][(y >> 1) as usize & 3];
+    let middle = (x << 21 | u64::from(y >> 8)) & ((1 << digits) - 1) | 1 << digits | 1;
+    let beside = i64::from(y >> 3 & 3) - 1;
+    if element == Element::F64 {
+        let value = f64::from_bits(middle << (52 - digits.min(52)) & ((1 << 52) - 1) | 1023 << 52);
+        let value = f64::from_bits((value.to_bits() as i64 + beside) as u64);
+        let scaled = value * 2f64.powi((y >> 5 & 15) as i32 - 7);
+        return if y >> 9 & 1 == 1 { (-scaled).to_bits() } else { scaled.to_bits() };
+    }
+    let shift = (y >> 5) % (62 - digits as u32);
+    let value = ((middle << shift) as i64).wrapping_add(beside);
+    (if y >> 11 & 1 == 1 { value.wrapping_neg() } else { value }) as u64
+}
+
 /// Any pattern; every fifth one of those that are special.
 fn patterns(element: Element, i: u32, salt: u32) -> u64 {
     let x = spread(i, salt);
@@ -112,7 +133,7 @@ fn patterns(element: Element, i: u32, salt: u32) -> u64 {
     let sign = 1u64 << (element.bits() - 1);
     let infinity = element.encode(f64::INFINITY);
     let all = match element {
-        Element::F64 => x << 32 | u64::from(mixed(i, salt)),
+        Element::F64 | Element::Whole { bits: 64, .. } => wide(element, i, salt),
         _ if element.bits() == 8 => u64::from(eight(i, salt)),
         _ => x & mask,
     };

@@ -52,6 +52,9 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
         }
         return Ok(Op::Lane { f, dst: vreg(&o[0], 1)?, src: sources });
     }
+    if let Some(f) = vector_table::find_pair(name) {
+        return pair(name, f, line, gfx);
+    }
     if let Some((f, wide)) = vector_table::find_compare(name) {
         want(line, 3)?;
         let words = if wide { 2 } else { 1 };
@@ -98,8 +101,31 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
             let rows = if name.contains("32_swap") { 32 } else { 16 };
             Ok(Op::Swap { rows, a: vreg(&o[0], 1)?, b: vreg(&o[1], 1)? })
         }
-        _ => wide(name, line),
+        _ => wide(name, line, wave),
     }
+}
+
+/// An operation on pairs; the second source of a sum may have its sign turned.
+fn pair(name: &str, f: Wide, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    if name.ends_with("64") && !name.contains("f64") && !gfx.is_gfx125() {
+        return Err(format!("`{name}` needs gfx125x"));
+    }
+    let (widths, result) = f.words();
+    let count = widths.iter().filter(|words| **words > 0).count();
+    want(line, count + 1)?;
+    let (mut f, mut sources) = (f, [Src::K(0); 3]);
+    for (k, words) in widths.into_iter().enumerate().take(count) {
+        sources[k] = match &line.operands[k + 1] {
+            Operand::Minus { first, len } if name == "v_add_f64" && k == 1 && *len == words => {
+                f = vector_table::find_pair("v_add_f64.less").ok_or("no difference")?;
+                Src::V(*first)
+            }
+            operand @ Operand::V { .. } => src(operand, words)?,
+            _ => return Err(format!("`{name}` is modelled with vector registers alone")),
+        };
+    }
+    let dst = vreg(&line.operands[0], result)?;
+    Ok(Op::Wide { f, dst, carry_out: None, src: sources, carry_in: None })
 }
 
 /// Conversions of 8-bit floats: a pair to a half of a register, a byte to f32.
@@ -231,8 +257,9 @@ fn bitop3(line: &Line, gfx: Gfx) -> Decoded<Op> {
     Ok(Op::Bitop3 { table, dst, src: [src(&o[1], 1)?, src(&o[2], 1)?, src(&o[3], 1)?] })
 }
 
-fn wide(name: &str, line: &Line) -> Decoded<Op> {
+fn wide(name: &str, line: &Line, wave: u32) -> Decoded<Op> {
     let o = &line.operands;
+    let mask = (wave / 32) as u16;
     let plain = |f, dst, src| Ok(Op::Wide { f, dst, carry_out: None, src, carry_in: None });
     match name {
         "v_add_co_u32" | "v_sub_co_u32" => {
@@ -242,16 +269,16 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
             Ok(Op::Wide {
                 f,
                 dst: vreg(&o[0], 1)?,
-                carry_out: Some(sreg(&o[1], 2)?),
+                carry_out: Some(sreg(&o[1], mask)?),
                 src: sources,
                 carry_in: None,
             })
         }
-        "v_addc_co_u32" | "v_subb_co_u32" => {
+        "v_addc_co_u32" | "v_subb_co_u32" | "v_add_co_ci_u32" | "v_sub_co_ci_u32" => {
             want(line, 5)?;
-            let f = if name == "v_addc_co_u32" { Wide::AddcCo } else { Wide::SubbCo };
+            let f = if name.starts_with("v_add") { Wide::AddcCo } else { Wide::SubbCo };
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
-            let (out, carry) = (sreg(&o[1], 2)?, sreg(&o[4], 2)?);
+            let (out, carry) = (sreg(&o[1], mask)?, sreg(&o[4], mask)?);
             Ok(Op::Wide {
                 f,
                 dst: vreg(&o[0], 1)?,

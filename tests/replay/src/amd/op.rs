@@ -46,7 +46,7 @@ pub(super) enum LaneFn {
 }
 
 /// Vector operations on 64-bit values or with carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Wide {
     AddCo,
     AddcCo,
@@ -58,6 +58,26 @@ pub(super) enum Wide {
     LshrB64,
     AshrI64,
     MovB64,
+    /// A function of whole values, by words of its sources and of its result.
+    Of {
+        f: fn([u64; 3]) -> u64,
+        sources: [u16; 3],
+        result: u16,
+    },
+}
+
+impl Wide {
+    /// Words of the sources, none where there is no such source, and of the result.
+    pub(super) fn words(self) -> ([u16; 3], u16) {
+        match self {
+            Self::AddCo | Self::AddcCo | Self::SubCo | Self::SubbCo => ([1, 1, 0], 1),
+            Self::MadU64U32 => ([1, 1, 2], 2),
+            Self::LshlAddU64 => ([2, 1, 2], 2),
+            Self::LshlB64 | Self::LshrB64 | Self::AshrI64 => ([1, 2, 0], 2),
+            Self::MovB64 => ([2, 0, 0], 2),
+            Self::Of { sources, result, .. } => (sources, result),
+        }
+    }
 }
 
 /// When a branch is taken.

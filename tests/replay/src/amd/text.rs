@@ -8,8 +8,20 @@ use crate::fault::ParseFault;
 /// An operand as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
-    S { first: u8, len: u8 },
-    V { first: u16, len: u16, acc: bool },
+    S {
+        first: u8,
+        len: u8,
+    },
+    V {
+        first: u16,
+        len: u16,
+        acc: bool,
+    },
+    /// Vector registers with their sign turned.
+    Minus {
+        first: u16,
+        len: u16,
+    },
     Int(i64),
     Float(f64),
     Off,
@@ -359,6 +371,9 @@ fn operand(text: &str) -> Result<Operand, String> {
             0..16 => Ok(Operand::S { first: TTMP + number, len: 1 }),
             _ => Err(format!("there is no register `{text}`")),
         };
+    }
+    if let Some((first, len)) = text.strip_prefix("-v").and_then(range) {
+        return Ok(Operand::Minus { first, len });
     }
     let (kind, tail) = text.split_at(1);
     if matches!(kind, "s" | "v" | "a")

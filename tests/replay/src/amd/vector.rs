@@ -153,22 +153,17 @@ impl Wave {
         src: [Src; 3],
         carry_in: Option<u8>,
     ) -> Run<()> {
-        let widths = match f {
-            Wide::AddCo | Wide::AddcCo | Wide::SubCo | Wide::SubbCo => [1, 1, 0],
-            Wide::MadU64U32 => [1, 1, 2],
-            Wide::LshlAddU64 => [2, 1, 2],
-            Wide::LshlB64 | Wide::LshrB64 | Wide::AshrI64 => [1, 2, 0],
-            Wide::MovB64 => [2, 0, 0],
-        };
-        let result_words = if widths[2] == 0 && widths[1] == 1 { 1 } else { 2 };
+        let (widths, result_words) = f.words();
+        // A mask has a bit for each lane.
+        let mask_words = (self.size / 32) as u16;
         let sources = [(src[0], widths[0]), (src[1], widths[1]), (src[2], widths[2])];
         self.check_sources(&sources)?;
         if let Some(carry) = carry_in {
-            self.check_sources(&[(Src::S(carry), 2)])?;
+            self.check_sources(&[(Src::S(carry), mask_words)])?;
         }
         self.check_results(dst, result_words)?;
         self.hazards.advance(1);
-        let carries = carry_in.map_or(Ok(0), |c| self.scalar_src(Src::S(c), 2))?;
+        let carries = carry_in.map_or(Ok(0), |c| self.scalar_src(Src::S(c), mask_words as u8))?;
         let mut out = 0u64;
         for lane in self.lanes() {
             let mut s = [0; 3];
@@ -188,6 +183,7 @@ impl Wave {
                 Wide::LshrB64 => (b >> (a & 63), false),
                 Wide::AshrI64 => (((b as i64) >> (a & 63)) as u64, false),
                 Wide::MovB64 => (a, false),
+                Wide::Of { f, .. } => (f([a, b, c]), false),
             };
             out |= u64::from(over) << lane;
             let kept = |half: u16| {
@@ -210,7 +206,9 @@ impl Wave {
         (dst..dst + result_words).for_each(|r| self.hazards.wrote(r, User::Valu));
         if let Some(first) = carry_out {
             self.set_scalar(first, out as u32, true)?;
-            self.set_scalar(first + 1, (out >> 32) as u32, true)?;
+            if mask_words > 1 {
+                self.set_scalar(first + 1, (out >> 32) as u32, true)?;
+            }
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Vector operations that compute each lane by itself: name to function and number of sources.
 
-use super::op::LaneFn;
+use super::op::{LaneFn, Wide};
 use super::tracked::{self, Tracked};
 use crate::number::{
     f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8,
@@ -195,6 +195,38 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
     })
 }
 
+/// Vector operations on pairs of registers: function, words of the sources and of the result.
+pub(super) fn find_pair(name: &str) -> Option<Wide> {
+    const fn d(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+    let of =
+        |f: fn([u64; 3]) -> u64, sources: [u16; 3], result: u16| Wide::Of { f, sources, result };
+    Some(match name {
+        "v_add_f64" => of(|[a, b, _]| (d(a) + d(b)).to_bits(), [2, 2, 0], 2),
+        "v_add_f64.less" => of(|[a, b, _]| (d(a) - d(b)).to_bits(), [2, 2, 0], 2),
+        "v_mul_f64" => of(|[a, b, _]| (d(a) * d(b)).to_bits(), [2, 2, 0], 2),
+        "v_fma_f64" => of(|[a, b, c]| d(a).mul_add(d(b), d(c)).to_bits(), [2, 2, 2], 2),
+        "v_max_f64" => of(|[a, b, _]| greater(d(a), d(b)).to_bits(), [2, 2, 0], 2),
+        "v_min_f64" => of(|[a, b, _]| smaller(d(a), d(b)).to_bits(), [2, 2, 0], 2),
+        "v_floor_f64" => of(|[a, ..]| d(a).floor().to_bits(), [2, 0, 0], 2),
+        "v_ceil_f64" => of(|[a, ..]| d(a).ceil().to_bits(), [2, 0, 0], 2),
+        "v_cvt_f64_f32" => of(|[a, ..]| f64::from(f(a as u32)).to_bits(), [1, 0, 0], 2),
+        "v_cvt_f64_i32" => of(|[a, ..]| f64::from(a as u32 as i32).to_bits(), [1, 0, 0], 2),
+        "v_cvt_f64_u32" => of(|[a, ..]| f64::from(a as u32).to_bits(), [1, 0, 0], 2),
+        "v_cvt_f32_f64" => of(|[a, ..]| u64::from((d(a) as f32).to_bits()), [2, 0, 0], 1),
+        "v_cvt_i32_f64" => of(|[a, ..]| u64::from(d(a) as i32 as u32), [2, 0, 0], 1),
+        "v_cvt_u32_f64" => of(|[a, ..]| u64::from(d(a) as u32), [2, 0, 0], 1),
+        "v_sub_nc_u64" => of(|[a, b, _]| a.wrapping_sub(b), [2, 2, 0], 2),
+        "v_mul_u64" => of(|[a, b, _]| a.wrapping_mul(b), [2, 2, 0], 2),
+        "v_max_u64" => of(|[a, b, _]| a.max(b), [2, 2, 0], 2),
+        "v_min_u64" => of(|[a, b, _]| a.min(b), [2, 2, 0], 2),
+        "v_max_i64" => of(|[a, b, _]| (a as i64).max(b as i64) as u64, [2, 2, 0], 2),
+        "v_min_i64" => of(|[a, b, _]| (a as i64).min(b as i64) as u64, [2, 2, 0], 2),
+        _ => return None,
+    })
+}
+
 /// Conversions of 8-bit floats by format (`fp8`, `bf8`), by kind (`ocp`, `fnuz`) and by what is
 /// converted: to the lower or upper half (`lo`, `hi`), or from the byte of a number. What is too
 /// large becomes no number.
@@ -253,7 +285,7 @@ pub(super) type CompareFn = fn(u64, u64) -> bool;
 /// Integer and float comparisons of `v_cmp_*`: function and whether the sources are 64 bits wide.
 pub(super) fn find_compare(name: &str) -> Option<(CompareFn, bool)> {
     let (relation, ty) = name.strip_prefix("v_cmp_")?.rsplit_once('_')?;
-    let wide = matches!(ty, "u64" | "i64");
+    let wide = matches!(ty, "u64" | "i64" | "f64");
     let compare: CompareFn = match (relation, ty) {
         ("eq", "u32" | "i32" | "u64" | "i64") => |a, b| a == b,
         ("ne", "u32" | "i32" | "u64" | "i64") => |a, b| a != b,
@@ -261,7 +293,13 @@ pub(super) fn find_compare(name: &str) -> Option<(CompareFn, bool)> {
         ("le", "u32" | "u64") => |a, b| a <= b,
         ("gt", "u32" | "u64") => |a, b| a > b,
         ("ge", "u32" | "u64") => |a, b| a >= b,
+        ("eq", "f64") => |a, b| f64::from_bits(a) == f64::from_bits(b),
+        ("neq", "f64") => |a, b| f64::from_bits(a) != f64::from_bits(b),
+        ("lt", "f64") => |a, b| f64::from_bits(a) < f64::from_bits(b),
+        ("le", "f64") => |a, b| f64::from_bits(a) <= f64::from_bits(b),
+        ("u", "f64") => |a, b| f64::from_bits(a).is_nan() || f64::from_bits(b).is_nan(),
         ("lt", "i64") => |a, b| (a as i64) < (b as i64),
+        ("le", "i64") => |a, b| (a as i64) <= (b as i64),
         ("gt", "i64") => |a, b| (a as i64) > (b as i64),
         ("lt", "i32") => |a, b| (a as u32 as i32) < (b as u32 as i32),
         ("le", "i32") => |a, b| (a as u32 as i32) <= (b as u32 as i32),

@@ -161,6 +161,7 @@ fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Add => a + b,
         Alu::Sub => a - b,
         Alu::Mul => a * b,
+        Alu::Div => a / b,
         Alu::Fma if ty == Ty::F32 => f64::from((a as f32).mul_add(b as f32, c as f32)),
         Alu::Fma => a.mul_add(b, c),
         Alu::Neg => -a,
@@ -204,7 +205,12 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
             let narrow = truncate(widen(value, from) as u64, to.bits());
             Ok(if to.is_signed() { signed(narrow, to.bits()) as u64 } else { narrow })
         }
-        (true, false) => Ok(from_f64(widen(value, from) as f64, to)),
+        // Rounded once.
+        (true, false) if to == Ty::F32 => Ok(u64::from((widen(value, from) as f32).to_bits())),
+        (true, false) if to == Ty::F64 || from.bits() < 64 => {
+            Ok(from_f64(widen(value, from) as f64, to))
+        }
+        (true, false) => Err("a conversion from 64 bits to a short float is not modelled".into()),
         (false, true) => {
             let x = to_f64(value, from);
             let x = match round {
@@ -214,15 +220,18 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
                 Some("rpi") => x.ceil(),
                 _ => return Err("a conversion to integer needs a rounding".to_string()),
             };
-            // What is too large becomes the type's greatest number, what is no number 0.
-            let bits = to.bits() as i32;
+            // What is too large becomes the type's greatest number; what is no number 0, but the
+            // highest bit alone where either type has 64 bits (PTX ISA, `cvt`).
+            let bits = to.bits();
+            if x.is_nan() {
+                return Ok(if from == Ty::F64 || bits == 64 { 1 << (bits - 1) } else { 0 });
+            }
             let (least, most) = if to.is_signed() {
-                (-2f64.powi(bits - 1), 2f64.powi(bits - 1) - 1.0)
+                (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
             } else {
-                (0.0, 2f64.powi(bits) - 1.0)
+                (0, (1i128 << bits) - 1)
             };
-            let x = if x.is_nan() { 0.0 } else { x.clamp(least, most) };
-            Ok(truncate(if to.is_signed() { x as i64 as u64 } else { x as u64 }, to.bits()))
+            Ok(truncate((x as i128).clamp(least, most) as u64, bits))
         }
         (true, true) => match round {
             None | Some("rn") => Ok(from_f64(to_f64(value, from), to)),
