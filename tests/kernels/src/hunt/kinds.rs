@@ -4,6 +4,7 @@ use super::branches::branches;
 use super::calls::{CALLS, calls};
 use super::choices::Choices;
 use super::corner::corner;
+use super::elements::elements;
 use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
@@ -26,7 +27,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 36] = [
+pub const KINDS: [(&str, Make); 37] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -63,6 +64,7 @@ pub const KINDS: [(&str, Make); 36] = [
     (CALLS, calls),
     (RECURRENCES, recurrences),
     ("ranks", ranks),
+    ("elements", elements),
 ];
 
 /// A program of a kind.

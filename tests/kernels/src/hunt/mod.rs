@@ -9,6 +9,7 @@ mod branches;
 mod calls;
 pub mod choices;
 mod corner;
+mod elements;
 mod expressions;
 mod flow;
 pub mod generate;
