@@ -183,17 +183,16 @@ fn every_conversion_is_right() {
             }
         }
     }
-    // Nothing that a machine can do is missing.
-    let count = |from, to| done.get(&(from, to)).map_or(0, Vec::len);
-    for pair in [("f16", "f32"), ("f32", "f16"), ("bf16", "f32")] {
-        assert_eq!(count(pair.0, pair.1), ARCHS.len(), "{pair:?}: {done:?}");
+    // None is missing: what no instruction does is done by the bits.
+    for from in types {
+        for to in types.into_iter().filter(|to| *to != from) {
+            assert_eq!(
+                done.get(&(from, to)).map_or(0, Vec::len),
+                ARCHS.len(),
+                "{from} {to}: {done:?}"
+            );
+        }
     }
-    // sm_75 has no bf16.
-    assert_eq!(count("f32", "bf16"), ARCHS.len() - 1, "{done:?}");
-    for narrow in ["e4m3", "e5m2"] {
-        assert_eq!((count("f32", narrow), count(narrow, "f16")), (5, 5), "{done:?}");
-    }
-    assert_eq!(done.get(&("e4m3fnuz", "bf16")).map(Vec::as_slice), Some(&["gfx942"][..]));
 }
 
 #[test]

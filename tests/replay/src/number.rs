@@ -36,6 +36,32 @@ pub fn f16_to_f32(bits: u16) -> f32 {
     f32::from_bits(sign | magnitude)
 }
 
+/// A binary64 as a binary32 that is rounded to less as the number itself is: what binary32 does not
+/// have becomes the odd one of the two that it lies between.
+#[must_use]
+pub fn f64_to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if value.is_nan() || f64::from(near) == value {
+        return near;
+    }
+    let beyond = f64::from(near).abs() > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(beyond)) | 1)
+}
+
+/// `a b + c` of numbers of at most 16 bits, as an odd binary64 where that does not have it.
+#[must_use]
+pub fn fused_odd(a: f64, b: f64, c: f64) -> f64 {
+    let (product, sum) = (a * b, a * b + c);
+    // The greater of two summands loses nothing: what the other one loses is exact.
+    let (large, small) = if product.abs() > c.abs() { (product, c) } else { (c, product) };
+    let lost = small - (sum - large);
+    if !sum.is_finite() || lost == 0.0 {
+        return sum;
+    }
+    let inward = (lost > 0.0) == (sum < 0.0);
+    f64::from_bits((if inward { sum.to_bits() - 1 } else { sum.to_bits() }) | 1)
+}
+
 /// Nearest binary16 pattern, ties to even, overflow to infinity.
 pub fn f32_to_f16(value: f32) -> u16 {
     let bits = value.to_bits();

@@ -6,7 +6,7 @@ use super::kinds::extent;
 use super::program::{Id, Type};
 
 const WHOLE: [&str; 8] = ["i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8"];
-const FLOATS: [&str; 4] = ["f64", "f32", "f16", "bf16"];
+const FLOATS: [&str; 8] = ["f64", "f32", "f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"];
 
 /// Elements of 64 bits as often as all others.
 fn element(g: &mut Generator) -> &'static str {
@@ -28,7 +28,7 @@ pub(super) fn elements(g: &mut Generator) {
     let mut all = vec![g.load(&ty), g.load(&ty)];
     if g.choices.once_in(3) {
         let said = match element {
-            _ if is_float(element) => g.choices.of(&["-0.5", "0.1", "1.0009766", "0.0"]),
+            _ if is_float(element) => g.choices.of(&["-0.5", "1.5", "0.25", "0.0"]),
             _ if element.starts_with('u') => g.choices.of(&["3", "0x7F", "200"]),
             _ => g.choices.of(&["3", "-7", "0x7F"]),
         };

@@ -380,6 +380,20 @@ fn stepped(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
     Moved { value, error }
 }
 
+/// `a b + c` of short floats, rounded further as the number itself is: their product is exact, and
+/// what the sum leaves out makes it odd.
+fn fused(a: f64, b: f64, c: f64) -> f64 {
+    let product = a * b;
+    let sum = product + c;
+    let share = sum - product;
+    let left = (product - (sum - share)) + (c - share);
+    if left == 0.0 || !sum.is_finite() || !left.is_finite() {
+        return sum;
+    }
+    let beyond = (left < 0.0) != (sum < 0.0);
+    f64::from_bits((sum.to_bits() - u64::from(beyond)) | 1)
+}
+
 /// What no error is said of is rounded once: functions of 64 bits.
 fn exact(op: &str, v: &[f64], e: &[f64]) -> Option<Moved> {
     let value = match (op, v) {
@@ -403,10 +417,10 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
             Moved { value: a * b, error: a.abs() * eb + b.abs() * ea + ea * eb }
         }
         ("fma", [a, b, c], [ea, eb, ec]) => Moved {
-            value: if single {
-                f64::from((*a as f32).mul_add(*b as f32, *c as f32))
-            } else {
-                a.mul_add(*b, *c)
+            value: match element {
+                Element::F64 => a.mul_add(*b, *c),
+                _ if single => f64::from((*a as f32).mul_add(*b as f32, *c as f32)),
+                _ => fused(*a, *b, *c),
             },
             error: if ea + eb + ec > 0.0 {
                 a.abs() * eb + b.abs() * ea + ea * eb + ec
@@ -624,7 +638,10 @@ fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
         let moved = one(op, element, &values, &errors.unwrap_or_else(|| vec![0.0; items.len()]))?;
         let item = Item::rounded(element, moved.value, moved.error)
             .of_either_zero(element, values.iter().copied().zip(items));
-        out.push(if known { item } else { Item { sure: Sure::Free, ..item } });
+        // What lies beyond the greatest float of eight bits is not fixed.
+        let beyond = matches!(element, Element::Float8 { .. })
+            && moved.value.abs() + moved.error > element.greatest();
+        out.push(if known && !beyond { item } else { Item { sure: Sure::Free, ..item } });
     }
     Ok(out)
 }

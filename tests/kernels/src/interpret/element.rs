@@ -150,7 +150,7 @@ impl Element {
             Self::F32 => u64::from((v as f32).to_bits()),
             Self::F16 => u64::from(f32_to_f16(odd(v))),
             Self::Bf16 => u64::from(f32_to_bf16(odd(v))),
-            Self::Float8 { fraction, fnuz } => u64::from(to_float8(v as f32, fraction, fnuz, true)),
+            Self::Float8 { fraction, fnuz } => u64::from(to_float8(odd(v), fraction, fnuz, true)),
             Self::E8m0 => (v.log2().round() as i64 + 127) as u64 & 0xff,
             Self::Whole { bits, .. } => v as i128 as u64 & (u64::MAX >> (64 - bits)),
         }

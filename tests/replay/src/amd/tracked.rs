@@ -45,6 +45,10 @@ pub(super) fn or(a: Tracked, b: Tracked) -> Tracked {
     Tracked { value: a.value | b.value, tags: tags::tags_of_or(a.word(), b.word()), defined }
 }
 
+pub(super) fn xor(a: Tracked, b: Tracked) -> Tracked {
+    Tracked { value: a.value ^ b.value, tags: [0, 0], defined: a.defined & b.defined }
+}
+
 fn not(a: Tracked) -> Tracked {
     Tracked { value: !a.value, tags: [0, 0], ..a }
 }

@@ -3,7 +3,8 @@
 use super::op::{LaneFn, Wide};
 use super::tracked::{self, Tracked};
 use crate::number::{
-    f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8,
+    f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, f64_to_odd, float8, fused_odd, greater,
+    smaller, to_float8,
 };
 use std::cmp::Ordering;
 
@@ -33,7 +34,7 @@ fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
 fn halves(all: [Tracked; 3], f: fn(f64, f64, f64) -> f64) -> Tracked {
     let one = |shift: u32| {
         let [a, b, c] = all.map(|t| f64::from(f16_to_f32((t.value >> shift) as u16)));
-        u32::from(f32_to_f16(f(a, b, c) as f32)) << shift
+        u32::from(f32_to_f16(f64_to_odd(f(a, b, c)))) << shift
     };
     let defined = all.iter().fold(3, |seen, t| seen & t.defined);
     Tracked { value: one(0) | one(16), tags: [0, 0], defined }
@@ -87,7 +88,7 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_ashrrev_i32" => (Plain(|[n, a, _]| ((a as i32) >> (n & 31)) as u32), 2),
         "v_and_b32" => (Keep(|[a, b, _]| tracked::and(a, b)), 2),
         "v_or_b32" => (Keep(|[a, b, _]| tracked::or(a, b)), 2),
-        "v_xor_b32" => (Plain(|[a, b, _]| a ^ b), 2),
+        "v_xor_b32" => (Keep(|[a, b, _]| tracked::xor(a, b)), 2),
         "v_xnor_b32" => (Plain(|[a, b, _]| !(a ^ b)), 2),
         "v_min_u32" => (Plain(|[a, b, _]| a.min(b)), 2),
         "v_max_u32" => (Plain(|[a, b, _]| a.max(b)), 2),
@@ -153,7 +154,7 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_pk_add_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x + y)), 2),
         "v_pk_add_f16.less" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x - y)), 2),
         "v_pk_mul_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| x * y)), 2),
-        "v_pk_fma_f16" => (Keep(|all| halves(all, f64::mul_add)), 3),
+        "v_pk_fma_f16" => (Keep(|all| halves(all, fused_odd)), 3),
         "v_pk_max_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| greater(x, y))), 2),
         "v_pk_min_f16" => (Keep(|[a, b, _]| halves([a, b, b], |x, y, _| smaller(x, y))), 2),
         "v_cvt_f32_u32" => (Plain(|[a, ..]| (a as f32).to_bits()), 1),

@@ -1,7 +1,9 @@
 //! PTX arithmetic on 64-bit cells: pure functions of values, no registers.
 
 use super::op::{Alu, Cmp, Relation, Ty};
-use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, greater, smaller};
+use crate::number::{
+    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f64_to_odd, fused_odd, greater, smaller,
+};
 
 /// Low `bits` bits.
 pub(super) fn truncate(value: u64, bits: u32) -> u64 {
@@ -163,7 +165,8 @@ fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Mul => a * b,
         Alu::Div => a / b,
         Alu::Fma if ty == Ty::F32 => f64::from((a as f32).mul_add(b as f32, c as f32)),
-        Alu::Fma => a.mul_add(b, c),
+        Alu::Fma if ty == Ty::F64 => a.mul_add(b, c),
+        Alu::Fma => fused_odd(a, b, c),
         Alu::Neg => -a,
         Alu::Abs => a.abs(),
         Alu::Min => smaller(a, b),
@@ -191,8 +194,8 @@ pub(super) fn to_f64(bits: u64, ty: Ty) -> f64 {
 /// The nearest pattern.
 pub(super) fn from_f64(value: f64, ty: Ty) -> u64 {
     match ty {
-        Ty::F16 => f32_to_f16(value as f32).into(),
-        Ty::Bf16 => f32_to_bf16(value as f32).into(),
+        Ty::F16 => f32_to_f16(f64_to_odd(value)).into(),
+        Ty::Bf16 => f32_to_bf16(f64_to_odd(value)).into(),
         Ty::F64 => value.to_bits(),
         _ => (value as f32).to_bits().into(),
     }

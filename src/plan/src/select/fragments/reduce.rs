@@ -109,10 +109,13 @@ impl Planner<'_, '_, '_, '_> {
         if is_number {
             return repeated(program, op).map(|_| ()).ok_or(unsupported);
         }
-        if self.shape_of(op, operand)?.bits != 32 || self.shape_of(op, result)?.bits != 32 {
+        // What is repeated is registers, or pairs of them.
+        let repeats = program.role(op) == OpRole::Broadcast;
+        let bits = [self.shape_of(op, operand)?.bits, self.shape_of(op, result)?.bits];
+        if bits != [32; 2] && !(repeats && bits == [64; 2]) {
             return Err(PlanError::Element(op));
         }
-        if program.role(op) == OpRole::Broadcast {
+        if repeats {
             return repeated(program, op).map(|_| ()).ok_or(unsupported);
         }
         let dtype = program.type_of(operand).dtype.ok_or(unsupported)?;
