@@ -34,6 +34,9 @@ const NESTS: &str = "nests";
 /// The kind of loops whose copies run ahead, alike.
 const STAGES: &str = "stages";
 
+/// The kind of arithmetic on elements of any type, alike.
+const ELEMENTS: &str = "elements";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -60,6 +63,11 @@ fn random_stages_are_right() {
 }
 
 #[test]
+fn random_elements_are_right() {
+    of_kind(ELEMENTS, (5, 60), &["sm_80", "sm_90a", "gfx942", "gfx1100"], 120);
+}
+
+#[test]
 fn random_nests_are_right() {
     of_kind(NESTS, (18, 40), &["sm_80", "gfx942", "gfx1100", "sm_90a"], 60);
 }
@@ -67,7 +75,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 2;
+    let count = KINDS.len() - 3;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -83,7 +91,7 @@ fn programs_from(first: usize, count: usize) -> usize {
         kinds: KINDS
             .iter()
             .map(|(kind, _)| kind.to_string())
-            .filter(|k| k != NESTS && k != STAGES)
+            .filter(|k| ![NESTS, STAGES, ELEMENTS].contains(&k.as_str()))
             .collect(),
         seconds: None,
         assemble: true,
