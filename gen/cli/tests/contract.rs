@@ -267,7 +267,7 @@ fn written_layouts_are_obeyed_or_refused() {
 #[test]
 fn what_cannot_be_planned_is_said_as_it_is() {
     // More movements than a plan holds: how many, and which is the first too many.
-    let loads: String = (0..60)
+    let loads: String = (0..520)
         .map(|k| {
             format!(
                 "  %a{k} = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64x64xf32>\n"
@@ -277,8 +277,8 @@ fn what_cannot_be_planned_is_said_as_it_is() {
     with("  %y = add", &format!("{loads}  %y = add")).refused(
         1,
         &[
-            "the program is too large: it needs 63 movements of tiles, a plan has room for 48",
-            "this is number 49",
+            "the program is too large: it needs 523 movements of tiles, a plan has room for 512",
+            "this is number 513",
             "^^^",
         ],
     );

@@ -33,6 +33,12 @@ const SIZES: Capacities = Capacities {
     shuffles: 256,
     splats: 256,
     expansions: 4096,
+    addresses: 2048,
+    advances: 1024,
+    indices: 512,
+    computed: 1024,
+    params: 256,
+    loops: 64,
     ..Capacities::DEFAULT
 };
 type Room = lanebook::compile_storage!(SIZES);

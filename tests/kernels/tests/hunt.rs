@@ -37,6 +37,9 @@ const STAGES: &str = "stages";
 /// The kind of arithmetic on elements of any type, alike.
 const ELEMENTS: &str = "elements";
 
+/// The kind of tiles of three and four dimensions, alike.
+const RANKS: &str = "ranks";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -68,6 +71,11 @@ fn random_elements_are_right() {
 }
 
 #[test]
+fn random_ranks_are_right() {
+    of_kind(RANKS, (2, 24), &["sm_90a", "gfx942", "gfx1200"], 50);
+}
+
+#[test]
 fn random_nests_are_right() {
     of_kind(NESTS, (18, 40), &["sm_80", "gfx942", "gfx1100", "sm_90a"], 60);
 }
@@ -75,7 +83,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 3;
+    let count = KINDS.len() - 4;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -91,7 +99,7 @@ fn programs_from(first: usize, count: usize) -> usize {
         kinds: KINDS
             .iter()
             .map(|(kind, _)| kind.to_string())
-            .filter(|k| ![NESTS, STAGES, ELEMENTS].contains(&k.as_str()))
+            .filter(|k| ![NESTS, STAGES, ELEMENTS, RANKS].contains(&k.as_str()))
             .collect(),
         seconds: None,
         assemble: true,
