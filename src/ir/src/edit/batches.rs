@@ -333,9 +333,9 @@ impl Ranks<'_, '_, '_> {
                 lines.push(line).map_err(|_| ErrorKind::Broken)?;
             }
         }
-        for (place, lines) in lines.into_iter().enumerate().take(self.results_of(op)) {
+        for (place, lines) in lines.iter().enumerate().take(self.results_of(op)) {
             let old = self.program.result(op, place).ok_or(ErrorKind::Broken)?;
-            let all = self.stacked(op, lines)?;
+            let all = self.stacked(op, lines.clone())?;
             self.give(op, old, all)?;
         }
         self.program.erase(op)

@@ -345,7 +345,7 @@ impl Ranks<'_, '_, '_> {
             if count > 1 {
                 whole = self.filled(at, Type { shape, ..self.program.type_of(first) })?;
             }
-            for (number, part) in (0u32..).zip(parts) {
+            for (number, part) in (0u32..).zip(parts.iter().copied()) {
                 whole = self.put(at, part, whole, [number.saturating_mul(rows), 0])?;
             }
             return Ok(whole);
@@ -354,9 +354,9 @@ impl Ranks<'_, '_, '_> {
         let mut long = rows;
         while parts.len() > 1 {
             let mut pairs = Matrices::new();
-            for pair in parts.chunks_exact(2) {
-                let [upper, lower] = pair else { continue };
-                let whole = self.stacked_pair(at, [*upper, *lower], [long, cols])?;
+            let mut rest = parts.iter().copied();
+            while let (Some(upper), Some(lower)) = (rest.next(), rest.next()) {
+                let whole = self.stacked_pair(at, [upper, lower], [long, cols])?;
                 pairs.push(whole).map_err(|_| ErrorKind::Broken)?;
             }
             long = long.checked_mul(2).ok_or(ErrorKind::Extent)?;
@@ -395,7 +395,7 @@ impl Ranks<'_, '_, '_> {
         while rows > batch.rows {
             rows = rows.checked_div(2).unwrap_or(1);
             let mut halves = Matrices::new();
-            for whole in parts {
+            for whole in parts.iter().copied() {
                 for start in [0, rows] {
                     let half = self.taken(at, whole, [start, 0], [rows, batch.cols])?;
                     halves.push(half).map_err(|_| ErrorKind::Broken)?;
