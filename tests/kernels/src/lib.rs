@@ -32,24 +32,24 @@ use std::process::Command;
 pub type Room = lanebook::compile_storage!(SIZES);
 
 /// Room for a program: one of many dimensions becomes many operations.
-pub type Pools = ir::Storage<4096, 6144, 12288, 2048, 256, 128, 4096>;
+pub type Pools = ir::Storage<2048, 3072, 6144, 1024, 192, 128, 2048>;
 
 /// Sizes of it: operations that others stand for have many tiles and constants.
 pub const SIZES: Capacities = Capacities {
-    steps: 16384,
-    tuples: 4096,
+    steps: 4096,
+    tuples: 1536,
     nodes: 1024,
     rejected: 256,
-    transfers: 256,
-    staged: 128,
+    transfers: 128,
+    staged: 64,
     allocs: 32,
-    fragments: 2048,
-    globals: 256,
-    products: 64,
-    exchanges: 64,
-    shuffles: 128,
+    fragments: 768,
+    globals: 128,
+    products: 32,
+    exchanges: 32,
+    shuffles: 64,
     splats: 96,
-    expansions: 1024,
+    expansions: 512,
     ..Capacities::DEFAULT
 };
 

@@ -100,7 +100,7 @@ fn permuted(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
     let run = number("run").unwrap_or(1);
     let outer = a.items.len() / (left * right * run);
     let shape = vec![outer, left, right, run];
-    transpose(&Tile { shape, ..a.clone() }, "order = [0, 2, 1, 3]")
+    transpose(&Tile { shape, ..a.clone() }, "{order = [0, 2, 1, 3]}")
 }
 
 fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {

@@ -188,7 +188,7 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             kernel(&body, ty, ty)
         }
         role if role.is_composed() => composed(name, role, ty),
-        OpRole::Convert | OpRole::Transpose | OpRole::Reshape => kernel(
+        OpRole::Convert | OpRole::Transpose | OpRole::Reshape | OpRole::Permute => kernel(
             &format!(
                 "{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}",
                 load("a", "A", "32x32", ty),
@@ -487,6 +487,7 @@ pub fn required(contract: &OpContract<'_>, without: &str) -> String {
         let value = match attr.form {
             AttrForm::Word(words) => words.first().copied().unwrap_or("").to_string(),
             AttrForm::Int(_, most) => most.to_string(),
+            AttrForm::Power(least, _) => least.to_string(),
             AttrForm::Map => "affine_map<(d0) -> (d0)>".to_string(),
             _ => panic!("a required attribute `{}` that this test cannot write", attr.key),
         };
