@@ -28,7 +28,7 @@ pub const MAX_PACKED: usize = 3 + MAX_ITERS * 23 + MAX_OFFSETS * 18 + 7 + 10 * M
 /// let layout = notation::tirx::parse("S[(64,64):(72,1)]", &WellKnown, &mut NoSyms).unwrap();
 /// let mut bytes = heapless::Vec::<u8, { packed::MAX_PACKED }>::new();
 /// packed::pack(&layout.view(), bytes.as_mut_view()).unwrap();
-/// assert_eq!(bytes.len(), 10);
+/// assert_eq!(bytes.len(), 11);
 /// let mut back = Layout::new();
 /// assert_eq!(packed::unpack(&bytes, &mut back), Some(bytes.len()));
 /// assert_eq!(back.view().shard, layout.view().shard);
