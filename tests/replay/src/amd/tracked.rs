@@ -9,7 +9,8 @@ use crate::tags::{self, Tag, Word};
 pub(super) struct Tracked {
     pub value: u32,
     pub tags: [Tag; 2],
-    /// Bit 0: the low half is written; bit 1: the high half.
+    /// Bit 0: the low half is written; bit 1: the high half. Bits 4 to 7: bytes that are written, of
+    /// halves that are not.
     pub defined: u8,
 }
 
@@ -108,7 +109,7 @@ pub(super) fn perm(high: Tracked, low: Tracked, selector: Tracked) -> Tracked {
     let all = u64::from(high.value) << 32 | u64::from(low.value);
     let known = |pick: u32| {
         let word = if pick < 4 { low } else { high };
-        word.defined >> (pick % 4 / 2) & 1 == 1
+        word.defined >> (pick % 4 / 2) & 1 == 1 || word.defined >> (4 + pick % 4) & 1 == 1
     };
     let (mut value, mut picks, mut bytes) = (0, [8; 4], [true; 4]);
     for i in 0..4 {
@@ -133,11 +134,10 @@ pub(super) fn perm(high: Tracked, low: Tracked, selector: Tracked) -> Tracked {
             bytes[i as usize] = known(2 * (pick - 8));
         }
     }
-    let defined = if selector.defined == WHOLE {
-        halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1])
-    } else {
-        0
-    };
+    let whole = halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1]);
+    let alone = (0..4).filter(|byte| bytes[*byte] && whole >> (byte / 2) & 1 == 0);
+    let alone = alone.fold(0, |all, byte| all | 1 << (4 + byte));
+    let defined = if selector.defined == WHOLE { whole | alone } else { 0 };
     Tracked { value, tags: tags::tags_of_bytes(low.word(), high.word(), picks), defined }
 }
 
@@ -149,6 +149,20 @@ pub(super) fn pack(low: Tracked, high: Tracked) -> Tracked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four bytes of four registers, of each of which only the low half is written.
+    #[test]
+    fn bytes_travel_alone() {
+        let byte = |value| Tracked { value, tags: [0, 0], defined: 1 };
+        let two = perm(byte(2), byte(1), Tracked::plain(0x0302_0400));
+        assert_eq!(two.defined & WHOLE, 1);
+        let three = perm(byte(3), two, Tracked::plain(0x0304_0100));
+        assert_eq!((three.defined & WHOLE, three.value & 0xff_ffff), (1, 0x03_0201));
+        let four = perm(byte(4), three, Tracked::plain(0x0402_0100));
+        assert_eq!((four.defined, four.value), (WHOLE, 0x0403_0201));
+        // What nobody wrote is not written by being moved.
+        assert_eq!(perm(byte(4), two, Tracked::plain(0x0402_0100)).defined & WHOLE, 1);
+    }
 
     #[test]
     fn halves_travel() {

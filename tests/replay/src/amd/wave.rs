@@ -223,7 +223,7 @@ impl Wave {
         if tracked.defined & halves == halves {
             return Ok(tracked);
         }
-        let what = match tracked.defined {
+        let what = match tracked.defined & 3 {
             0 => "nothing wrote it".to_string(),
             1 => "only its low half was written (a 16-bit load does not keep the other half under SRAM ECC)".to_string(),
             _ => "only its high half was written (a 16-bit load does not keep the other half under SRAM ECC)".to_string(),
