@@ -406,7 +406,8 @@ pub enum ErrorKind {
         functions: [Option<Op>; NAMED_CALLS],
     },
     /// An attribute that nothing obeys where it stands: of a module, a call or a `scf.while`; of a
-    /// called function or its arguments, where only a kernel has it.
+    /// called function or its arguments, where only a kernel has it; of an operation on tiles of
+    /// three or more dimensions that is written in another way.
     IdleAttr,
     /// A function says other types of its results than those of what it returns.
     ReturnedTypes,

@@ -4,7 +4,7 @@ use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::pointers::made;
-use crate::edit::ranks::{Batch, MAX_MATRICES, Matrices, Ranks, product};
+use crate::edit::ranks::{Batch, Matrices, Ranks, product};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Use, Value};
 use crate::types::{MAX_RANK, Shape, TileEncoding, Type, TypeKind};
@@ -49,7 +49,7 @@ impl Middle {
 
 impl Ranks<'_, '_, '_> {
     /// An operation for each matrix, along another dimension if one is given.
-    pub(crate) fn each(&mut self, op: Op, axis: Option<i64>) -> Edit {
+    pub(crate) fn each(&mut self, op: Op, axis: Option<u8>) -> Edit {
         let batch = self.alike(op)?;
         if self.results_of(op) > RESULTS {
             return Err(ErrorKind::RankForm);
@@ -61,7 +61,7 @@ impl Ranks<'_, '_, '_> {
         for number in 0..batch.count {
             let copy = self.copy(op, number)?;
             if let Some(axis) = axis {
-                self.program.set_attr(copy, attr_names::AXIS, AttrValue::Int(axis, None))?;
+                self.set_axis(copy, axis)?;
             }
             for (place, stack) in stacks.iter().enumerate() {
                 let Some(stack) = *stack else { continue };
@@ -95,9 +95,7 @@ impl Ranks<'_, '_, '_> {
         if !all.all(same) {
             return Err(ErrorKind::RankForm);
         }
-        if first.count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: first.count, most: MAX_MATRICES });
-        }
+        first.few()?;
         Ok(first)
     }
 
@@ -174,10 +172,33 @@ impl Ranks<'_, '_, '_> {
         self.program.set_use(at, new)
     }
 
-    /// The dimension that an operation says.
-    fn axis(&self, op: Op) -> Edit<usize> {
-        let axis = self.program.int_attr(op, attr_names::AXIS).unwrap_or(0);
-        usize::try_from(axis).map_err(|_| ErrorKind::RankForm)
+    /// The dimension of a tile that an operation says.
+    fn axis(&self, op: Op, shape: Shape) -> Edit<usize> {
+        let axis = self.program.int_attr(op, attr_names::AXIS);
+        let axis = axis.and_then(|axis| usize::try_from(axis).ok());
+        axis.filter(|axis| *axis < shape.rank()).ok_or(ErrorKind::AttrValue)
+    }
+
+    fn set_axis(&mut self, op: Op, axis: u8) -> Edit {
+        self.program.set_attr(op, attr_names::AXIS, AttrValue::Int(i64::from(axis), None))
+    }
+
+    /// The dimension of a matrix that one of the last two of a tile is.
+    fn inner_axis(batch: Batch, axis: usize) -> Option<u8> {
+        axis.checked_sub(batch.front()).map(|own| u8::from(own > 0))
+    }
+
+    /// A copy of an operation along the dimension of a matrix that one inside of a tile has become;
+    /// what it makes.
+    fn copied_along(&mut self, op: Op, middle: Middle) -> Edit<Value> {
+        let copy = self.program.clone_before(op, op)?;
+        let made = self.program.result(copy, 0).ok_or(ErrorKind::Broken)?;
+        let ty = self.program.type_of(made);
+        let (extents, axis) = middle.matrix();
+        let shape = Shape::of(&extents).ok_or(ErrorKind::Extent)?;
+        self.program.set_type(made, Type { shape, ..ty })?;
+        self.set_axis(copy, axis)?;
+        Ok(made)
     }
 
     /// A tile as the matrix along which a dimension of it is one.
@@ -212,28 +233,21 @@ impl Ranks<'_, '_, '_> {
         let result = self.program.result(op, 0).ok_or(ErrorKind::Broken)?;
         let ty = self.program.type_of(result);
         let batch = Batch::of(&ty).ok_or(ErrorKind::Broken)?;
-        let axis = self.axis(op)?;
-        let middle = Middle::of(batch.shape, axis)?;
+        let of = self.program.coordinates(op).ok_or(ErrorKind::AttrValue)?;
+        let middle = Middle::of(batch.shape, of.dim)?;
         if !self.is_unrolled(op) {
-            let copy = self.program.clone_before(op, op)?;
-            let made = self.program.result(copy, 0).ok_or(ErrorKind::Broken)?;
-            let (extents, axis) = middle.matrix();
-            let shape = Shape::of(&extents).ok_or(ErrorKind::Extent)?;
-            self.program.set_type(made, Type { shape, ..ty })?;
-            let axis = AttrValue::Int(i64::from(axis), None);
-            self.program.set_attr(copy, attr_names::AXIS, axis)?;
+            let made = self.copied_along(op, middle)?;
             self.give_along(op, result, made, middle)?;
             return self.program.erase(op);
         }
-        if let Some(own) = axis.checked_sub(batch.front()) {
-            return self.each(op, Some(i64::from(own > 0)));
+        if let Some(own) = Self::inner_axis(batch, of.dim) {
+            return self.each(op, Some(own));
         }
-        self.alike(op)?;
-        let start = self.program.int_attr(op, attr_names::START).unwrap_or(0);
+        batch.few()?;
         let stack = self.open_stack()?;
         for number in 0..batch.count {
-            let at = batch.place(number).get(axis).copied().unwrap_or(0);
-            let at = start.checked_add(i64::from(at)).ok_or(ErrorKind::Extent)?;
+            let at = batch.place(number).get(of.dim).copied().unwrap_or(0);
+            let at = i64::from(of.start).checked_add(i64::from(at)).ok_or(ErrorKind::Extent)?;
             let at = self.program.literal_value(Literal::Int(at))?;
             let own = self.make(op, OpRole::Constant, &[at], batch.matrix(ty)?)?;
             self.push(stack, own)?;
@@ -247,34 +261,29 @@ impl Ranks<'_, '_, '_> {
         let result = self.program.result(op, 0).ok_or(ErrorKind::Broken)?;
         let tile = self.program.operand(op, 0).ok_or(ErrorKind::Broken)?;
         let batch = self.batch(tile).ok_or(ErrorKind::Broken)?;
-        let axis = self.axis(op)?;
-        if let Some(own) = axis.checked_sub(batch.front()).filter(|_| self.is_unrolled(op)) {
-            return self.each(op, Some(i64::from(own > 0)));
+        let axis = self.axis(op, batch.shape)?;
+        if let Some(own) = Self::inner_axis(batch, axis).filter(|_| self.is_unrolled(op)) {
+            return self.each(op, Some(own));
         }
         let middle = Middle::of(batch.shape, axis)?;
         let matrix = self.along(op, tile, middle)?;
-        let copy = self.program.clone_before(op, op)?;
+        let made = self.copied_along(op, middle)?;
+        let copy = self.program.def_op(made).ok_or(ErrorKind::Broken)?;
         self.program.set_operand(copy, 0, matrix)?;
-        let made = self.program.result(copy, 0).ok_or(ErrorKind::Broken)?;
-        let ty = self.program.type_of(made);
-        let (extents, axis) = middle.matrix();
-        let shape = Shape::of(&extents).ok_or(ErrorKind::Extent)?;
-        self.program.set_type(made, Type { shape, ..ty })?;
-        let axis = AttrValue::Int(i64::from(axis), None);
-        self.program.set_attr(copy, attr_names::AXIS, axis)?;
         self.give_along(op, result, made, middle)?;
         self.program.erase(op)
     }
 
     /// Combines a dimension away.
     pub(crate) fn reduce(&mut self, op: Op) -> Edit {
-        let batch = self.alike_or_more(op)?;
-        let axis = self.axis(op)?;
+        let first = self.program.operand(op, 0).ok_or(ErrorKind::Broken)?;
+        let batch = self.batch(first).ok_or(ErrorKind::Broken)?;
+        let axis = self.axis(op, batch.shape)?;
         if self.results_of(op) > RESULTS {
             return Err(ErrorKind::RankForm);
         }
-        if let Some(own) = axis.checked_sub(batch.front()).filter(|_| self.is_unrolled(op)) {
-            return self.reduce_each(op, own > 0);
+        if let Some(own) = Self::inner_axis(batch, axis).filter(|_| self.is_unrolled(op)) {
+            return self.reduce_each(op, batch, own);
         }
         let middle = Middle::of(batch.shape, axis)?;
         let copy = self.program.clone_before(op, op)?;
@@ -284,8 +293,7 @@ impl Ranks<'_, '_, '_> {
             self.program.set_operand(copy, place, matrix)?;
         }
         let (extents, own) = middle.matrix();
-        let own = AttrValue::Int(i64::from(own), None);
-        self.program.set_attr(copy, attr_names::AXIS, own)?;
+        self.set_axis(copy, own)?;
         let left = if middle.is_inside() || middle.behind == 1 { extents[0] } else { extents[1] };
         for place in 0..self.results_of(op) {
             let old = self.program.result(op, place).ok_or(ErrorKind::Broken)?;
@@ -309,24 +317,14 @@ impl Ranks<'_, '_, '_> {
         Ok(made)
     }
 
-    /// The first tile of an operation, whatever is in front of its last dimensions.
-    fn alike_or_more(&self, op: Op) -> Edit<Batch> {
-        let first = self.program.operand(op, 0).ok_or(ErrorKind::Broken)?;
-        self.batch(first).ok_or(ErrorKind::Broken)
-    }
-
-    /// Combines the rows, or all of a row, of each matrix.
-    fn reduce_each(&mut self, op: Op, rows: bool) -> Edit {
-        let batch = self.alike_or_more(op)?;
-        if batch.count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: batch.count, most: MAX_MATRICES });
-        }
-        let left = if rows { batch.rows } else { batch.cols };
+    /// Combines a dimension of each matrix away.
+    fn reduce_each(&mut self, op: Op, batch: Batch, axis: u8) -> Edit {
+        batch.few()?;
+        let left = if axis == 0 { batch.cols } else { batch.rows };
         let mut lines = [Matrices::new(), Matrices::new()];
         for number in 0..batch.count {
             let copy = self.copy(op, number)?;
-            let axis = AttrValue::Int(i64::from(rows), None);
-            self.program.set_attr(copy, attr_names::AXIS, axis)?;
+            self.set_axis(copy, axis)?;
             for (place, lines) in lines.iter_mut().enumerate().take(self.results_of(op)) {
                 let line = self.line(copy, place, left)?;
                 let line = self.shaped(op, line, &[1, left])?;
@@ -349,10 +347,6 @@ impl Ranks<'_, '_, '_> {
         let own = self.program.type_of(from);
         if !own.is_tile() {
             return if self.is_unrolled(op) { self.each(op, None) } else { Ok(()) };
-        }
-        let known = |key| self.program.text(key) == attr_names::AXIS;
-        if self.program.attrs(op).any(|attr| !known(attr.key)) {
-            return Err(ErrorKind::RankForm);
         }
         // As one of the same rank, which has one element along what is new.
         let mut extents = [1u32; MAX_RANK];
@@ -395,9 +389,7 @@ impl Ranks<'_, '_, '_> {
     fn broadcast_each(&mut self, op: Op, extents: Shape, batch: Batch) -> Edit {
         let result = self.program.result(op, 0).ok_or(ErrorKind::Broken)?;
         let from = self.program.operand(op, 0).ok_or(ErrorKind::Broken)?;
-        if batch.count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: batch.count, most: MAX_MATRICES });
-        }
+        batch.few()?;
         let own = Batch::of(&Type { shape: extents, ..self.program.type_of(from) });
         let own = own.ok_or(ErrorKind::RankForm)?;
         let is_one = |to: u32, from: u32| from == 1 || from == to;
@@ -451,7 +443,7 @@ impl Ranks<'_, '_, '_> {
         let line = self.shaped(at, line, &[long])?;
         let wide = self.make(at, OpRole::Broadcast, &[line], ty)?;
         let op = self.program.def_op(wide).ok_or(ErrorKind::Broken)?;
-        self.program.set_attr(op, attr_names::AXIS, AttrValue::Int(i64::from(axis), None))?;
+        self.set_axis(op, axis)?;
         Ok(wide)
     }
 
@@ -464,7 +456,7 @@ impl Ranks<'_, '_, '_> {
             return Err(ErrorKind::RankForm);
         }
         if self.program.has_attr(op, attr_names::AXIS) {
-            return self.axis(op).map(Some);
+            return self.axis(op, to).map(Some);
         }
         let fits = |axis: usize| {
             let others = (0..to.rank()).filter(|dimension| *dimension != axis);
@@ -586,9 +578,7 @@ impl Ranks<'_, '_, '_> {
             return Err(ErrorKind::RankForm);
         }
         let made = if is_put { a } else { b };
-        if made.count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: made.count, most: MAX_MATRICES });
-        }
+        made.few()?;
         let starts = self.starts_of(op, last)?;
         let front = a.front();
         let inner = [front, front.saturating_add(1)].map(|at| starts.get(at).copied().unwrap_or(0));

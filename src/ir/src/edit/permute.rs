@@ -3,7 +3,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::ranks::{Batch, MAX_MATRICES, Ranks};
+use crate::edit::ranks::{Batch, Ranks, few};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::types::{MAX_RANK, Shape, Type};
@@ -21,7 +21,7 @@ impl Ranks<'_, '_, '_> {
         let front = a.front();
         let behind = order.iter().skip(front).take(2);
         let is_inner = behind.clone().all(|dimension| *dimension >= front);
-        if is_inner && self.is_unrolled(op) && b.count <= MAX_MATRICES {
+        if is_inner && self.is_unrolled(op) && b.few().is_ok() {
             let is_turned = behind.clone().next() != Some(&front);
             return self.transpose_each(op, (from, a), (result, b), (order, is_turned));
         }
@@ -173,9 +173,7 @@ impl Ranks<'_, '_, '_> {
         let mut made = self.filled(at, ty)?;
         let by_rows = a <= b;
         let count = if by_rows { a } else { b };
-        if count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: count, most: MAX_MATRICES });
-        }
+        few(count)?;
         for number in 0..count {
             let start = times(number, run)?;
             made = if by_rows {

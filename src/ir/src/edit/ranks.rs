@@ -51,6 +51,11 @@ impl Batch {
         })
     }
 
+    /// An error if they are too many to have operations of their own.
+    pub(crate) const fn few(self) -> Edit {
+        few(self.count)
+    }
+
     /// How many dimensions stand in front.
     pub(crate) const fn front(self) -> usize {
         self.shape.rank().saturating_sub(2)
@@ -92,6 +97,15 @@ impl Batch {
     }
 }
 
+/// An error about so many matrices if they are too many.
+pub(crate) const fn few(found: u32) -> Edit {
+    if found <= MAX_MATRICES {
+        Ok(())
+    } else {
+        Err(ErrorKind::RankCount { found, most: MAX_MATRICES })
+    }
+}
+
 /// The product of the extents from one dimension to another, which is not counted.
 pub(crate) fn product(shape: Shape, from: usize, to: usize) -> Option<u32> {
     (from..to).try_fold(1u32, |all, dimension| all.checked_mul(shape.extent(dimension)?))
@@ -125,6 +139,10 @@ pub(crate) fn lower_ranks(program: &mut Program<'_, '_>, kernel: Op) -> Result<(
     while let Some(op) = next {
         next = ranks.program.following(op, Some(kernel));
         let at = SourcePlace { op: None, ..ranks.program.place(op) };
+        if let Some(key) = ranks.idle_attr(op) {
+            let at = SourcePlace { op: None, ..ranks.program.place_of(key) };
+            return Err(IrError { kind: ErrorKind::IdleAttr, at });
+        }
         ranks.lower(op).map_err(|kind| IrError { kind, at })?;
     }
     let at = SourcePlace { op: None, ..ranks.program.place(kernel) };
@@ -432,9 +450,7 @@ impl Ranks<'_, '_, '_> {
             let new = self.make(at, OpRole::Reshape, &[flat], ty)?;
             return self.program.replace_all_uses(old, new);
         }
-        if batch.count > MAX_MATRICES {
-            return Err(ErrorKind::RankCount { found: batch.count, most: MAX_MATRICES });
-        }
+        batch.few()?;
         let stack = self.open_stack()?;
         for part in self.matrices(at, flat, batch)? {
             self.push(stack, part)?;
@@ -442,12 +458,45 @@ impl Ranks<'_, '_, '_> {
         self.close_stack(stack, at, old)
     }
 
+    /// An attribute of an operation in whose place others are made, that these do not obey.
+    fn idle_attr(&self, op: Op) -> Option<TextRef> {
+        let known: &[&str] = match self.program.role(op) {
+            OpRole::Transpose => &[attr_names::ORDER],
+            OpRole::Reshape | OpRole::Join | OpRole::Split | OpRole::Slice => &[],
+            OpRole::Broadcast => {
+                let ranks = [self.program.operand(op, 0), self.program.result(op, 0)]
+                    .map(|value| value.map_or(0, |value| self.program.type_of(value).shape.rank()));
+                if ranks[0] == ranks[1] { &[] } else { &[attr_names::AXIS] }
+            }
+            OpRole::Index => &[attr_names::AXIS, attr_names::START, attr_names::END],
+            // A copy has them, and is looked at as any other operation.
+            _ => return None,
+        };
+        self.batches(op).next()?;
+        let obeyed = |key: TextRef| known.iter().any(|known| self.program.key_is(key, known));
+        self.program.attrs(op).map(|attr| attr.key).find(|key| !obeyed(*key))
+    }
+
+    /// Whether operands have subscripts that nothing obeys: only the tile that a part is of has any,
+    /// one for each dimension.
+    fn has_idle_subscripts(&self, op: Op) -> bool {
+        let role = self.program.role(op);
+        let moves = matches!(role, OpRole::Load | OpRole::Store | OpRole::Atomic);
+        let last = self.program.operand_count(op).checked_sub(1);
+        (0..self.program.operand_count(op)).any(|number| {
+            let of_part = role == OpRole::Slice && Some(number) == last;
+            let tile = self.program.operand(op, number).map(|tile| self.program.type_of(tile));
+            let wanted = tile.filter(|_| of_part).map_or(0, |ty| ty.shape.rank());
+            !moves && self.program.subscripts(op, number).count() != wanted
+        })
+    }
+
     /// One operation.
     fn lower(&mut self, op: Op) -> Edit {
         if self.is_stack(op) || self.batches(op).next().is_none() {
             return Ok(());
         }
-        if self.has_layout(op) {
+        if self.has_layout(op) || self.has_idle_subscripts(op) {
             return Err(ErrorKind::RankForm);
         }
         match self.program.role(op) {

@@ -123,3 +123,53 @@ fn what_is_not_done_is_refused() {
     );
     refused(&std::format!("{LOADED}\n  return %x : tensor<2x8x32xf32>"), K::RankForm, 3);
 }
+
+/// What a rewritten operation says is looked at before it is gone: dimensions that are not there or
+/// not said, ends that are others, words that nobody knows, places of other dimensions.
+#[test]
+fn what_is_written_is_obeyed_or_refused() {
+    let tile = "tensor<2x8x32xf32>";
+    let whole = "tensor<2x8x32xi32>";
+    let less = "tensor<2x8xf32>";
+    let number = |range: &str| {
+        std::format!(
+            "  %i = iota {{{range}}} : {whole}\n  %y = arith.sitofp %i : {whole} -> {tile}"
+        )
+    };
+    let reduced = |said: &str, back: &str| {
+        std::format!(
+            "  %r = reduce %x {{{said}kind = add}} : {tile} -> {less}\n  %y = broadcast %r{back} : {less} -> {tile}"
+        )
+    };
+    let one = |name: &str, said: &str| std::format!("  %y = {name} %x{said} : {tile} -> {tile}");
+    for (body, kind, line) in [
+        (one("scan", " {axis = 5, kind = add}"), K::AttrValue, 3),
+        (one("scan", " {kind = add}"), K::AttrValue, 3),
+        (one("scan", " {axis = word, kind = add}"), K::AttrValue, 3),
+        (reduced("", " {axis = 2}"), K::AttrValue, 3),
+        (reduced("axis = 2, ", " {axis = 3}"), K::AttrValue, 4),
+        (reduced("axis = 2, ", " {axis = 2, more}"), K::IdleAttr, 4),
+        (one("broadcast", " {axis = 1}"), K::IdleAttr, 3),
+        (one("trans", " {order = [0, 1, 2], more = 3}"), K::IdleAttr, 3),
+        (one("reshape", " {more}"), K::IdleAttr, 3),
+        (one("extract_slice", "[0, 0, 0] {more = 4}"), K::IdleAttr, 3),
+        (one("extract_slice", "[0, 0]"), K::RankForm, 3),
+        (number("axis = 0, start = 1, end = 77"), K::AttrValue, 3),
+        (number("axis = 0, start = word"), K::AttrValue, 3),
+        (number("axis = 3"), K::AttrValue, 3),
+        (number("axis = 0, more"), K::IdleAttr, 3),
+    ] {
+        let found =
+            lowered(&between(&body)).map_err(|(kind, line)| (core::mem::discriminant(&kind), line));
+        assert_eq!(found, Err((core::mem::discriminant(&kind), line)), "{body}");
+    }
+    // The same words where they are obeyed, with a prefix too.
+    for body in [
+        number("axis = 0, start = 1, end = 3"),
+        number("axis = 2, start = -4"),
+        one("trans", " {nv_tileas.order = [0, 1, 2]}"),
+        reduced("axis = 2, ", " {nv_tileas.axis = 2}"),
+    ] {
+        assert!(lowered(&between(&body)).is_ok(), "{body}");
+    }
+}
