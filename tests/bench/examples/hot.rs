@@ -13,13 +13,7 @@ fn main() {
     let [file, pass, times] = args.as_slice() else { return eprintln!("FILE PASS TIMES") };
     let text = std::fs::read_to_string(file).expect("the file is there");
     let times: usize = times.parse().expect("a number");
-    // Made on a stack that is large enough, and only then boxed.
-    let mut storage = std::thread::Builder::new()
-        .stack_size(64 << 20)
-        .spawn(|| Box::new(Room::new()))
-        .expect("a thread")
-        .join()
-        .expect("it is made");
+    let mut storage = lanebook_bench::boxed(Room::new);
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
     let mut program =
         parse(storage.pools(), &TABLES, &text, Options { keep_unknown: true, free_names: true })

@@ -70,12 +70,7 @@ pub fn program(layouts: usize) -> String {
 /// If a text is refused.
 #[must_use]
 pub fn times(sizes: &[usize], effort: Effort) -> Vec<(usize, [f64; 2])> {
-    let mut room = std::thread::Builder::new()
-        .stack_size(128 << 20)
-        .spawn(|| Box::new(Room::new()))
-        .expect("a thread")
-        .join()
-        .expect("it is made");
+    let mut room = crate::boxed(Room::new);
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
     let mut all = Vec::new();
     for size in sizes {

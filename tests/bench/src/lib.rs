@@ -32,6 +32,20 @@ pub const EXAMPLES: [(&str, &str); 2] = [
     ("transpose", include_str!("../../../gen/cli/examples/transpose.tile")),
 ];
 
+/// Something large in a box, made on a stack that is large enough for it.
+///
+/// # Panics
+/// If there is no thread to be had.
+#[must_use]
+pub fn boxed<T: Send + 'static>(make: fn() -> T) -> Box<T> {
+    std::thread::Builder::new()
+        .stack_size(128 << 20)
+        .spawn(move || Box::new(make()))
+        .expect("a thread")
+        .join()
+        .expect("it is made")
+}
+
 /// A part of the report.
 pub type Part = (&'static str, fn(&mut Report));
 

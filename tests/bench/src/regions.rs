@@ -80,12 +80,7 @@ pub fn measure(report: &mut Report) {
         Effort::Full => &[60, 600, 6000, 30_000],
         Effort::Once => &[60],
     };
-    let mut room = std::thread::Builder::new()
-        .stack_size(128 << 20)
-        .spawn(|| Box::new(Room::new()))
-        .expect("a thread")
-        .join()
-        .expect("it is made");
+    let mut room = crate::boxed(Room::new);
     let mut work = Box::new(heapless::Vec::<Node, 130_000>::new());
     for shape in
         [("a ladder of sums", ladder as fn(&mut String, usize)), ("transpositions", transposed)]

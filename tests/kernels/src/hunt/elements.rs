@@ -3,6 +3,7 @@
 
 use super::generate::Generator;
 use super::kinds::extent;
+use super::places::RELATIONS;
 use super::program::{Id, Type};
 
 const WHOLE: [&str; 8] = ["i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8"];
@@ -67,23 +68,17 @@ fn other(g: &mut Generator, value: Id) -> Id {
 fn chosen(g: &mut Generator, all: &[Id]) -> Id {
     let (a, b) = (g.choices.of(all), g.choices.of(all));
     let ty = g.ty(a);
-    let relation = if is_float(ty.element) {
-        g.choices.of(&[
-            "oeq", "one", "olt", "ole", "ogt", "oge", "ord", "uno", "ueq", "une", "ult", "ule",
-            "ugt", "uge",
-        ])
+    let name = if is_float(ty.element) {
+        g.choices.of(&FLOAT_RELATIONS)
     } else {
-        g.choices.of(&["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"])
+        g.choices.of(&RELATIONS)
     };
-    let name: &'static str = COMPARISONS
-        .into_iter()
-        .find(|name| name.strip_prefix("compare.") == Some(relation))
-        .unwrap_or("compare.eq");
     let truth = g.op(name, vec![a, b], ty.with("i1"), "");
     g.op("select", vec![truth, b, a], ty, "")
 }
 
-const COMPARISONS: [&str; 20] = [
+/// Relations of floats.
+const FLOAT_RELATIONS: [&str; 14] = [
     "compare.oeq",
     "compare.one",
     "compare.olt",
@@ -94,12 +89,6 @@ const COMPARISONS: [&str; 20] = [
     "compare.uno",
     "compare.ueq",
     "compare.une",
-    "compare.eq",
-    "compare.ne",
-    "compare.slt",
-    "compare.sle",
-    "compare.sgt",
-    "compare.sge",
     "compare.ult",
     "compare.ule",
     "compare.ugt",

@@ -135,7 +135,7 @@ fn step(g: &mut Generator, a: Id) {
             let (part, starts) = (Type { shape, element: own.element }, starts.join(", "));
             let made = g.op("extract_slice", vec![a], part, &starts);
             if g.choices.once_in(2) {
-                let (_, other) = (made, same_type(g, a));
+                let other = same_type(g, a);
                 g.op("insert_slice", vec![made, other], own, &starts);
             }
         }
