@@ -155,6 +155,23 @@ impl Program<'_, '_> {
     /// yet. The reader of texts has done it; whoever makes a program by hand calls it, or names no
     /// layout.
     ///
+    /// ```
+    /// use lanebook::TABLES;
+    /// use lanebook::ir::{Options, SmallStorage, parse};
+    ///
+    /// let text = "#a = (8,8):(8,1)
+    /// func @f() {threads = 64} {
+    ///   %a = alloc_tensor : tensor<8x8xf16, #smem, #a>
+    /// }";
+    /// let mut storage = Box::new(SmallStorage::new());
+    /// let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+    /// let id = program.layout_id("(8,8):(8,1)");
+    /// assert!(id.is_some());
+    /// // What is read stays as it is.
+    /// program.read_layouts().unwrap();
+    /// assert_eq!(program.layout_id("(8,8):(8,1)"), id);
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) of [`Pool::Made`](crate::Pool::Made).
     pub fn read_layouts(&mut self) -> Edit {
