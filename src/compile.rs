@@ -150,17 +150,17 @@ pub fn plan<'s>(
     let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
     let mut others = Expansions::new(expansions.replaced);
-    let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
-    expanded(program, others, made, |program| {
-        decide(
-            tables,
-            program,
-            function,
-            &mut plan,
-            &mut workspace,
-            &mut InsertedConversions::default(),
-        )
-    })?;
+    loop {
+        let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
+        let done = expanded(program, &mut others, made, |program| {
+            let inserted = &mut InsertedConversions::default();
+            decide(tables, program, function, &mut plan, &mut workspace, inserted)
+        });
+        match done {
+            Err(error) if others.cross(error.of_plan()) => {}
+            done => break done?,
+        }
+    }
     Ok(Planned { plan, function, kernel, lists, exprs })
 }
 
@@ -295,8 +295,6 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         return Err(CompileError::NotTold(function));
     }
     let mut others = Expansions::new(scratch.expansions.replaced);
-    let values = told.told().map(|told| ToldValues(told));
-    let made = others.expand(tables, arch, program, function, values.as_ref());
     // Taken apart where it lies: on the stack it would lie twice.
     let mut plan = scratch.pools.plan(arch);
     let mut room = EmitScratch {
@@ -306,9 +304,17 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         told: &mut *told,
         last,
     };
-    let usage = expanded(program, others, made, |program| {
-        decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
-    })?;
+    let usage = loop {
+        let values = room.told.told().map(|told| ToldValues(told));
+        let made = others.expand(tables, arch, program, function, values.as_ref());
+        let done = expanded(program, &mut others, made, |program| {
+            decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
+        });
+        match done {
+            Err(error) if others.cross(error.of_plan()) => {}
+            done => break done?,
+        }
+    };
     Ok(Compiled {
         plan,
         steps: scratch.kernel.steps,
@@ -327,7 +333,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
 #[inline(always)]
 fn expanded<T>(
     program: &mut Program<'_, '_>,
-    mut others: Expansions<'_>,
+    others: &mut Expansions<'_>,
     made: Result<(), PlanError>,
     what: impl FnOnce(&mut Program<'_, '_>) -> Result<T, CompileError>,
 ) -> Result<T, CompileError> {
@@ -394,6 +400,10 @@ fn decide(
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
+        if matches!(error, PlanError::Part { .. }) {
+            inserted.rollback(program);
+            return Err(error.into());
+        }
         if inserted.repair(program, error) {
             continue;
         }

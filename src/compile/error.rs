@@ -61,6 +61,14 @@ pub enum CompileError {
 }
 
 impl CompileError {
+    /// Why there is no plan.
+    pub(crate) const fn of_plan(self) -> Option<PlanError> {
+        match self {
+            Self::Plan(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Writes what is wrong, without names.
     ///
     /// # Errors

@@ -395,12 +395,14 @@ pub fn plan(
             | OpRole::Broadcast
             | OpRole::Reshape
             | OpRole::Permute
+            | OpRole::Slice
             | OpRole::Convert
                 if evaluator::is_undecided(program, plan, op) => {}
             OpRole::Elementwise | OpRole::Select => evaluator::elementwise(program, plan, op)?,
             OpRole::Reduce => lanes::shape::reduce(tables, program, plan, op)?,
             OpRole::Broadcast => lanes::shape::broadcast(program, plan, op)?,
             OpRole::Reshape | OpRole::Permute => lanes::shape::reshape(program, plan, op)?,
+            OpRole::Slice => lanes::part::part(program, plan, op)?,
             OpRole::Convert => lanes::shape::convert(tables, program, plan, op)?,
             _ => {}
         }

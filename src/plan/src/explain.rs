@@ -259,6 +259,7 @@ impl PlanError {
                 Unparted::Outside => "the part reaches beyond the tile",
                 Unparted::Between => "a part begins at a multiple of its extent, and the tile's extent is a multiple of it too: else its elements lie in registers of different numbers from lane to lane",
                 Unparted::Dimension => "`axis` names a dimension of the tile",
+                Unparted::Lanes => "lanes have different parts of the tile",
                 Unparted::Steps => "the dimension of a scan has a power of two of elements: each step joins two runs of one length",
             }),
             Self::Indexed { why, .. } => sink.write_str(match why {

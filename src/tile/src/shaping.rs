@@ -1,6 +1,6 @@
 //! Operations that change a tile's shape: what the distribution of one side says about the other.
 
-use crate::map::{Fragment, KeptAxis, TileShape};
+use crate::map::{Fragment, KeptAxis, PartPlaces, TileShape};
 use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::{OpRole, OpWord};
 
@@ -94,6 +94,59 @@ pub fn repeated(program: &Program<'_, '_>, op: Op) -> Option<Shaping> {
         _ => return None,
     };
     Some(Shaping::Slice(kept))
+}
+
+/// A part of a tile that an operation takes out, or puts in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct TilePart {
+    /// The tile; of an operation that puts a part in, what it was before.
+    pub whole: Value,
+    /// The part.
+    pub part: Value,
+    /// What the tile is with the part put in; `None` where one is taken out.
+    pub put: Option<Value>,
+    /// The row and the column at which the part begins.
+    pub start: (u32, u32),
+}
+
+impl TilePart {
+    /// The part of an operation on parts, which [`lanebook_ir`] has checked; `None` where a part of
+    /// this size and place cannot be some of a lane's registers, whatever the distribution is:
+    /// where elements that share a register are in several parts, or a tile of several panels is
+    /// cut.
+    #[doc(hidden)]
+    pub fn of(program: &Program<'_, '_>, op: Op) -> Option<Self> {
+        if program.role(op) != OpRole::Slice {
+            return None;
+        }
+        let last = program.operand_count(op).checked_sub(1)?;
+        let whole = program.operand(op, last)?;
+        let (part, put) = match last {
+            0 => (program.result(op, 0)?, None),
+            _ => (program.operand(op, 0)?, Some(program.result(op, 0)?)),
+        };
+        let mut starts = program.subscripts(op, last).map(|value| program.int(value));
+        let mut start = || u32::try_from(starts.next()??).ok();
+        let start = match program.type_of(whole).shape.rank() {
+            1 => (0, start()?),
+            _ => (start()?, start()?),
+        };
+        let (large, small) = (tile_shape(program, whole)?, tile_shape(program, part)?);
+        // Of as many as share a register at least.
+        let shared = 32u64.checked_div(u64::from(large.bits))?.max(1);
+        let fits = |whole: u64, part: u64| part == whole || part >= shared;
+        let rows = fits(large.row_count(), small.row_count());
+        let own = Self { whole, part, put, start };
+        let cut = Fragment::new(small).around(large).is_some();
+        (rows && fits(large.col_count(), small.col_count()) && cut).then_some(own)
+    }
+
+    /// The part's distribution, and where it lies in the tile's.
+    #[doc(hidden)]
+    pub fn places(self, whole: &Fragment, small: TileShape) -> Option<(Fragment, PartPlaces)> {
+        whole.part(small, self.start)
+    }
 }
 
 /// The larger tile of an operation that shapes, the smaller one, and how they relate; `None` for

@@ -47,6 +47,7 @@ pub(crate) mod lanes;
 pub(crate) mod memory;
 pub(crate) mod objects;
 mod operands;
+mod parts;
 pub(crate) mod pending;
 pub(crate) mod product;
 pub(crate) mod reduce;

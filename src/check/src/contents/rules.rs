@@ -185,6 +185,11 @@ impl<'a> Prover<'a, '_, '_> {
         if let Some(op) = look.program.def_op(value).filter(repeats) {
             return self.broadcast(bits, op, value, at);
         }
+        // So is a part.
+        let parts = |op: &Op| look.program.role(*op) == OpRole::Slice;
+        if let Some(op) = look.program.def_op(value).filter(parts) {
+            return self.parted(bits, op, value, at);
+        }
         let carried = look.carried(value);
         if let Some(p) = self.fetched(bits.content) {
             return Ok(self.cell_of_sums(bits, p, value, at));

@@ -10,7 +10,7 @@ use lanebook_plan::{HalfPlan, Plan, SharedExchange};
 use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
-fn fragment<'p>(
+pub(crate) fn fragment<'p>(
     plan: &'p Plan<'_>,
     op: Op,
     value: Option<Value>,

@@ -72,6 +72,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 OpRole::Matrix => self.product(op, open)?,
                 role if shapes(role) && self.is_number(op) => self.constant(op)?,
                 role if computes(role) && self.is_unread(op) => {}
+                OpRole::Slice if !self.is_unread(op) => self.part(op)?,
                 // Others stand in its place.
                 role if role.is_composed() => {}
                 OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,

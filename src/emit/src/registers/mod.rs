@@ -4,5 +4,6 @@ pub mod allocate;
 pub(crate) mod live_range_split;
 pub(crate) mod liveness;
 pub(crate) mod parallel_copy;
+pub(crate) mod parts;
 pub(crate) mod source;
 pub(crate) mod tiles;

@@ -340,6 +340,9 @@ pub enum Unparted {
     Dimension,
     /// The dimension of a scan has not a power of two of elements.
     Steps,
+    /// Lanes have different parts of the tile: the part is no choice of registers. Others then
+    /// stand in the operation's place, and planning begins again.
+    Lanes,
 }
 
 /// Why no instruction does an atomic operation.

@@ -199,6 +199,18 @@ impl Before<'_, '_, '_> {
         self.of(OpRole::Reshape, &[of], to)
     }
 
+    /// A part of a matrix, or a matrix with a part put in, at a row and a column.
+    pub(crate) fn slice(&mut self, operands: &[Value], start: [u32; 2], ty: Type) -> Option<Value> {
+        let decl = self.program.tables().op_of_slice(operands.len())?;
+        let made = self.made(decl, operands, ty)?;
+        let op = self.program.def_op(made)?;
+        for at in start {
+            let number = self.index(i64::from(at))?;
+            self.program.add_subscript(op, number).ok()?;
+        }
+        Some(made)
+    }
+
     /// Rows as columns.
     pub(crate) fn turned(&mut self, of: Value) -> Option<Value> {
         let ty = self.program.type_of(of);
@@ -208,7 +220,7 @@ impl Before<'_, '_, '_> {
     }
 
     /// A tile under the layout that its type says, if it says one.
-    fn said(&mut self, of: Value, ty: Type) -> Option<Value> {
+    pub(crate) fn said(&mut self, of: Value, ty: Type) -> Option<Value> {
         match ty.encoding {
             TileEncoding::None => Some(of),
             _ => self.of(OpRole::Convert, &[of], ty),

@@ -3,7 +3,7 @@
 
 use crate::data::{
     AllocPlan, Candidate, GlobalPlan, LEADS, Lead, PlanError, PlanPool, RejectedCandidate,
-    Unatomic, Unindexed,
+    Unatomic, Unindexed, Unparted,
 };
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
@@ -15,7 +15,7 @@ use lanebook_tables::{AtomId, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
-use lanebook_tile::shaping::tile_shape;
+use lanebook_tile::shaping::{TilePart, tile_shape};
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
 /// Whether nothing reads what an operation makes.
@@ -65,6 +65,10 @@ impl Planner<'_, '_, '_, '_> {
                 }
                 OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
                 OpRole::Reshape | OpRole::Permute => self.collect_reshaped(op)?,
+                OpRole::Slice => {
+                    let refuse = PlanError::Part { op, why: Unparted::Lanes };
+                    TilePart::of(self.program, op).map(|_| ()).ok_or(refuse)?
+                }
                 OpRole::Matrix
                 | OpRole::For
                 | OpRole::Yield

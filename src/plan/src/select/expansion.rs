@@ -7,7 +7,7 @@
 //! A step may again be one that no instruction does. What has no sequence stays, and planning
 //! refuses it.
 
-use crate::data::{PlanError, PlanPool};
+use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
@@ -20,6 +20,9 @@ use lanebook_tables::{
 
 /// Most steps of a sequence.
 const STEPS: usize = 48;
+
+/// Most slices that are found one after the other to have parts in several lanes.
+const CROSSING: usize = 8;
 
 /// Most operands of a step.
 const OPERANDS: usize = 4;
@@ -71,6 +74,12 @@ impl LoopValues for NoLoopValues {
 #[doc(hidden)]
 pub struct Expansions<'w> {
     replaced: &'w mut VecView<Replaced>,
+    /// Slices in whose place others stand: their parts lie in several lanes.
+    crossing: heapless::Vec<Op, CROSSING>,
+    /// All of them.
+    all_cross: bool,
+    /// Whether a slice has stayed what it is.
+    kept: bool,
 }
 
 impl<'w> Expansions<'w> {
@@ -78,7 +87,27 @@ impl<'w> Expansions<'w> {
     #[doc(hidden)]
     pub fn new(replaced: &'w mut VecView<Replaced>) -> Self {
         replaced.clear();
-        Self { replaced }
+        Self { replaced, crossing: heapless::Vec::new(), all_cross: false, kept: false }
+    }
+
+    /// After planning has failed: whether it may succeed with others in the place of a slice that
+    /// had stayed what it is; of the one that the error is about, or of all.
+    #[doc(hidden)]
+    pub fn cross(&mut self, why: Option<PlanError>) -> bool {
+        if self.all_cross || !self.kept {
+            return false;
+        }
+        self.kept = false;
+        let one = match why {
+            Some(PlanError::Part { op, why: Unparted::Lanes }) => Some(op),
+            _ => None,
+        };
+        let known = |op: &Op| !self.crossing.contains(op);
+        match one.filter(known) {
+            Some(op) if self.crossing.push(op).is_ok() => {}
+            _ => self.all_cross = true,
+        }
+        true
     }
 
     /// Puts others in the place of each operation of a function that needs it; in a function of
@@ -144,7 +173,15 @@ impl<'w> Expansions<'w> {
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             let before = program.previous(op);
-            let how = composed(program, op, before)?;
+            let crosses = self.all_cross
+                || !self.crossing.is_empty() && self.crossing.contains(&self.home(program, op));
+            if !crosses && parts::is_of_registers(program, op) && parts::is_read(program, op) {
+                parts::check(program, op)?;
+                self.kept = true;
+                at = program.following(op, Some(function));
+                continue;
+            }
+            let how = composed(program, op, before, crosses)?;
             if let Some(how) = how {
                 let made = Replaced { op, before, how };
                 if let Err(made) = self.replaced.push(made) {
@@ -201,6 +238,7 @@ fn composed(
     program: &mut Program<'_, '_>,
     op: Op,
     before: Option<Op>,
+    crosses: bool,
 ) -> Result<Option<Replacement>, PlanError> {
     let no_room = PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
     let role = program.role(op);
@@ -219,7 +257,7 @@ fn composed(
             _ => parts::check(program, op)?,
         }
         let mark = program.mark();
-        let made = values(program, op, before);
+        let made = values(program, op, before, crosses);
         match made {
             Some(_) => program.keep(mark),
             None => program.undo(mark),
@@ -231,13 +269,18 @@ fn composed(
 }
 
 /// What is made before an operation in place of its results, which its readers then read.
-fn values(program: &mut Program<'_, '_>, op: Op, before: Option<Op>) -> Option<[Option<Value>; 2]> {
+fn values(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    before: Option<Op>,
+    crosses: bool,
+) -> Option<[Option<Value>; 2]> {
     let mut made = match program.role(op) {
         OpRole::Scan => scan::made(program, op)?,
         OpRole::Index if affine::is_one(program, op) => affine::made(program, op)?,
         OpRole::Index => quotients::made(program, op)?,
         OpRole::Reduce => scan::widened(program, op)?,
-        _ => parts::made(program, op)?,
+        _ => parts::made(program, op, crosses)?,
     };
     for (number, made) in made.iter_mut().enumerate() {
         let Some(value) = *made else { continue };

@@ -3,12 +3,14 @@
 //! A tile whose rows are counted in panels of a part's rows is, under another shape, one row for
 //! each panel. The part is the only row that a comparison leaves, and is put in by a choice. What
 //! lies in the registers of a lane stays there; between lanes and warps it goes as a reduction or a
-//! repetition does.
+//! repetition does. A slice that is some of each lane's registers needs none of this
+//! ([`is_of_registers`]); whether it is, the tile's distribution says.
 
 use crate::data::{PlanError, Unparted};
 use crate::select::before::Before;
 use lanebook_ir::{Op, Program, Type, Value};
 use lanebook_tables::OpRole;
+use lanebook_tile::shaping::TilePart;
 
 /// A part along one dimension: where it begins, over how many elements it goes, and how many there
 /// are.
@@ -35,6 +37,12 @@ impl Extent {
             None => 0,
         }
     }
+}
+
+/// Whether an operation can stay what it is: its part is some of each lane's registers, unless the
+/// distribution of its tile makes it another.
+pub(crate) fn is_of_registers(program: &Program<'_, '_>, op: Op) -> bool {
+    TilePart::of(program, op).is_some()
 }
 
 /// Whether something reads what an operation makes.
@@ -85,15 +93,64 @@ fn extents(program: &Program<'_, '_>, op: Op) -> Result<[Extent; 2], PlanError> 
 }
 
 /// Puts others before an operation, and says what they make in place of its results; `None` where
-/// the program has no room for them.
-pub(crate) fn made(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Value>; 2]> {
+/// the program has no room for them. Pairs whose halves have registers of their own are slices,
+/// unless the operation `crosses` lanes.
+pub(crate) fn made(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    crosses: bool,
+) -> Option<[Option<Value>; 2]> {
     let role = program.role(op);
+    let alone = !crosses && has_registers(program, op);
     let mut before = Before { program, op };
     match role {
+        OpRole::Split if alone => split_registers(&mut before),
+        OpRole::Join if alone => Some([Some(join_registers(&mut before)?), None]),
         OpRole::Split => split(&mut before),
         OpRole::Join => Some([Some(join(&mut before)?), None]),
         _ => Some([Some(slice(&mut before)?), None]),
     }
+}
+
+/// Whether each element of an operation's tiles has a register of its own, or several.
+fn has_registers(program: &Program<'_, '_>, op: Op) -> bool {
+    let dtype = program.operand(op, 0).and_then(|tile| program.type_of(tile).dtype);
+    dtype.and_then(|dtype| program.tables().dtype(dtype)).is_some_and(|dtype| dtype.held >= 32)
+}
+
+/// The halves of a tile of pairs: its columns.
+fn split_registers(before: &mut Before<'_, '_, '_>) -> Option<[Option<Value>; 2]> {
+    let (op, pairs) = (before.op, before.program.operand(before.op, 0)?);
+    let ty = before.program.type_of(pairs);
+    let (rows, _) = ty.shape.pair()?;
+    let column = Before::shaped(&[rows, 1], ty.dtype?)?;
+    let mut out = [None; 2];
+    for (number, half) in (0u32..).zip(out.iter_mut()) {
+        let result = before.program.result(op, usize::try_from(number).ok()?)?;
+        if before.program.uses(result).next().is_none() {
+            continue;
+        }
+        let wanted = before.program.type_of(result);
+        let own = before.slice(&[pairs], [0, number], column)?;
+        let own = before.reshaped(own, &[wanted.shape.extent(0)?])?;
+        *half = Some(before.said(own, wanted)?);
+    }
+    Some(out)
+}
+
+/// A tile of pairs, column by column.
+fn join_registers(before: &mut Before<'_, '_, '_>) -> Option<Value> {
+    let op = before.op;
+    let ty = before.program.type_of(before.program.result(op, 0)?);
+    let (rows, cols) = ty.shape.pair()?;
+    let plain = Before::shaped(&[rows, cols], ty.dtype?)?;
+    let mut pairs = before.number(0, plain)?;
+    for number in 0..cols {
+        let own = before.program.operand(op, usize::try_from(number).ok()?)?;
+        let own = before.reshaped(own, &[rows, 1])?;
+        pairs = before.slice(&[own, pairs], [0, number], plain)?;
+    }
+    before.said(pairs, ty)
 }
 
 /// The halves of a tile of pairs.

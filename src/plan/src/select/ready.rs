@@ -81,6 +81,7 @@ impl Planner<'_, '_, '_, '_> {
                     | OpRole::Reduce
                     | OpRole::Broadcast
                     | OpRole::Convert
+                    | OpRole::Slice
             );
             if made && computes && program.operands(op).any(|value| self.lacks(value)) {
                 return Err(PlanError::Undecided(op));

@@ -68,7 +68,7 @@ pub use crate::map::memory::{MemoryMap, RowRotation, SharedLayout};
 #[doc(hidden)]
 pub use crate::map::memory::{Column, Combine};
 #[doc(hidden)]
-pub use crate::map::slice::KeptAxis;
+pub use crate::map::slice::{KeptAxis, PartPlaces};
 #[doc(hidden)]
 pub use crate::map::span::Subspace;
 

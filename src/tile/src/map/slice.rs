@@ -1,6 +1,95 @@
-//! Slices: what a fragment becomes when a dimension of its tile is combined away, and back.
+//! Slices: what a fragment becomes when a dimension of its tile is combined away, and back; and
+//! parts of a tile that are some of each lane's registers.
 
 use crate::map::{Fragment, RepeatGrid, TileShape};
+
+/// Where the elements of a part of a tile lie among the places of a lane that holds the tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct PartPlaces {
+    /// Bits of the tile's place that are bits of the part's.
+    kept: u32,
+    /// The others, as the part's elements have them.
+    chosen: u32,
+    /// Bits of a panel's places, of the tile and of the part.
+    bits: (u32, u32),
+}
+
+impl PartPlaces {
+    /// The place in the tile of a place of the part; both count elements.
+    #[must_use]
+    pub fn in_whole(self, place: u32) -> u32 {
+        let (mut out, mut at) = (self.chosen, place);
+        for bit in (0..self.bits.0).filter(|bit| self.kept.checked_shr(*bit).unwrap_or(0) & 1 == 1)
+        {
+            out |= (at & 1).checked_shl(bit).unwrap_or(0);
+            at >>= 1;
+        }
+        let panel = place.checked_shr(self.bits.1).unwrap_or(0);
+        out | panel.checked_shl(self.bits.0).unwrap_or(0)
+    }
+}
+
+/// Of a tile and a part of it: which bits of an element's number in the tile say which part it is
+/// in, and what an element's number is in the part.
+#[derive(Copy, Clone)]
+struct PartBits {
+    whole: TileShape,
+    part: TileShape,
+    above: u32,
+}
+
+impl PartBits {
+    /// `None` where a side of the tile has several panels and the part is not as long, or the part
+    /// is larger.
+    fn of(whole: TileShape, part: TileShape) -> Option<Self> {
+        let side = |(whole, panels): (u8, u8), part: (u8, u8)| {
+            panels == part.1 && (if panels == 1 { part.0 <= whole } else { part.0 == whole })
+        };
+        let rows = side((whole.rows, whole.grid.rows), (part.rows, part.grid.rows));
+        let cols = side((whole.cols, whole.grid.cols), (part.cols, part.grid.cols));
+        let low = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
+        let inside = low(part.cols) | low(part.rows).checked_shl(u32::from(whole.cols))?;
+        let above = low(whole.total()) & !inside;
+        (rows && cols).then_some(Self { whole, part, above })
+    }
+
+    /// An element's number in the part.
+    fn inward(self, e: u32) -> u32 {
+        let low = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
+        let row = e.checked_shr(u32::from(self.whole.cols)).unwrap_or(0) & low(self.part.rows);
+        row.checked_shl(u32::from(self.part.cols)).unwrap_or(0) | (e & low(self.part.cols))
+    }
+
+    /// An element's number in the tile, of the part that begins where the tile does.
+    fn outward(self, e: u32) -> u32 {
+        let low = 1u32.checked_shl(u32::from(self.part.cols)).unwrap_or(0).wrapping_sub(1);
+        let row = e.checked_shr(u32::from(self.part.cols)).unwrap_or(0);
+        row.checked_shl(u32::from(self.whole.cols)).unwrap_or(0) | (e & low)
+    }
+}
+
+/// The columns of which the exclusive or is `goal`, as a mask.
+fn combination(columns: &[u32], goal: u32) -> Option<u32> {
+    let mut basis = [(0u32, 0u32); 32];
+    for (k, &column) in (0u32..).zip(columns) {
+        let (mut v, mut of) = (column, 1u32.checked_shl(k)?);
+        while let Some(top) = v.checked_ilog2() {
+            let slot = basis.get_mut(top as usize)?;
+            if slot.0 == 0 {
+                *slot = (v, of);
+                break;
+            }
+            (v, of) = (v ^ slot.0, of ^ slot.1);
+        }
+    }
+    let (mut left, mut out) = (goal, 0u32);
+    while let Some(top) = left.checked_ilog2() {
+        let slot = basis.get(top as usize).filter(|slot| slot.0 != 0)?;
+        (left, out) = (left ^ slot.0, out ^ slot.1);
+    }
+    Some(out)
+}
 
 /// Which coordinate of a tile stays when the other one is combined away.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -97,6 +186,71 @@ impl Fragment {
         let index = place.checked_shr(self.register.len() as u32).unwrap_or(0);
         let panel = kept.panel(self.shape.grid, self.shape.grid.panel(index, self.by_rows));
         panel.wrapping_mul(weight).wrapping_add(out)
+    }
+
+    /// The distribution of the part of the tile that begins at a row and a column, multiples of its
+    /// extents, and in which of a lane's places it lies. `None` where other lanes or warps have
+    /// other parts, or a register has elements of several.
+    #[must_use]
+    pub fn part(&self, shape: TileShape, start: (u32, u32)) -> Option<(Self, PartPlaces)> {
+        let bits = PartBits::of(self.shape, shape)?;
+        let mut out = Self {
+            by_rows: self.by_rows,
+            unpacked: self.unpacked,
+            ..Self::new(TileShape { bits: self.shape.bits, ..shape })
+        };
+        let mut others = heapless::Vec::<(u32, u32), 12>::new();
+        let mut kept = 0u32;
+        for (bit, &e) in (0u32..).zip(self.register.as_slice()) {
+            let place = 1u32.checked_shl(bit)?;
+            if e & bits.above == 0 {
+                kept |= place;
+                out.register.push(bits.inward(e)).then_some(())?;
+            } else if e & !bits.above == 0 && bit >= u32::from(self.packing()) {
+                others.push((place, e)).ok()?;
+            } else {
+                return None;
+            }
+        }
+        for &e in self.lane.as_slice() {
+            (e & bits.above == 0 && out.lane.push(bits.inward(e))).then_some(())?;
+        }
+        for &e in self.warp.as_slice() {
+            (e & bits.above == 0 && out.warp.push(bits.inward(e))).then_some(())?;
+        }
+        let mut columns = heapless::Vec::<u32, 12>::new();
+        others.iter().try_for_each(|(_, e)| columns.push(*e)).ok()?;
+        let own = combination(&columns, self.shape.element(start.0, start.1) & bits.above)?;
+        let chosen = (0u32..)
+            .zip(others.iter())
+            .filter(|(k, _)| own.checked_shr(*k).unwrap_or(0) & 1 == 1)
+            .fold(0, |all, (_, (place, _))| all | place);
+        let bits = (self.register.len() as u32, out.register.len() as u32);
+        Some((out, PartPlaces { kept, chosen, bits }))
+    }
+
+    /// The distribution of a tile of which this is the one of a part: each lane has the other parts
+    /// behind each other in its registers.
+    #[must_use]
+    pub fn around(&self, shape: TileShape) -> Option<Self> {
+        let bits = PartBits::of(shape, self.shape)?;
+        let mut out = Self {
+            by_rows: self.by_rows,
+            unpacked: self.unpacked,
+            ..Self::new(TileShape { bits: self.shape.bits, ..shape })
+        };
+        let own = self.register.as_slice().iter().map(|e| bits.outward(*e));
+        let above = (0u32..32).filter_map(|bit| 1u32.checked_shl(bit));
+        for e in own.chain(above.filter(|bit| bit & bits.above != 0)) {
+            out.register.push(e).then_some(())?;
+        }
+        for &e in self.lane.as_slice() {
+            out.lane.push(bits.outward(e)).then_some(())?;
+        }
+        for &e in self.warp.as_slice() {
+            out.warp.push(bits.outward(e)).then_some(())?;
+        }
+        Some(out)
     }
 
     /// The same distribution of a tile whose elements, counted row by row, are `left` groups of

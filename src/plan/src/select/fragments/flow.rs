@@ -2,17 +2,18 @@
 //!
 //! Anchors (a product's operands, a store's chosen width) are spread over the values that must
 //! share them: through loops' carried values and elementwise operations as they are, through
-//! transpositions transposed, to the same elements under another shape reshaped, from a tile to what a reduction leaves of it and from a repeated tile
-//! to what it repeats. Two anchors that meet and differ are a conflict. Conversions are not crossed
+//! transpositions transposed, to the same elements under another shape reshaped, from a tile to what
+//! a reduction leaves of it and from a repeated tile to what it repeats, between a tile and a part
+//! of it that is some of each lane's registers. Two anchors that meet and differ are a conflict. Conversions are not crossed
 //! here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
-use crate::data::{FragmentPlan, PlanError, PlanPool};
+use crate::data::{FragmentPlan, PlanError, PlanPool, Unparted};
 use crate::select::fragments::unread::Unread;
 use heapless::VecView;
 use lanebook_ir::{Def, Op, Program, Value, attr_names};
 use lanebook_tables::{LayoutTrait, OpRole};
 use lanebook_tile::map::Fragment;
-use lanebook_tile::shaping::{shaping, tile_shape};
+use lanebook_tile::shaping::{TilePart, shaping, tile_shape};
 
 /// Most values that wait to be looked at.
 const WAITING: usize = 128;
@@ -46,6 +47,10 @@ enum FragmentRelation {
     Permuted,
     /// The same before.
     PermutedBack,
+    /// It is a part of it, as the operation says.
+    Part,
+    /// The other one is a part of it.
+    Around,
 }
 
 impl FragmentRelation {
@@ -72,6 +77,11 @@ impl FragmentRelation {
                 let (_, small, how) = shaping(program, op)?;
                 how.of(from, tile_shape(program, small)?)
             }
+            Self::Part => {
+                let part = TilePart::of(program, op)?;
+                part.places(from, tile_shape(program, value)?).map(|(part, _)| part)
+            }
+            Self::Around => from.around(tile_shape(program, value)?),
         }
     }
 }
@@ -97,8 +107,16 @@ pub fn spread(
         let (value, fragment, from) = match (next.take(), waiting.pop()) {
             (Some(first), _) => first,
             (None, Some(Waiting { value, op, from, how })) => {
-                let refuse = PlanError::Conflict { op, operand: None };
+                let refuse = match how {
+                    FragmentRelation::Part => PlanError::Part { op, why: Unparted::Lanes },
+                    _ => PlanError::Conflict { op, operand: None },
+                };
                 let from = fragments.get(usize::from(from)).ok_or(refuse)?;
+                if matches!(how, FragmentRelation::Around)
+                    && is_part(program, op, (value, &from.fragment), fragments)
+                {
+                    continue;
+                }
                 (
                     value,
                     how.of(program, (op, value), &from.fragment).ok_or(refuse)?,
@@ -170,8 +188,53 @@ pub fn spread(
         backward(program, value, &mut send);
         forward(program, value, &mut send);
         let sliced = shaped(program, value, &fragment, &mut send);
+        parts(program, value, &mut send);
         result.and(sliced)?;
     }
+}
+
+/// Whether a tile is decided already, and its part of an operation is distributed so.
+fn is_part(
+    program: &Program<'_, '_>,
+    op: Op,
+    (whole, part): (Value, &Fragment),
+    fragments: &VecView<FragmentPlan>,
+) -> bool {
+    let known = fragments.iter().find(|f| f.value == whole);
+    let places =
+        |known: &FragmentPlan| TilePart::of(program, op)?.places(&known.fragment, part.shape);
+    known.and_then(places).is_some_and(|(own, _)| own == *part)
+}
+
+/// Between a tile and its parts that are taken out or put in.
+fn parts(
+    program: &Program<'_, '_>,
+    value: Value,
+    send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
+) {
+    let users = program.uses(value).filter_map(|place| program.user(place));
+    let slices = users.chain(program.def_op(value)).filter(|op| is_slice(program, *op));
+    for (op, own) in slices.filter_map(|op| Some((op, TilePart::of(program, op)?))) {
+        if own.part == value {
+            send(Some(own.put.unwrap_or(own.whole)), FragmentRelation::Around, op);
+        }
+        if own.whole == value || own.put == Some(value) {
+            send(Some(own.part), FragmentRelation::Part, op);
+        }
+        if own.whole == value {
+            send(own.put, FragmentRelation::Same, op);
+        }
+        if own.put == Some(value) {
+            send(Some(own.whole), FragmentRelation::Same, op);
+        }
+    }
+}
+
+/// Whether an operation takes a part out of a tile, or puts one in, and something reads it: others
+/// stand in the place of those that nothing reads.
+pub(crate) fn is_slice(program: &Program<'_, '_>, op: Op) -> bool {
+    program.role(op) == OpRole::Slice
+        && program.results(op).any(|value| program.uses(value).next().is_some())
 }
 
 /// The operation that makes a value, or whose region has it as an argument.
@@ -286,6 +349,7 @@ fn backward(
             }
             OpRole::Matrix => send(program.operand(op, 2), FragmentRelation::Same, op),
             OpRole::Permute => send(program.operand(op, 0), FragmentRelation::PermutedBack, op),
+            role if role.is_composed() => {}
             OpRole::Load => {
                 program.beside_moved(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
             }
@@ -351,7 +415,7 @@ fn forward(
                 send(program.result(user, 0), FragmentRelation::Same, user)
             }
             OpRole::Matrix => {}
-            // Others stand in its place.
+            // Others stand in its place, or its tiles are looked at apart.
             role if role.is_composed() => {}
             // A mask is distributed as what moves, and so are indices.
             OpRole::Load if program.beside_moved(user).any(|v| v == value) => {
