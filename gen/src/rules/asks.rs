@@ -16,10 +16,11 @@ pub const FILE: &str = "rules/asks.ron";
 
 /// Kinds of capabilities by the first word of their line, as `Capability` calls them, with the
 /// fewest further words.
-pub const KINDS: [(&str, &str, usize); 17] = [
+pub const KINDS: [(&str, &str, usize); 18] = [
     ("transfer", "Transfer", 2),
     ("atomic", "Atomic", 2),
     ("product", "Product", 4),
+    ("lane-product", "LaneProduct", 4),
     ("product-into", "ProductInto", 1),
     ("product-of", "ProductOf", 2),
     ("product-tile", "ProductTile", 1),

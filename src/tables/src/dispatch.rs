@@ -63,6 +63,18 @@ pub enum Capability {
     },
     /// A product whose operands have scales by blocks, native or not, in the order of the tables.
     ScaledProduct,
+    /// A product of elements of these types by instructions of one lane each, native or not: for
+    /// where no matrix unit has one.
+    LaneProduct {
+        /// Of A.
+        a: DtypeId,
+        /// Of B.
+        b: DtypeId,
+        /// Of C.
+        c: DtypeId,
+        /// Of D.
+        d: DtypeId,
+    },
     /// A product that reads an operand from shared memory by a descriptor.
     SharedProduct,
     /// Does an elementwise operation, or a step of one ([`OpWord`]), on registers of elements.
@@ -204,6 +216,10 @@ impl Capability {
             }
             Self::ProductTile { m, n, group } => {
                 Pack::new(4).with(m as u32, 10).with(n as u32, 10).with(group as u32, 1)
+            }
+            // Behind what a product of matrices says.
+            Self::LaneProduct { a, b, c, d } => {
+                Pack::new(1).dtype(a).dtype(b).dtype(c).dtype(d).with(1, 1)
             }
             Self::ScaledProduct => Pack::new(5),
             Self::SharedProduct => Pack::new(6),

@@ -87,7 +87,11 @@ impl RegisterPressureLevel {
             );
             // Both may be one tile.
             let inputs = if from_a == from_b { a.max(b) } else { a.saturating_add(b) };
-            same && pool > 0 && inputs.saturating_add(product.c.registers()) > pool
+            match pool {
+                // The assembler allocates, and a tuple is what it is.
+                0 => a.max(b) > u16::from(u8::MAX),
+                _ => same && inputs.saturating_add(product.c.registers()) > pool,
+            }
         });
         if is_crowded { Self::Depth } else { Self::None }
     }

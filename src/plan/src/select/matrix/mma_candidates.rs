@@ -45,11 +45,16 @@ impl MmaProblem {
             .saturating_mul(k)
     }
 
-    /// The atoms that multiply elements of these types, those of A and B exchanged or not.
+    /// The atoms that multiply elements of these types, those of A and B exchanged or not; where no
+    /// matrix unit has such elements, instructions of one lane each.
     fn able<'t>(&self, arch: &Arch<'t>, swapped: bool) -> &'t [AtomId] {
         let [Some(a), Some(b), Some(c), Some(d)] = self.types else { return &[] };
-        let (a, b) = if swapped { (b, a) } else { (a, b) };
-        arch.dispatch(Capability::Product { a, b, c, d })
+        let units = |a, b| arch.dispatch(Capability::Product { a, b, c, d });
+        let (own, other) = if swapped { ((b, a), (a, b)) } else { ((a, b), (b, a)) };
+        match (units(own.0, own.1), units(other.0, other.1)) {
+            ([], []) => arch.dispatch(Capability::LaneProduct { a: own.0, b: own.1, c, d }),
+            (own, _) => own,
+        }
     }
 
     /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not),

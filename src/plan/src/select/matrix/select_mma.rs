@@ -257,8 +257,12 @@ impl<'t> Planner<'_, 't, '_, '_> {
         refusals: &mut Refusals,
     ) -> bool {
         let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
-        let is_sliced =
-            inputs_are_pooled(&self.target, product) && product.c.registers() <= MAX_REGISTERS;
+        // Where the assembler allocates, so many that it has as many for what comes.
+        let sums = match inputs_are_pooled(&self.target, product) {
+            true => MAX_REGISTERS,
+            false => MAX_REGISTERS / 2,
+        };
+        let is_sliced = product.c.registers() <= sums;
         if registers <= if is_sliced { most } else { MAX_REGISTERS } {
             return true;
         }
