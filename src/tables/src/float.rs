@@ -49,6 +49,48 @@ impl FloatFormat {
         if self.signed { 1u64.checked_shl(at).unwrap_or(0) } else { 0 }
     }
 
+    /// Whether it has every number of another format, the infinities and NaN among them.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let format = |name: &str| TABLES.dtype(TABLES.dtype_named(name).unwrap()).unwrap().format.unwrap();
+    /// assert!(format("f16").holds(&format("e5m2")) && format("f32").holds(&format("bf16")));
+    /// assert!(!format("f16").holds(&format("bf16")) && !format("bf16").holds(&format("f16")));
+    /// // Its least numbers are subnormal in the wider one.
+    /// assert!(!format("f16").holds_as_normal(&format("e5m2")));
+    /// assert!(format("f16").holds_as_normal(&format("e4m3")));
+    /// ```
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        let greatest = |format: &Self| {
+            let top = 1i32.checked_shl(u32::from(format.exponent)).unwrap_or(0);
+            let unused = if format.specials == Specials::Ieee { 2 } else { 1 };
+            top.wrapping_sub(unused).wrapping_sub(i32::from(format.bias))
+        };
+        let least = Self::least;
+        (self.signed || !other.signed)
+            && self.fraction >= other.fraction
+            && greatest(self) >= greatest(other)
+            && least(self) <= least(other)
+            && (self.specials == Specials::Ieee || self.specials == other.specials)
+            && (self.zero || !other.zero)
+    }
+
+    /// Whether it has every number of another format, all but 0 as normal numbers: for who takes
+    /// subnormal ones as 0.
+    #[must_use]
+    pub fn holds_as_normal(&self, other: &Self) -> bool {
+        let normal = Self { fraction: 0, ..*self };
+        self.holds(other) && Self::least(&normal) <= Self::least(other)
+    }
+
+    /// The power of two of the least number above 0.
+    fn least(format: &Self) -> i32 {
+        let first = if format.zero { 1i32 } else { 0 };
+        first.wrapping_sub(i32::from(format.bias)).wrapping_sub(i32::from(format.fraction))
+    }
+
     /// All bits below the sign.
     fn ones(&self) -> u64 {
         let bits = u32::from(self.exponent).wrapping_add(u32::from(self.fraction));

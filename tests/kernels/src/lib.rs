@@ -36,7 +36,7 @@ pub type Pools = ir::Storage<2048, 3072, 6144, 1024, 192, 128, 2048>;
 
 /// Sizes of it: operations that others stand for have many tiles and constants.
 pub const SIZES: Capacities = Capacities {
-    steps: 4096,
+    steps: 8192,
     tuples: 1536,
     nodes: 1024,
     rejected: 256,

@@ -161,24 +161,13 @@ const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"
 
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 18] = [
-    // No matrix instructions at all.
-    ("attention_causal.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("attention.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("attention_backward.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_batched.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_bias_gelu.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_bt.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_epilogue.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_functions.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_store.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_int4.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_moe.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_stages.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
-    ("gemm_split_k.tile", &["gfx1030"], "Plan(NoMatrixAtom("),
+const REFUSED: [(&str, &[&str], &str); 7] = [
+    // No matrix instructions at all: products in each lane, with few registers; and no atomic sums of floats.
+    ("attention_causal.tile", &["gfx1030"], "Emit(Step(Pool {"),
+    ("attention_backward.tile", &["gfx1030"], "Plan(Atomic {"),
+    ("gemm_moe.tile", &["gfx1030"], "Plan(Atomic {"),
+    ("gemm_split_k.tile", &["gfx1030"], "Plan(Atomic {"),
     // No products of eight-bit floats before Ada, CDNA3 and RDNA4; CDNA3's are of another type.
-    ("gemm_fp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87"], "Plan(NoMatrixAtom("),
     (
         "gemm_fp8.tile",
         &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"],

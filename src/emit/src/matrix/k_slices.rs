@@ -108,6 +108,8 @@ impl RegisterPressureLevel {
     }
 }
 
+/// Bits of the registers that tiles are counted in.
+const WORD: u16 = 32;
 /// Registers of a copy on the way, where registers are short.
 const FEW: u32 = 8;
 /// Bits that count slices, where all bits from the lowest on do.
@@ -248,7 +250,11 @@ impl LowerContext<'_, '_, '_, '_> {
         let movement = self.plan.move_of(load).filter(|m| m.second.is_none())?;
         let number = if (side == 0) != p.swapped { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
-        let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
+        // Of registers as tiles are counted in, also where the instruction takes wider ones.
+        let class = atom.operands.get(usize::from(number))?.class;
+        let words = self.machine.isa.classes.get(class.index())?.bits.checked_div(WORD)?.max(1);
+        let registers = atom.with_columns(p.shape.n)?.registers(number)?;
+        let block = log2_exact(u64::from(registers).checked_mul(u64::from(words))?)?;
         // The depth's bits follow the block's own; an instruction of the load that spans some of
         // them keeps these together.
         let depth = block.checked_add(p.repeats.2)?;

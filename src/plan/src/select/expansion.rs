@@ -11,7 +11,7 @@ use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
-use crate::select::{affine, parts, quotients, repeats, scan};
+use crate::select::{affine, parts, quotients, repeats, scan, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -50,6 +50,8 @@ enum Replacement {
     Values([Option<Value>; 2]),
     /// Loops: itself, and maybe another one.
     Loops(TurnedBranch),
+    /// Wider factors of a product, before it; it read these.
+    Factors([Value; 3]),
 }
 
 /// What is known of the values of a function of parallel loops.
@@ -131,7 +133,7 @@ impl<'w> Expansions<'w> {
         let no_room =
             |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
         if loops.is_none() {
-            self.compose(program, function)?;
+            self.compose(tables, arch, program, function)?;
         }
         let mut at = program.inside(function).next();
         while let Some(op) = at {
@@ -165,11 +167,19 @@ impl<'w> Expansions<'w> {
     }
 
     /// Puts others in the place of each operation that stands for several whatever the architecture
-    /// is.
+    /// is, and casts before products of elements that the architecture does not multiply.
     #[inline(never)]
-    fn compose(&mut self, program: &mut Program<'_, '_>, function: Op) -> Result<(), PlanError> {
+    fn compose(
+        &mut self,
+        tables: &Tables<'_>,
+        arch: ArchId,
+        program: &mut Program<'_, '_>,
+        function: Op,
+    ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
+        let no_room =
+            |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             let before = program.previous(op);
@@ -181,7 +191,20 @@ impl<'w> Expansions<'w> {
                 at = program.following(op, Some(function));
                 continue;
             }
-            let how = composed(program, op, before, crosses)?;
+            let wider =
+                tables.arch(arch).and_then(|arch| widening::wider(tables, arch, program, op));
+            let how = match wider {
+                Some(to) => {
+                    let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
+                    let how = Replacement::Factors(reads);
+                    if widening::put(program, op, to).is_none() {
+                        let _ = take_out(program, &Replaced { op, before, how });
+                        return Err(no_room(op));
+                    }
+                    Some(how)
+                }
+                None => composed(program, op, before, crosses)?,
+            };
             if let Some(how) = how {
                 let made = Replaced { op, before, how };
                 if let Err(made) = self.replaced.push(made) {
@@ -191,7 +214,7 @@ impl<'w> Expansions<'w> {
             }
             at = match how {
                 // What stands in its place may itself stand for others.
-                Some(Replacement::Values(_)) => match before {
+                Some(Replacement::Values(_) | Replacement::Factors(_)) => match before {
                     Some(before) => program.next(before),
                     None => program.block_of(op).and_then(|block| program.first(block)),
                 },
@@ -309,6 +332,11 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
             return program.erase(one.op).ok();
         }
         Replacement::Loops(branch) => branches::undo(program, one.op, &branch)?,
+        Replacement::Factors(factors) => {
+            for (number, factor) in factors.into_iter().enumerate() {
+                program.set_operand(one.op, number, factor).ok()?;
+            }
+        }
         Replacement::Extreme(first) => extremes::undo(program, one.op, first)?,
         Replacement::Values(made) => {
             for (number, made) in made.iter().enumerate() {

@@ -26,6 +26,7 @@ pub(crate) mod ready;
 mod repeats;
 mod scan;
 mod stages;
+mod widening;
 
 #[doc(hidden)]
 pub use crate::select::elementwise::{

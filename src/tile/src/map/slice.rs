@@ -308,3 +308,7 @@ impl Fragment {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "slice_tests.rs"]
+mod tests;

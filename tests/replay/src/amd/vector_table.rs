@@ -144,6 +144,9 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_max_f32" => (Float(|[a, b, _]| (greater(f(a).into(), f(b).into()) as f32).to_bits()), 2),
         "v_min_f32" => (Float(|[a, b, _]| (smaller(f(a).into(), f(b).into()) as f32).to_bits()), 2),
         "v_fma_f32" => (Float(|[a, b, c]| f(a).mul_add(f(b), f(c)).to_bits()), 3),
+        "v_dot2_f32_f16" => (Float(dot2), 3),
+        "v_dot4_i32_i8" => (Plain(|[a, b, c]| dot4(a, b, c, |byte| i32::from(byte as i8))), 3),
+        "v_dot4_u32_u8" => (Plain(|[a, b, c]| dot4(a, b, c, i32::from)), 3),
         "v_exp_f32" => (Approximate(|[a, ..]| f(a).exp2().to_bits()), 1),
         "v_rsq_f32" => (Approximate(|[a, ..]| (1.0 / f(a).sqrt()).to_bits()), 1),
         "v_rcp_f32" => (Approximate(|[a, ..]| (1.0 / f(a)).to_bits()), 1),
@@ -194,6 +197,24 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         ),
         _ => return find_pairs(name).map(|f| (f, 2)),
     })
+}
+
+/// The products of both halves and a sum, which counts as zero where it is subnormal, as the result
+/// does (LLVM, performFMACombine).
+fn dot2([a, b, c]: [u32; 3]) -> u32 {
+    let half = |word: u32, high: bool| {
+        f64::from(f16_to_f32(if high { (word >> 16) as u16 } else { word as u16 }))
+    };
+    let flushed = |x: f32| if x.is_subnormal() { 0.0f32.copysign(x) } else { x };
+    let products = half(a, false) * half(b, false) + half(a, true) * half(b, true);
+    flushed((products + f64::from(flushed(f32::from_bits(c)))) as f32).to_bits()
+}
+
+/// The products of four bytes and a sum.
+fn dot4(a: u32, b: u32, c: u32, number: fn(u8) -> i32) -> u32 {
+    let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    let sum = bytes.fold(c as i32, |sum, (a, b)| sum.wrapping_add(number(a) * number(b)));
+    sum as u32
 }
 
 /// Vector operations on pairs of registers: function, words of the sources and of the result.

@@ -1,0 +1,134 @@
+//! Products of elements that nothing multiplies: their factors first become elements that have
+//! every number of theirs, and that something does multiply.
+
+use crate::select::before::Before;
+use crate::select::elementwise::is_done;
+use lanebook_ir::{Op, Program, Type, Value};
+use lanebook_tables::{Arch, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables};
+
+/// The operation that makes elements of another type.
+const CAST: &str = "cast";
+
+/// The elements that a product's factors become; `None` where they stay what they are: something
+/// multiplies them, or nothing that has all of their numbers.
+pub(crate) fn wider(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Option<Wider> {
+    if program.role(op) != OpRole::Matrix || program.operand_count(op) != 3 {
+        return None;
+    }
+    let of = |value: Option<Value>| program.type_of(value?).dtype;
+    let factors = [of(program.operand(op, 0))?, of(program.operand(op, 1))?];
+    let (c, d) = (of(program.operand(op, 2))?, of(program.result(op, 0))?);
+    let units = |a, b| !arch.dispatch(Capability::Product { a, b, c, d }).is_empty();
+    let lanes = |a, b| !arch.dispatch(Capability::LaneProduct { a, b, c, d }).is_empty();
+    let by_units = |a, b| units(a, b) || units(b, a);
+    let multiplies = |a, b| by_units(a, b) || lanes(a, b) || lanes(b, a);
+    if multiplies(factors[0], factors[1]) {
+        return None;
+    }
+    let becomes = |from: DtypeId, to: DtypeId| from == to || casts(tables, arch, from, to);
+    let wide = |to: &DtypeId| {
+        let has = |from: &DtypeId| {
+            let both = tables.dtype(*from).zip(tables.dtype(*to));
+            both.is_some_and(|(from, wide)| holds(wide, from, arch.flushed.contains(to)))
+        };
+        factors.iter().all(has)
+            && factors.iter().all(|from| becomes(*from, *to))
+            && multiplies(*to, *to)
+    };
+    let bits = |id: &DtypeId| tables.dtype(*id).map_or(u16::MAX, |dtype| dtype.bits);
+    let all = (0..tables.dtypes.len()).filter_map(|id| u16::try_from(id).ok()).map(DtypeId);
+    let dtype = all.filter(wide).min_by_key(bits)?;
+    let depth = if by_units(dtype, dtype) { DEPTHS.0 } else { DEPTHS.1 };
+    Some(Wider { dtype, depth })
+}
+
+/// Whether a type has every number of another one; `flushed`: its subnormal numbers count as 0.
+fn holds(wide: &Dtype<'_>, narrow: &Dtype<'_>, flushed: bool) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    match (wide.format, narrow.format) {
+        (Some(wide), Some(narrow)) if flushed => wide.holds_as_normal(&narrow),
+        (Some(wide), Some(narrow)) => wide.holds(&narrow),
+        (None, None) => {
+            let whole = matches!(wide.kind, DtypeKind::Signed | DtypeKind::Unsigned);
+            whole && wide.kind == narrow.kind && wide.bits >= narrow.bits
+        }
+        _ => false,
+    }
+}
+
+/// Whether instructions of the architecture, or sequences of them, make one type's elements of
+/// another's.
+fn casts(tables: &Tables<'_>, arch: &Arch<'_>, from: DtypeId, to: DtypeId) -> bool {
+    tables.op_named(CAST).is_some_and(|cast| {
+        is_done(tables, arch, OpWord::Op(cast), 1, from, to)
+            || tables.sequence(cast, from, to).is_some()
+    })
+}
+
+/// Most of a product's depth whose factors are wide at once: of a matrix unit, and where each lane
+/// has whole rows and columns.
+const DEPTHS: (u32, u32) = (16, 8);
+
+/// What a product's factors become.
+#[derive(Copy, Clone)]
+pub(crate) struct Wider {
+    dtype: DtypeId,
+    /// Most of the depth at once.
+    depth: u32,
+}
+
+/// What a product reads: factors and sum.
+pub(crate) fn operands(program: &Program<'_, '_>, op: Op) -> Option<[Value; 3]> {
+    Some([program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?])
+}
+
+/// Puts the factors as wider elements before a product, slice by slice of the depth where it is
+/// deep: a product of each slice, of which the product itself is the last. `None` where the program
+/// has no room for all of them.
+pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()> {
+    let operands = operands(program, op)?;
+    let [a, b, mut sum] = operands;
+    let [of_a, of_b, _] = operands.map(|value| program.type_of(value));
+    let ((rows, depth), (_, cols)) = (of_a.shape.pair()?, of_b.shape.pair()?);
+    let each = if depth.is_multiple_of(to.depth) { to.depth } else { depth };
+    let decl = program.decl_id(op)?;
+    let ty = program.type_of(program.result(op, 0)?);
+    let ty = Type::tensor(ty.shape, ty.dtype?);
+    for at in (0..depth).step_by(usize::try_from(each).ok()?) {
+        let mut before = Before { program, op };
+        let (a, b) = match each == depth {
+            true => (a, b),
+            false => (
+                before.slice(&[a], [0, at], Before::shaped(&[rows, each], of_a.dtype?)?)?,
+                before.slice(&[b], [at, 0], Before::shaped(&[each, cols], of_b.dtype?)?)?,
+            ),
+        };
+        let (a, b) = (cast(program, op, a, to.dtype)?, cast(program, op, b, to.dtype)?);
+        if at.checked_add(each)? < depth {
+            let made = program.insert_before(op, decl, &[a, b, sum], &[ty]).ok()?;
+            sum = program.result(made, 0)?;
+            continue;
+        }
+        for (number, value) in [a, b, sum].into_iter().enumerate() {
+            program.set_operand(op, number, value).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// A tile's elements as others, before an operation.
+fn cast(program: &mut Program<'_, '_>, op: Op, of: Value, to: DtypeId) -> Option<Value> {
+    let (decl, ty) = (program.tables().op_named(CAST)?, program.type_of(of));
+    if ty.dtype == Some(to) {
+        return Some(of);
+    }
+    let wide = program.insert_before(op, decl, &[of], &[Type::tensor(ty.shape, to)]).ok()?;
+    program.result(wide, 0)
+}
