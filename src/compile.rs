@@ -150,6 +150,7 @@ pub fn plan<'s>(
     let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
     let mut others = Expansions::new(expansions.replaced);
+    let mut first: Option<CompileError> = None;
     loop {
         let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
         let done = expanded(program, &mut others, made, |program| {
@@ -157,8 +158,11 @@ pub fn plan<'s>(
             decide(tables, program, function, &mut plan, &mut workspace, inserted)
         });
         match done {
-            Err(error) if others.cross(error.of_plan()) => {}
-            done => break done?,
+            Err(error) if others.cross(error.of_plan()) => {
+                // What is wrong with slices that are others' is of no use to anybody.
+                first = first.or(Some(error).filter(|error| !error.is_of_parts()));
+            }
+            done => break done.map_err(|error| first.unwrap_or(error))?,
         }
     }
     Ok(Planned { plan, function, kernel, lists, exprs })
@@ -304,6 +308,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         told: &mut *told,
         last,
     };
+    let mut first: Option<CompileError> = None;
     let usage = loop {
         let values = room.told.told().map(|told| ToldValues(told));
         let made = others.expand(tables, arch, program, function, values.as_ref());
@@ -311,8 +316,11 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
             decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
         });
         match done {
-            Err(error) if others.cross(error.of_plan()) => {}
-            done => break done?,
+            Err(error) if others.cross(error.of_plan()) => {
+                // What is wrong with slices that are others' is of no use to anybody.
+                first = first.or(Some(error).filter(|error| !error.is_of_parts()));
+            }
+            done => break done.map_err(|error| first.unwrap_or(error))?,
         }
     };
     Ok(Compiled {

@@ -69,6 +69,11 @@ impl CompileError {
         }
     }
 
+    /// Whether it is about a part of a tile.
+    pub(crate) const fn is_of_parts(&self) -> bool {
+        matches!(self, Self::Plan(PlanError::Part { .. }))
+    }
+
     /// Writes what is wrong, without names.
     ///
     /// # Errors

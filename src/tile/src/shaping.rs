@@ -113,8 +113,8 @@ pub struct TilePart {
 impl TilePart {
     /// The part of an operation on parts, which [`lanebook_ir`] has checked; `None` where a part of
     /// this size and place cannot be some of a lane's registers, whatever the distribution is:
-    /// where elements that share a register are in several parts, or a tile of several panels is
-    /// cut.
+    /// where elements that share a register are in several parts, or the part goes over several
+    /// panels.
     #[doc(hidden)]
     pub fn of(program: &Program<'_, '_>, op: Op) -> Option<Self> {
         if program.role(op) != OpRole::Slice {
@@ -138,8 +138,7 @@ impl TilePart {
         let fits = |whole: u64, part: u64| part == whole || part >= shared;
         let rows = fits(large.row_count(), small.row_count());
         let own = Self { whole, part, put, start };
-        let cut = Fragment::new(small).around(large).is_some();
-        (rows && fits(large.col_count(), small.col_count()) && cut).then_some(own)
+        (rows && fits(large.col_count(), small.col_count()) && large.has_part(small)).then_some(own)
     }
 
     /// The part's distribution, and where it lies in the tile's.

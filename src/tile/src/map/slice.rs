@@ -13,6 +13,12 @@ pub struct PartPlaces {
     chosen: u32,
     /// Bits of a panel's places, of the tile and of the part.
     bits: (u32, u32),
+    /// Panels of the tile and of the part.
+    grids: (RepeatGrid, RepeatGrid),
+    /// Row and column of the part's first panel.
+    first: (u32, u32),
+    /// Panels follow each other row by row.
+    by_rows: bool,
 }
 
 impl PartPlaces {
@@ -25,8 +31,16 @@ impl PartPlaces {
             out |= (at & 1).checked_shl(bit).unwrap_or(0);
             at >>= 1;
         }
-        let panel = place.checked_shr(self.bits.1).unwrap_or(0);
-        out | panel.checked_shl(self.bits.0).unwrap_or(0)
+        let (whole, part) = self.grids;
+        let (row, col) =
+            part.at(part.panel(place.checked_shr(self.bits.1).unwrap_or(0), self.by_rows));
+        let (row, col) = (row.saturating_add(self.first.0), col.saturating_add(self.first.1));
+        let (line, lines, at) = match self.by_rows {
+            true => (row, u32::from(whole.cols), col),
+            false => (col, u32::from(whole.rows), row),
+        };
+        let index = line.saturating_mul(lines).saturating_add(at);
+        out | index.checked_shl(self.bits.0).unwrap_or(0)
     }
 }
 
@@ -40,18 +54,23 @@ struct PartBits {
 }
 
 impl PartBits {
-    /// `None` where a side of the tile has several panels and the part is not as long, or the part
-    /// is larger.
+    /// `None` where the part is larger than the tile along a side, or longer than a panel and not as
+    /// long as the tile.
     fn of(whole: TileShape, part: TileShape) -> Option<Self> {
-        let side = |(whole, panels): (u8, u8), part: (u8, u8)| {
-            panels == part.1 && (if panels == 1 { part.0 <= whole } else { part.0 == whole })
-        };
+        let side =
+            |whole: (u8, u8), part: (u8, u8)| whole == part || (part.1 == 1 && part.0 <= whole.0);
         let rows = side((whole.rows, whole.grid.rows), (part.rows, part.grid.rows));
         let cols = side((whole.cols, whole.grid.cols), (part.cols, part.grid.cols));
         let low = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
         let inside = low(part.cols) | low(part.rows).checked_shl(u32::from(whole.cols))?;
         let above = low(whole.total()) & !inside;
         (rows && cols).then_some(Self { whole, part, above })
+    }
+
+    /// Whether parts are panels that share registers: of so many register bits in a panel, where
+    /// elements share a register's bits.
+    fn shares(self, register: usize, packing: u8) -> bool {
+        self.whole.grid != self.part.grid && register < usize::from(packing)
     }
 
     /// An element's number in the part.
@@ -135,6 +154,16 @@ impl KeptAxis {
     }
 }
 
+impl TileShape {
+    /// Whether a part of this size can be a choice of places in each lane: it is as long as the
+    /// tile along each side, or lies in one panel.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_part(self, part: Self) -> bool {
+        PartBits::of(self, part).is_some()
+    }
+}
+
 #[doc(hidden)]
 impl Fragment {
     /// The distribution of the elements that stay: lanes and warps that shared them hold copies,
@@ -194,6 +223,9 @@ impl Fragment {
     #[must_use]
     pub fn part(&self, shape: TileShape, start: (u32, u32)) -> Option<(Self, PartPlaces)> {
         let bits = PartBits::of(self.shape, shape)?;
+        if bits.shares(self.register.len(), self.packing()) {
+            return None;
+        }
         let mut out = Self {
             by_rows: self.by_rows,
             unpacked: self.unpacked,
@@ -225,8 +257,16 @@ impl Fragment {
             .zip(others.iter())
             .filter(|(k, _)| own.checked_shr(*k).unwrap_or(0) & 1 == 1)
             .fold(0, |all, (_, (place, _))| all | place);
-        let bits = (self.register.len() as u32, out.register.len() as u32);
-        Some((out, PartPlaces { kept, chosen, bits }))
+        let first = self.shape.element(start.0, start.1);
+        let places = PartPlaces {
+            kept,
+            chosen,
+            bits: (self.register.len() as u32, out.register.len() as u32),
+            grids: (self.shape.grid, shape.grid),
+            first: self.shape.grid.at(first.checked_shr(u32::from(self.shape.total()))?),
+            by_rows: self.by_rows,
+        };
+        Some((out, places))
     }
 
     /// The distribution of a tile of which this is the one of a part: each lane has the other parts
@@ -243,6 +283,9 @@ impl Fragment {
         let above = (0u32..32).filter_map(|bit| 1u32.checked_shl(bit));
         for e in own.chain(above.filter(|bit| bit & bits.above != 0)) {
             out.register.push(e).then_some(())?;
+        }
+        if bits.shares(out.register.len(), self.packing()) {
+            return None;
         }
         for &e in self.lane.as_slice() {
             out.lane.push(bits.outward(e)).then_some(())?;
