@@ -8,10 +8,14 @@ use crate::compile::CompileError;
 use lanebook_emit::{ElementReason, EmitError};
 use lanebook_ir::SourcePlace;
 use lanebook_ir::verify::contract::Breach;
+use lanebook_plan::{PlanError, Unwritable};
 
 pub use lanebook_emit::detail::{EMIT, of_emit};
 pub use lanebook_ir::detail::{CONTRACT, Detail, IR, of_breach, of_ir};
 pub use lanebook_plan::detail::{PLAN, of_plan};
+
+/// Above all numbers of why a layout cannot be planned for: those of why it is none.
+const LAYOUTS: i64 = 100;
 
 /// What refused to compile.
 ///
@@ -51,6 +55,12 @@ pub fn of_compile(e: CompileError) -> Stage {
         CompileError::NotTold(op) => {
             let why = ElementReason::Foreign;
             Stage::Emit(of_emit(EmitError::Element { op, why }))
+        }
+        // The same as of a written layout that cannot be planned for, with reasons of their own.
+        CompileError::Layout { op, why } => {
+            let planned = of_plan(PlanError::Written { op, why: Unwritable::Unreadable });
+            let number = LAYOUTS.saturating_add(i64::from(why.number()));
+            Stage::Plan(Detail { numbers: [number, 0, 0], ..planned })
         }
         CompileError::Contract(Breach { kind, at }) => {
             Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at)

@@ -1,7 +1,7 @@
 //! GPU data layouts, by the book.
 //!
 //! This crate is the top floor: the tables of this build, the whole path in one call
-//! ([`compile`]), conversions by themselves ([`convert`]), the passes by name ([`pipeline`]), errors as numbers ([`detail`]). What it
+//! ([`compile`]), conversions by themselves ([`convert`]), layouts that programs write in other systems' notations ([`written`]), the passes by name ([`pipeline`]), errors as numbers ([`detail`]). What it
 //! stands on are crates of their own, so that an edit of a table builds this one alone:
 //!
 //! ```text
@@ -55,6 +55,7 @@ pub mod convert;
 pub mod detail;
 pub mod guide;
 pub mod pipeline;
+pub mod written;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all
 /// of it; [`LEAN`] is what planning and emission read, for programs that link nothing else (no

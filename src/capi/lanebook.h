@@ -108,7 +108,8 @@ enum lb_code {
  * copies through registers, 11 tiles that wait, 12 ways to do a product, 13 operands that units read from shared memory.
  * Lists of emission are numbered as the variants of EmitPool in src/emit/src/pool.rs, from 0.
  * Written layouts: 0 unreadable, 1 axes, 2 size, 3 order, 4 extent, 5 rows apart and a swizzle, 6 not for the matrix unit,
- * 7 swizzle, 8 padding, 9 element, 10 panels.
+ * 7 swizzle, 8 padding, 9 element, 10 panels, 11 unread; of a layout in a notation of another system 100 more than the number of why
+ * lb_convert takes none.
  * A detail is never 0 with these codes, and its number is never reused. */
 typedef struct lb_error {
     uint32_t code;   /* enum lb_code */

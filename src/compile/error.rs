@@ -9,6 +9,7 @@ use lanebook_ir::verify::contract::Breach;
 use lanebook_ir::{Op, Program};
 use lanebook_layout::sentence;
 use lanebook_plan::PlanError;
+use lanebook_query::NoDistribution;
 use lanebook_tables::{ArchId, Tables};
 
 /// Why a program was not compiled.
@@ -58,6 +59,13 @@ pub enum CompileError {
     /// A function of parallel loops without its layouts: [`compile_loops`](crate::compile::compile_loops) takes them; or layouts
     /// for another function.
     NotTold(Op),
+    /// A layout that is written in a notation of another system is none of such a tile here.
+    Layout {
+        /// What makes the tile.
+        op: Op,
+        /// Why.
+        why: NoDistribution,
+    },
 }
 
 impl CompileError {
@@ -94,6 +102,13 @@ impl CompileError {
             Self::NotTold(_) => sink.write_str(
                 "a function of parallel loops has no layouts here, or those of another function",
             ),
+            Self::Layout { why, .. } => {
+                sink.write_str("the layout that is written for this tile cannot be kept to: ")?;
+                match why {
+                    NoDistribution::Query(error) => error.why.write_text("it", sink),
+                    why => sink.write_str(why.describe()),
+                }
+            }
         }
     }
 
@@ -191,7 +206,11 @@ impl CompileError {
             Self::Capacity { pool, capacity, op } => {
                 Self::Capacity { pool, capacity, op: op.map(to) }
             }
-            Self::Text(_) | Self::NoFunction | Self::Contract(_) | Self::NotTold(_) => self,
+            Self::Text(_)
+            | Self::NoFunction
+            | Self::Contract(_)
+            | Self::NotTold(_)
+            | Self::Layout { .. } => self,
         }
     }
 }

@@ -205,19 +205,35 @@ fn written_layouts_are_obeyed_or_refused() {
             ),
         )
     };
-    result(blocked).refused(
-        1,
-        &[
-            "the layout written for result 0 (tile) of `add` is not obeyed in this notation",
-            "Triton's",
-            "write it in TIRx over lanes",
-            "standard input:5:",
-        ],
-    );
-    result("S[(64,64):(64,1)]").refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
-    result("(64,64):(64,1)").refused(1, &["is not obeyed in this notation", "CuTe"]);
+    // In notations of other systems: threads and values of CuTe's, expressions of TileLang's.
+    let own = "S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)]";
+    let of_lanes = "S[(8,4,2,16,4):(128@bit,1@warpid,16@laneid,1@laneid,32@bit)]";
+    for (layout, placed) in [
+        (own, own),
+        (blocked, of_lanes),
+        (
+            "#ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1, 1, 4], threadsPerWarp = [1, 2, 16], warpsPerCTA = [1, 4, 1], order = [2, 1, 0]}>}>",
+            of_lanes,
+        ),
+        (
+            "{thread = v0 * 2 + v1 / 32, index = v1 % 32}",
+            "S[(4,16,2,32):(1@warpid,2@laneid,1@laneid,32@bit)]",
+        ),
+    ] {
+        let written = result(layout).fine();
+        let line = written.lines().find(|line| line.contains(" = add ")).expect("the sum");
+        assert!(line.ends_with(placed), "{layout}: {line}");
+    }
+    result("<(64,64),(64,1)>")
+        .refused(1, &["is not obeyed in this notation", "a TileAS descriptor"]);
+    result("S[(64,64):(64,1)]").refused(1, &["cannot be kept to: it names no lanes"]);
+    let warps = blocked.replace("[4, 1]", "[8, 1]");
+    result(&warps).refused(1, &["cannot be kept to", "the threads are not the warps that it has"]);
     with("tensor<64x64xf32, #smem>", &format!("tensor<64x64xf32, #smem, {blocked}>"))
-        .refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
+        .refused(1, &["cannot be kept to: it names lanes, warps or registers"]);
+    // What an attribute says ends where it does.
+    with("alloc_tensor :", "alloc_tensor {layout = [{a = 1}], alignment = 128} :")
+        .refused(1, &["`layout` of `alloc_tensor` cannot be `[{a = 1}]`:"]);
     let twice = COPY
         .replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>")
         .replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");

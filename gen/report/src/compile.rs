@@ -13,8 +13,10 @@ use crate::refused::{of_compile, of_program, written};
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
+use lanebook::query::QueryStorage;
 use lanebook::remat::check_layouts;
-use lanebook_tables::Tables;
+use lanebook::written::resolve_layouts;
+use lanebook_tables::{Arch, ArchId, Tables};
 
 /// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
 /// room for.
@@ -107,6 +109,7 @@ pub fn reported<T>(
     let (id, arch, isa) = arch(tables, arch_name)?;
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = read(tables, source, &mut storage)?;
+    resolve(tables, (id, arch), &mut program, source)?;
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().is_some_and(|f| program.has_loops(f));
     let mut memory = of_loops.then(LoopMemory::default);
@@ -150,6 +153,7 @@ pub fn dumped(
     for stage in stages {
         let mut storage = Box::new(ProgramRoom::new());
         let mut program = read(tables, source, &mut storage)?;
+        resolve(tables, (id, arch), &mut program, source)?;
         let mut room = Box::new(Room::new());
         let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
             .map_err(|error| of_compile(tables, arch, &program, source, &error))?;
@@ -159,6 +163,19 @@ pub fn dumped(
         })?;
     }
     Ok(out)
+}
+
+/// Brings layouts in notations of other systems to one that is planned in.
+fn resolve(
+    tables: &Tables<'_>,
+    (id, arch): (ArchId, &Arch<'_>),
+    program: &mut ir::Program<'_, '_>,
+    source: &Source,
+) -> Result<(), Problem> {
+    let Some(function) = program.functions().next() else { return Ok(()) };
+    let mut storage = Box::new(QueryStorage::new());
+    resolve_layouts(tables, id, program, function, &mut storage)
+        .map_err(|error| of_compile(tables, arch, program, source, &error))
 }
 
 /// A program that may be compiled: read, verified, its layouts readable.

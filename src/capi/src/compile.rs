@@ -9,6 +9,8 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use lanebook::compile::{Compiled, KernelStorage, compile};
 use lanebook::ir::{self, Options, Program};
+use lanebook::query::QueryStorage;
+use lanebook::written::resolve_layouts;
 use lanebook::{TABLES, tables::ArchId};
 
 /// Storage of a program of up to 256 operations.
@@ -18,6 +20,8 @@ pub(crate) type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
 pub(crate) struct CallStorage {
     pub(crate) program: ProgramStorage,
     pub(crate) kernel: KernelStorage,
+    /// What layouts in notations of other systems are read in.
+    pub(crate) query: QueryStorage,
     /// Text on its way to the sink.
     pub(crate) text: [u8; GATHERED],
 }
@@ -232,8 +236,9 @@ fn emit(
     sink: Option<Callback>,
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
-    let CallStorage { program, kernel, text: gathered } = room.storage;
+    let CallStorage { program, kernel, query, text: gathered } = room.storage;
     let mut program = read(program, room.text)?;
+    resolve(room.arch, &mut program, query).map_err(|error| refused(error, &program))?;
     let compiled = compile(&TABLES, room.arch, &mut program, kernel.scratch());
     match compiled {
         Ok(compiled) => hand_out(&program, &compiled, sink, gathered, wanted),
@@ -264,6 +269,21 @@ pub(crate) fn isolate(program: &mut Program<'_, '_>) -> Result<(), LbError> {
             Err(LbError::of(CallStatus::NoFunction))
         }
         Err(e) => Err(LbError::of_ir(CallStatus::Verify, e)),
+    }
+}
+
+/// Brings layouts in notations of other systems to one that is planned in. A frame of its own, as
+/// [`read`] has.
+#[inline(never)]
+pub(crate) fn resolve(
+    arch: ArchId,
+    program: &mut Program<'_, '_>,
+    query: &mut QueryStorage,
+) -> Result<(), lanebook::compile::CompileError> {
+    let function = program.functions().next();
+    match function {
+        Some(function) => resolve_layouts(&TABLES, arch, program, function, query),
+        None => Ok(()),
     }
 }
 

@@ -318,7 +318,7 @@ fn emit(
     sink: Option<Callback>,
     out: &mut LbConversion,
 ) -> Result<(), LbError> {
-    let CallStorage { program, kernel, text: gathered } = room;
+    let CallStorage { program, kernel, text: gathered, .. } = room;
     let mut program = read(program, text)?;
     let compiled = compile(&TABLES, arch, &mut program, kernel.scratch());
     match &compiled {

@@ -1,12 +1,13 @@
 //! Why a program does not compile, in words.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallRoom, lent_room};
+use crate::compile::{CallRoom, lent_room, resolve};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
 use lanebook::compile::{CompileError, compile};
 use lanebook::layout::sentence;
+use lanebook::query::QueryStorage;
 use lanebook::tables::ArchId;
 use lanebook::{TABLES, ir};
 
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn lb_explain(
 #[inline(never)]
 fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbError> {
     let CallRoom { storage, text, arch } = room;
-    let mut program = read(storage.program.pools(), text, out)?;
+    let mut program = read((storage.program.pools(), &mut storage.query), arch, text, out)?;
     let error = match compile(&TABLES, arch, &mut program, storage.kernel.scratch()) {
         Ok(_) => return Ok(()),
         Err(error) => error,
@@ -73,7 +74,8 @@ fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbErr
 
 #[inline(never)]
 fn read<'s>(
-    pools: ir::Pools<'s>,
+    (pools, query): (ir::Pools<'s>, &mut QueryStorage),
+    arch: ArchId,
     text: &'s str,
     out: &mut AnswerBuffer<'_>,
 ) -> Result<ir::Program<'s, 's>, LbError> {
@@ -91,7 +93,10 @@ fn read<'s>(
             Err(LbError::of_ir(CallStatus::Verify, error))
         }
         // A text without functions is refused where it is compiled.
-        _ => Ok(program),
+        _ => match resolve(arch, &mut program, query) {
+            Ok(()) => Ok(program),
+            Err(error) => Err(said(&error, arch, &program, out)),
+        },
     }
 }
 

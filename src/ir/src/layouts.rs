@@ -11,7 +11,7 @@ use crate::attr_names;
 use crate::chains::Digest;
 use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
-use crate::handle::TextRef;
+use crate::handle::{TextRef, Value};
 use crate::program::Program;
 use crate::storage::Pools;
 use crate::types::{TileEncoding, Type};
@@ -75,6 +75,8 @@ const FAULTS: [LayoutFault; 3] =
 /// First bytes of records; in no text.
 const SPELLING: u8 = 0xff;
 const MAP: u8 = 0xfe;
+/// The same as [`SPELLING`], of a text that stands in the pool itself.
+const MADE_SPELLING: u8 = 0xfd;
 /// Where a spelling's record has a fault: above all cells, so that the last ones stay unused.
 const FAULT: u16 = 0xfff0;
 /// The order, behind a map's first byte.
@@ -89,13 +91,29 @@ impl Program<'_, '_> {
     #[must_use]
     pub fn layout_id(&self, text: &str) -> Option<Result<LayoutId, LayoutFault>> {
         let at = self.pools.find_made(Digest::of(text), |bytes| {
-            spelling(bytes).is_some_and(|(name, _)| self.text(name) == text)
+            self.spelled(bytes).is_some_and(|(name, _)| name == text)
         })?;
-        let (_, map) = spelling(self.pools.made_bytes(at))?;
+        let (_, map) = self.spelled(self.pools.made_bytes(at))?;
         Some(match map.checked_sub(FAULT) {
             Some(fault) => Err(FAULTS.get(usize::from(fault)).copied()?),
             None => Ok(LayoutId(map)),
         })
+    }
+    /// The text of a record, and what was read of it.
+    fn spelled<'p>(&'p self, bytes: &[u8]) -> Option<(&'p str, u16)> {
+        match *bytes {
+            [SPELLING, a, b, c, d, e, f, g, h, ..] => {
+                let start = u32::from_le_bytes([a, b, c, d]);
+                let len = u16::from_le_bytes([e, f]);
+                let name = TextRef::span(start as usize, usize::from(len))?;
+                Some((self.text(name), u16::from_le_bytes([g, h])))
+            }
+            [MADE_SPELLING, a, b, c, d, e, f, ..] => {
+                let made = self.pools.made(u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+                Some((made, u16::from_le_bytes([e, f])))
+            }
+            _ => None,
+        }
     }
     /// A layout by its number, with as few iters as possible and without its tree, and the order in
     /// which it counts; `None` for another program's number.
@@ -210,15 +228,37 @@ impl Program<'_, '_> {
         if notation_of(text) & strided == 0 || self.layout_id(text).is_some() {
             return Ok(());
         }
-        let mut bytes = MapBytes::new();
-        let map = match read(text, &mut bytes) {
-            Ok(()) => self.pools.make_map(&bytes)?,
-            Err(fault) => FAULT | fault as u16,
-        };
+        let map = self.read_map(text)?;
         let ([a, b, c, d], [e, f], [g, h]) =
             (start.to_le_bytes(), len.to_le_bytes(), map.to_le_bytes());
         let record = [SPELLING, a, b, c, d, e, f, g, h];
         self.pools.make_record(&record, Digest::of(text)).map(|_| ())
+    }
+    /// The cell of the map that a text writes, or why it writes none.
+    fn read_map(&mut self, text: &str) -> Edit<u16> {
+        let mut bytes = MapBytes::new();
+        match read(text, &mut bytes) {
+            Ok(()) => self.pools.make_map(&bytes),
+            Err(fault) => Ok(FAULT | fault as u16),
+        }
+    }
+    /// Gives a tile a layout in a strided notation, which is read. It stands for one that the
+    /// program writes in another notation: what that means depends on the architecture.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Capacity`] of [`Pool::Made`](crate::Pool::Made), or of types.
+    #[doc(hidden)] // Of the crate on top.
+    #[inline(never)]
+    pub fn write_layout(&mut self, value: Value, text: &str) -> Edit {
+        let (at, len) = self.pools.make(text)?;
+        if self.layout_id(text).is_none() {
+            let map = self.read_map(text)?;
+            let ([a, b], [c, d], [e, f]) = (at.to_le_bytes(), len.to_le_bytes(), map.to_le_bytes());
+            let record = [MADE_SPELLING, a, b, c, d, e, f];
+            self.pools.make_record(&record, Digest::of(text))?;
+        }
+        let encoding = TileEncoding::Made(at, len);
+        self.set_type(value, Type { encoding, ..self.type_of(value) })
     }
 }
 
@@ -256,16 +296,9 @@ pub fn notation_of(text: &str) -> u8 {
         [b'(' | b'0'..=b'9', ..] | [b'S', b'<', ..] => notation::CUTE,
         [b'<', ..] => notation::TILEAS,
         [b'#', ..] => notation::TRITON,
+        [b'{', ..] | [b'T', b'.', b'F', ..] | [b'F', b'r', b'a', b'g', ..] => notation::TILELANG,
         _ => notation::OTHER,
     }
-}
-
-/// The place of a text and what was read of it.
-fn spelling(bytes: &[u8]) -> Option<(TextRef, u16)> {
-    let [SPELLING, a, b, c, d, e, f, g, h, ..] = *bytes else { return None };
-    let start = u32::from_le_bytes([a, b, c, d]);
-    let len = u16::from_le_bytes([e, f]);
-    Some((TextRef::span(start as usize, usize::from(len))?, u16::from_le_bytes([g, h])))
 }
 
 /// The record of the map that a text writes.

@@ -15,6 +15,17 @@ pub enum ElementBit {
     Bit(u8),
 }
 
+impl ElementBit {
+    /// The one behind it in the same number.
+    pub(crate) fn next(self) -> Option<Self> {
+        Some(match self {
+            Self::Lane(bit) => Self::Lane(bit.checked_add(1)?),
+            Self::Warp(bit) => Self::Warp(bit.checked_add(1)?),
+            Self::Bit(bit) => Self::Bit(bit.checked_add(1)?),
+        })
+    }
+}
+
 /// A layout as a distribution of `2^bits` elements.
 ///
 /// ```

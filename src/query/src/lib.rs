@@ -114,7 +114,8 @@ mod write;
 
 pub use answer::{LayoutComparison, MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
 pub use ask::ask;
-pub use distribution::{NoDistribution, Tile, WarpSplit, distributions};
+pub use distribution::in_memory::memory_layout;
+pub use distribution::{NoDistribution, Tile, WarpSplit, distribution, distributions};
 pub use error::{KindOfValue, Needed, QueryError, Why};
 pub use functions::{FUNCTIONS, FunctionForm, QueryFunction};
 pub use homes::{Distribution, ElementBit};

@@ -45,13 +45,16 @@ pub mod notation {
     pub const TRITON: u8 = 16;
     /// Anything else.
     pub const OTHER: u8 = 32;
+    /// TileLang: `T.Fragment(..)`, `{thread = .., index = ..}`.
+    pub const TILELANG: u8 = 64;
     /// Each with its name, as the contract and messages have it.
-    pub const NAMES: [(u8, &str); 6] = [
+    pub const NAMES: [(u8, &str); 7] = [
         (LANES, "lanes"),
         (TIRX, "tirx"),
         (CUTE, "cute"),
         (TILEAS, "tileas"),
         (TRITON, "triton"),
+        (TILELANG, "tilelang"),
         (OTHER, "other"),
     ];
 }

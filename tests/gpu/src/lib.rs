@@ -18,6 +18,7 @@ use lanebook::TABLES;
 use lanebook::compile::compile;
 use lanebook::emit::{Launch, LaunchMap, ParamKind};
 use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
+use lanebook::written::resolve_layouts;
 use lanebook_kernels::Room;
 use std::collections::BTreeMap;
 
@@ -87,7 +88,9 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
     let mut program = parse(pools.pools(), &TABLES, &case.program, Options::default())
         .map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
-    isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
+    let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
+    resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
+        .map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
     let compiled =
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;

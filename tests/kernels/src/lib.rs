@@ -24,6 +24,7 @@ use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{self, Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
+use lanebook::written::resolve_layouts;
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
 use std::process::Command;
@@ -111,7 +112,9 @@ pub fn try_with_plan<R>(
     let mut program =
         parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
-    isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
+    let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
+    resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
+        .map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
     let mut memory = of_loops.map(|_| loops::memory());

@@ -36,6 +36,7 @@ pub fn notations(bits: u8) -> String {
         notation::CUTE => "CuTe (`(64,64):(1,72)`)",
         notation::TILEAS => "a TileAS descriptor (`<(64,64),(64,1)>`)",
         notation::TRITON => "Triton's (`#ttg.blocked<{..}>`)",
+        notation::TILELANG => "TileLang's (`T.Fragment(..)`, `{thread = .., index = ..}`)",
         _ => "no notation that is known",
     })
 }
@@ -112,11 +113,14 @@ pub fn value_behind(source: &Source, key: lanebook::ir::SourcePlace) -> String {
         let map = end.and_then(|end| rest.get(..end)).map(|map| format!("`{map}`"));
         return map.unwrap_or_else(|| "there without a value".to_string());
     };
-    // Up to the comma or bracket that ends it.
-    let mut depth = 0i32;
+    // Up to the comma or bracket that ends it; an arrow's point is no bracket.
+    let (mut depth, mut before) = (0i32, ' ');
     let value = rest.split(|c: char| {
-        depth += i32::from("[({<".contains(c)) - i32::from("])>".contains(c));
-        c == '\n' || depth <= 0 && (c == ',' || c == '}')
+        let ends = c == '\n' || depth <= 0 && (c == ',' || c == '}');
+        let is_point = before == '-' && c == '>';
+        depth += i32::from("[({<".contains(c)) - i32::from("])}>".contains(c) && !is_point);
+        before = c;
+        ends
     });
     format!("`{}`", value.into_iter().next().unwrap_or("").trim())
 }

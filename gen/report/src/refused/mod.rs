@@ -160,6 +160,15 @@ pub fn of_compile(
             program.place(op),
             String::new(),
         ),
+        CompileError::Layout { op, .. } => at(
+            Problem::refused(
+                error.to_string(),
+                "write one that is a layout of this tile (`lanebook ask 'LAYOUT @ EXTENTS on ARCH'` shows what it says), or none, and one is chosen",
+            ),
+            source,
+            program.place(op),
+            String::new(),
+        ),
         CompileError::NoFunction => Problem::refused(
             format!("{} has no function to compile", source.name),
             "write func @name(...) {threads = N} { ... }, see gen/cli/examples",

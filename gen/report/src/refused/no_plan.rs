@@ -293,7 +293,7 @@ pub(super) fn of_plan(
         PlanError::Written { op, why: Unwritable::Unread } => here(
             Problem::refused(
                 what,
-                "let `Program::read_layouts` read them where the program is made",
+                "let `Program::read_layouts` read them where the program is made, and `written::resolve_layouts` those in notations of other systems",
             ),
             op,
             String::new(),

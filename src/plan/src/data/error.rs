@@ -268,7 +268,8 @@ pub enum Unwritable {
     /// An extent of a register tile is no power of two.
     Panels,
     /// The program was made by hand, and nobody has read its layouts
-    /// ([`read_layouts`](lanebook_ir::Program::read_layouts)).
+    /// ([`read_layouts`](lanebook_ir::Program::read_layouts)); or it is in a notation of another
+    /// system, and nobody has brought it to one of these (`lanebook::written::resolve_layouts`).
     Unread,
 }
 

@@ -8,6 +8,7 @@ use crate::{Pools, Room, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
+use lanebook::written::resolve_layouts;
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
 use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,7 +129,10 @@ impl Workshop {
         let mut program = parse(self.pools.pools(), &TABLES, program, Options::default())
             .map_err(|e| format!("Parse({:?})", e.kind))?;
         verify(&mut program).map_err(|e| format!("Verify({:?})", e.kind))?;
-        isolate_kernel(&mut program, None).map_err(|e| format!("Isolate({:?})", e.kind))?;
+        let kernel =
+            isolate_kernel(&mut program, None).map_err(|e| format!("Isolate({:?})", e.kind))?;
+        resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
+            .map_err(|e| format!("{e:?}"))?;
         let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
         let made = match of_loops {
             Some(function) => {

@@ -465,9 +465,26 @@ pub fn layouts(lanes: u32) -> Vec<(&'static str, String)> {
         ("tirx, swizzled", "S<3,2,3> o 0 o (32,32):(32,1)".into()),
         ("cute", "(32,32):(1,36)".into()),
         ("tileas", "<(32,32),(1,32)>".into()),
-        ("triton", "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>".into()),
-        ("triton, shared", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>".into()),
-        ("linear", "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [[2, 0]], block = []}>".into()),
+        // None of these is what would be chosen.
+        (
+            "triton",
+            format!(
+                "#ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [{}, 4], warpsPerCTA = [{}, 1], order = [1, 0]}}>",
+                lanes / 4,
+                128 / lanes
+            ),
+        ),
+        ("cute, threads and values", "(128,8):(1,128)".into()),
+        (
+            "triton, shared",
+            "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>".into(),
+        ),
+        (
+            "linear",
+            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [[2, 0]], block = []}>"
+                .into(),
+        ),
+        ("tilelang, expressions", "{thread = v0 * 4 + v1 / 8, index = v1 % 8}".into()),
         ("tilelang", "T.Fragment([32, 32], forward_thread_fn=lambda i, j: i)".into()),
         ("nothing", "#nothing".into()),
         ("nonsense", "rubbish".into()),

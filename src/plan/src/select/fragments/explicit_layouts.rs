@@ -150,7 +150,13 @@ impl Planner<'_, '_, '_, '_> {
     /// The same of one tile, of an operation's result or a function's argument.
     fn place_one(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
         let program = self.program;
-        let Some(text) = text(program, value) else { return Ok(()) };
+        let Some(text) = text(program, value) else {
+            // In another notation: nobody has brought it to this one.
+            let ty = program.type_of(value);
+            let is_written = is_register_tile(program, value) && program.layout_text(&ty).is_some();
+            let why = Unwritable::Unread;
+            return if is_written { Err(PlanError::Written { op, why }) } else { Ok(()) };
+        };
         let shape = self.shape_of(op, value)?;
         let fragment = fragment(program, text, shape, self.target.wave, self.target.warps)
             .map_err(|why| PlanError::Written { op, why })?;

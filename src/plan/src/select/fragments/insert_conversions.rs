@@ -3,12 +3,13 @@
 //! instruction stores as it is, and the readers of one that no instruction loads as they want it.
 //!
 //! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the
-//! conversion goes there, and all is planned again with what it costs. Where both sides turn out to
+//! conversion goes there, and all is planned again with what it costs. A layout that the program
+//! writes stays that of the tile that has its name for its readers. Where both sides turn out to
 //! be alike it is none. A constant is written once more instead.
 
 use crate::data::PlanError;
 use crate::select::fragments::flow::RESULT;
-use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
+use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
 use lanebook_tables::OpRole;
 
 /// Most conversions put into one program.
@@ -34,6 +35,15 @@ impl InsertedConversions {
                     Some(operand) => (op, operand),
                     None => return false,
                 }
+            }
+            // What a product adds to has been converted: its result is another tile than the one
+            // whose layout is written.
+            PlanError::Conflict { op, operand: Some(2) }
+                if program.role(op) == OpRole::Matrix
+                    && self.made(program, program.operand(op, 2))
+                    && is_written(program, op) =>
+            {
+                (op, RESULT)
             }
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
             // What no instruction stores as it is distributed may be distributed in another way
@@ -154,7 +164,11 @@ impl InsertedConversions {
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
         while let Some(op) = self.ops.pop() {
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
+                let (given, kept) = (program.type_of(to), program.type_of(from));
                 let _ = program.replace_all_uses(to, from);
+                if kept.encoding == TileEncoding::None {
+                    let _ = program.set_type(from, given);
+                }
             }
             let _ = program.erase(op);
         }
@@ -190,6 +204,12 @@ impl InsertedConversions {
     }
 }
 
+/// Whether the program writes the layout of an operation's result.
+fn is_written(program: &Program<'_, '_>, op: Op) -> bool {
+    let result = program.result(op, 0);
+    result.is_some_and(|tile| program.type_of(tile).encoding != TileEncoding::None)
+}
+
 /// Whether an operation is a load of which a tile says what it touches.
 fn is_led_load(program: &Program<'_, '_>, op: Op) -> bool {
     program.role(op) == OpRole::Load && program.beside_moved(op).next().is_some()
@@ -203,9 +223,14 @@ fn source(program: &Program<'_, '_>, op: Op) -> Option<Value> {
     }
 }
 
-/// A conversion of a value, before an operation.
-fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value) -> Option<Op> {
-    let (decl, ty) = (program.tables().op_of_role(OpRole::Convert)?, program.type_of(value));
+/// The type of a tile whose layout nobody writes.
+fn unwritten(ty: Type) -> Type {
+    Type { encoding: TileEncoding::None, ..ty }
+}
+
+/// A conversion of a value to a type, before an operation.
+fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value, ty: Type) -> Option<Op> {
+    let decl = program.tables().op_of_role(OpRole::Convert)?;
     let made = program.insert_before(anchor, decl, &[value], &[ty]).ok()?;
     if program.set_attr(made, attr_names::INSERTED, AttrValue::Unit).is_err() {
         let _ = program.erase(made);
@@ -214,7 +239,8 @@ fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value) -> Option
     Some(made)
 }
 
-/// A converted copy of an operand for one reader.
+/// A converted copy of an operand for one reader. What the program writes is the operand's layout,
+/// not the copy's.
 fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
     let value = program.operand(op, number)?;
     let constant = program.def_op(value).filter(|_| program.constant(value).is_some());
@@ -224,10 +250,11 @@ fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
             let next = program.next(constant)?;
             program.clone_before(constant, next).ok()?
         }
-        None => conversion(program, op, value)?,
+        None => conversion(program, op, value, unwritten(program.type_of(value)))?,
     };
     let to = program.result(made, 0)?;
-    match program.set_operand(op, number, to) {
+    let free = unwritten(program.type_of(to));
+    match program.set_type(to, free).and_then(|()| program.set_operand(op, number, to)) {
         Ok(()) => Some(made),
         Err(_) => {
             let _ = program.erase(made);
@@ -236,13 +263,16 @@ fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
     }
 }
 
-/// A converted copy of a result for all its readers.
+/// A converted copy of a result for all its readers. What the program writes is the copy's layout.
 fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
     let value = program.result(op, 0)?;
-    let made = conversion(program, program.next(op)?, value)?;
+    let ty = program.type_of(value);
+    let made = conversion(program, program.next(op)?, value, ty)?;
     let to = program.result(made, 0)?;
-    let done =
-        program.replace_all_uses(value, to).and_then(|()| program.set_operand(made, 0, value));
+    let done = program
+        .replace_all_uses(value, to)
+        .and_then(|()| program.set_operand(made, 0, value))
+        .and_then(|()| program.set_type(value, unwritten(ty)));
     if done.is_err() {
         let _ = program.replace_all_uses(to, value);
         let _ = program.erase(made);

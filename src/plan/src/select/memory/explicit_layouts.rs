@@ -1,14 +1,14 @@
 //! Written layouts of shared tiles, brought to a form that the planner can keep to, or refused.
 //!
-//! What can be kept to is a tile by rows or by columns, its rows maybe longer than the tile (a
-//! pitch, which is padding), with a swizzle or with padding behind powers of two. In any of the three
-//! notations, read with the program: TIRx and CuTe count elements, a TileAS triple counts bytes.
-//! Everything else is a reason, never a silent change.
+//! What can be kept to is a tile by rows or by columns, maybe in strips (panels of some columns, one
+//! behind the other), with gaps behind powers of two of elements (a pitch is one), or with a swizzle.
+//! In any of the three notations, read with the program: TIRx and CuTe count elements, a TileAS
+//! triple counts bytes. Everything else is a reason, never a silent change.
 
 use crate::data::Unwritable;
 use lanebook_ir::{LayoutFault, PositionOrder, Program};
 use lanebook_layout::{AxisId, Layout, Pad, Padding, PostMap, Swizzle, Unit};
-use lanebook_tile::map::{SharedLayout, TileShape};
+use lanebook_tile::map::{MAX_BITS, SharedLayout, TileShape};
 
 /// What was read of a text, and the order in which its positions count.
 ///
@@ -44,6 +44,11 @@ pub(crate) fn shared(
     let mut layout = Layout::new();
     let rows_fastest = read(program, text, &mut layout)? == PositionOrder::RowsFastest;
     let post = take_post(&mut layout)?;
+    covers(&layout, shape)?;
+    if shape.grid.count() == 1 {
+        let places = bit_places(&layout, shape, rows_fastest)?;
+        return by_bits(&places, post, shape);
+    }
     let (row, col) = strides(&layout, shape, rows_fastest)?;
     let (rows, cols) = (shape.row_count(), shape.col_count());
     // Nothing says how far a single row is from the next: it is a whole one.
@@ -81,6 +86,108 @@ fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
     Ok(post)
 }
 
+/// Whether a layout is one of memory, of as many elements as the tile has.
+fn covers(layout: &Layout, shape: TileShape) -> Result<(), Unwritable> {
+    let view = layout.view();
+    let only_memory = view.axes().is_ok_and(|axes| axes.iter().all(|a| *a == AxisId::M));
+    if !only_memory || !view.replica.is_empty() {
+        return Err(Unwritable::Axes);
+    }
+    if view.size_value().ok() != shape.row_count().checked_mul(shape.col_count()) {
+        return Err(Unwritable::Size);
+    }
+    Ok(())
+}
+
+/// The position of each bit of an element's number, in elements, and the number of bits.
+type BitPlaces = heapless::Vec<u64, MAX_BITS>;
+
+/// Where each bit of an element's number leads. The tile's extents are powers of two, and so are
+/// those of a layout of as many elements: positions are sums of what their bits are worth.
+#[inline(never)]
+fn bit_places(
+    layout: &Layout,
+    shape: TileShape,
+    rows_fastest: bool,
+) -> Result<BitPlaces, Unwritable> {
+    let view = layout.view();
+    let mut out = BitPlaces::new();
+    if view.offset_on(0, AxisId::M) != Ok(0) {
+        return Err(Unwritable::Order);
+    }
+    for bit in 0..shape.total() {
+        let number = match (rows_fastest, bit.checked_sub(shape.cols)) {
+            (false, _) => bit,
+            (true, None) => bit.saturating_add(shape.rows),
+            (true, Some(of_row)) => of_row,
+        };
+        let x = 1u64.checked_shl(u32::from(number)).ok_or(Unwritable::Size)?;
+        let at = view.offset_on(x, AxisId::M).ok().and_then(|at| u64::try_from(at).ok());
+        out.push(at.ok_or(Unwritable::Order)?).map_err(|_| Unwritable::Size)?;
+    }
+    Ok(out)
+}
+
+/// The layout whose positions are these.
+#[inline(never)]
+fn by_bits(places: &[u64], post: PostMap, shape: TileShape) -> Result<SharedLayout, Unwritable> {
+    let element = u32::from(shape.bits / 8);
+    let mut pads: heapless::Vec<Pad, { lanebook_layout::MAX_PADS }> = heapless::Vec::new();
+    // In the order of positions each is twice the one before, or there is a gap between the two.
+    let (mut last, mut rank) = (0u64, 0u8);
+    let mut order: heapless::Vec<u8, MAX_BITS> = heapless::Vec::new();
+    for _ in places {
+        let (bit, place) = (0u8..)
+            .zip(places.iter().copied())
+            .filter(|(_, place)| *place > last)
+            .min_by_key(|(_, place)| *place)
+            .ok_or(Unwritable::Order)?;
+        let least = last.saturating_mul(2).max(1);
+        let gap = place.checked_sub(least).ok_or(Unwritable::Order)?;
+        if gap > 0 {
+            let bytes = |n: u64| u32::try_from(n).ok().and_then(|n| n.checked_mul(element));
+            let interval = 1u64.checked_shl(u32::from(rank)).and_then(bytes);
+            let (Some(interval), Some(pad)) = (interval, bytes(gap)) else {
+                return Err(Unwritable::Order);
+            };
+            pads.push(Pad { interval, pad }).map_err(|_| Unwritable::Padding)?;
+        }
+        order.push(bit).map_err(|_| Unwritable::Size)?;
+        (last, rank) = (place, rank.saturating_add(1));
+    }
+    let post = match (pads.is_empty(), post) {
+        (true, PostMap::None) => PostMap::None,
+        (true, PostMap::Swizzle(s)) => PostMap::Swizzle(swizzle(s, shape, element)?),
+        (true, PostMap::Padding(p)) => PostMap::Padding(padding(&p, shape, element)?),
+        (false, PostMap::None) => {
+            PostMap::Padding(Padding::new(&pads, Unit::Byte).map_err(|_| Unwritable::Padding)?)
+        }
+        _ => return Err(Unwritable::Both),
+    };
+    let found = [true, false].iter().find_map(|row_major| arranged(&order, *row_major, shape));
+    found.map(|plain| SharedLayout { post, ..plain }).ok_or(Unwritable::Order)
+}
+
+/// The arrangement, by rows or by columns, in which the bits of an element's number have this order.
+fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLayout> {
+    let (inner, outer) =
+        if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+    let (first_inner, first_outer) = if row_major { (0, shape.cols) } else { (shape.cols, 0) };
+    let counted = |first: u8, count: u8| (first..first.saturating_add(count)).into_iter();
+    let strip = order.iter().copied().zip(counted(first_inner, inner));
+    let strip = u8::try_from(strip.take_while(|(bit, own)| bit == own).count()).ok()?;
+    let wanted = counted(first_inner, strip)
+        .chain(counted(first_outer, outer))
+        .chain(counted(first_inner.checked_add(strip)?, inner.checked_sub(strip)?));
+    let strip = Some(strip).filter(|strip| *strip < inner);
+    wanted.eq(order.iter().copied()).then_some(SharedLayout {
+        row_major,
+        strip,
+        turn: None,
+        post: PostMap::None,
+    })
+}
+
 /// Elements from a row to the next and from a column to the next, if that is the same everywhere.
 #[inline(never)]
 fn strides(
@@ -89,14 +196,7 @@ fn strides(
     rows_fastest: bool,
 ) -> Result<(u64, u64), Unwritable> {
     let view = layout.view();
-    let only_memory = view.axes().is_ok_and(|axes| axes.iter().all(|a| *a == AxisId::M));
-    if !only_memory || !view.replica.is_empty() {
-        return Err(Unwritable::Axes);
-    }
     let (rows, cols) = (shape.row_count(), shape.col_count());
-    if view.size_value().ok() != rows.checked_mul(cols) {
-        return Err(Unwritable::Size);
-    }
     let at = |row: u64, col: u64| -> Result<u64, Unwritable> {
         let x = if rows_fastest {
             col.wrapping_mul(rows).wrapping_add(row)

@@ -2,6 +2,8 @@
 //! of an element's number, row by row, where it is. Also of warps of another size: those of 32
 //! lanes on waves of 64, and back.
 
+pub(crate) mod in_memory;
+
 use crate::ask::on_arch;
 use crate::error::{QueryError, Why};
 use crate::eval;
@@ -17,7 +19,7 @@ use lanebook_tables::{ArchId, Tables};
 const REGISTER_BITS: u32 = 32;
 
 /// Axes that number blocks.
-const BLOCKS: [AxisId; 7] =
+pub(crate) const BLOCKS: [AxisId; 7] =
     [AxisId::BLOCK, AxisId::CBX, AxisId::CBY, AxisId::CBZ, AxisId::BX, AxisId::BY, AxisId::BZ];
 
 /// How the lanes of two warps of 32 make the lanes of one wave of 64, and the other way round.
@@ -74,6 +76,8 @@ pub enum NoDistribution {
     /// Its elements are in several blocks of a cluster or a grid: registers of other blocks cannot be
     /// reached, whatever both layouts say of them.
     Blocks,
+    /// It names lanes: what it is of is registers, and memory is asked for.
+    Registers,
 }
 
 impl NoDistribution {
@@ -94,6 +98,7 @@ impl NoDistribution {
             Self::CopyInside => 11,
             Self::Threads => 12,
             Self::Blocks => 13,
+            Self::Registers => 14,
         }
     }
 
@@ -127,6 +132,9 @@ impl NoDistribution {
             }
             Self::Blocks => {
                 "its elements are in several blocks, and a conversion between the blocks of a cluster is not supported; write the layout of one block's part of the tile"
+            }
+            Self::Registers => {
+                "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"
             }
         }
     }
@@ -165,16 +173,28 @@ pub fn distributions(
     storage: &mut QueryStorage,
 ) -> Result<(), (u8, NoDistribution)> {
     for (number, text) in (0u8..).zip(texts) {
-        // What reads a layout needs much of the stack: nothing stands above it that need not.
-        let done = match evaluated(tables, arch, text, storage) {
-            Ok(own) => placed(tables, (arch, own), tile, split, (storage, number)),
-            Err(why) => Err(why),
-        };
-        if let Err(why) = done {
-            return Err((number, why));
-        }
+        distribution(tables, arch, text, tile, (split, number), storage)
+            .map_err(|why| (number, why))?;
     }
     Ok(())
+}
+
+/// Reads a layout as one of the two distributions that `storage` has.
+///
+/// # Errors
+/// Why it is none.
+#[doc(hidden)] // Of the crate on top.
+pub fn distribution(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    text: &str,
+    tile: Tile<'_>,
+    (split, number): (WarpSplit, u8),
+    storage: &mut QueryStorage,
+) -> Result<(), NoDistribution> {
+    // What reads a layout needs much of the stack: nothing stands above it that need not.
+    let own = evaluated(tables, arch, text, storage)?;
+    placed(tables, (arch, own), tile, split, (storage, number))
 }
 
 /// log2 of the lanes of an architecture's waves.
@@ -185,7 +205,7 @@ fn wave_of(tables: &Tables<'_>, arch: ArchId) -> Option<u8> {
 
 /// Computes a layout's text into value 0; the architecture that it is of.
 #[inline(never)]
-fn evaluated(
+pub(crate) fn evaluated(
     tables: &Tables<'_>,
     arch: ArchId,
     text: &str,
@@ -581,21 +601,40 @@ impl Distribution {
         out
     }
 
+    /// Bits of an element's number whose homes follow each other, the highest first: the home of the
+    /// lowest of them, and how many they are.
+    fn runs(&self) -> impl Iterator<Item = (ElementBit, u32)> + '_ {
+        let mut left = self.homes();
+        core::iter::from_fn(move || {
+            let (last, rest) = left.split_last()?;
+            let (mut first, mut bits) = (*last, 1u32);
+            left = rest;
+            while let Some((below, rest)) = left.split_last()
+                && below.next() == Some(first)
+            {
+                (first, bits, left) = (*below, bits.saturating_add(1), rest);
+            }
+            Some((first, bits))
+        })
+    }
+
     /// Writes it in TIRx's notation over lanes, for a group of `2^warps` warps.
     ///
     /// # Errors
     /// Those of the sink.
     pub fn write(&self, warps: u8, sink: &mut impl Write) -> core::fmt::Result {
         let mut out = crate::write::Out::new(sink);
+        let runs = || self.runs();
         out.text("S[(")?;
-        for k in 0..self.bits {
-            out.text(if k > 0 { ",2" } else { "2" })?;
+        for (k, (_, bits)) in runs().enumerate() {
+            out.text(if k > 0 { "," } else { "" })?;
+            out.unsigned(1u64.checked_shl(bits).unwrap_or(0))?;
         }
         // One element alone.
         out.text(if self.bits == 0 { "1):(" } else { "):(" })?;
-        for (k, home) in self.homes().iter().rev().enumerate() {
+        for (k, (home, _)) in runs().enumerate() {
             out.text(if k > 0 { "," } else { "" })?;
-            let (bit, axis) = match *home {
+            let (bit, axis) = match home {
                 ElementBit::Lane(bit) => (bit, "@laneid"),
                 ElementBit::Warp(bit) => (bit, "@warpid"),
                 ElementBit::Bit(bit) => (bit, "@bit"),

@@ -1,0 +1,226 @@
+//! Layouts that programs write in the notations of other systems: each is where the plan puts the
+//! tile, element by element, as the system's own definition says.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::encoding::to_linear;
+use lanebook::layout::notation::ttg;
+use lanebook::layout::triton::address::Addresses;
+use lanebook::layout::{AxisId, Hw, Linear, Logical};
+use lanebook::map::TileShape;
+use lanebook_kernels::try_with_kernel;
+
+/// A program that loads and stores a tile, with a layout where `T` stands for its type.
+fn in_registers(threads: u32, extents: &str, element: &str, layout: &str, form: &str) -> String {
+    let memref = format!("memref<{extents}x{element}, #gmem>");
+    let place = extents.split('x').map(|_| "0").collect::<Vec<_>>().join(", ");
+    let (head, written) = match form {
+        "alias" => (format!("#L = {layout}\n"), "#L"),
+        _ => (String::new(), layout),
+    };
+    let tile = format!("tensor<{extents}x{element}, {written}>");
+    let plain = format!("tensor<{extents}x{element}>");
+    let body = if form == "converted" {
+        format!(
+            "  %p = tiled_load %x[{place}] : {memref} -> {plain}
+  %a = convert_layout %p : {plain} -> {tile}
+"
+        )
+    } else {
+        format!("  %a = tiled_load %x[{place}] : {memref} -> {tile}\n")
+    };
+    format!(
+        "{head}func @f(%x: {memref} {{align = 16}}, %y: {memref} {{align = 16}}) {{threads = {threads}}} {{
+{body}  tiled_store %a, %y[{place}] : {tile} -> {memref}
+}}
+"
+    )
+}
+
+const BLOCKED: &str = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+const MMA: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>";
+
+/// Architecture, threads, rows, columns, element, layout: register tiles.
+fn register_tiles() -> Vec<(&'static str, u32, u32, u32, &'static str, String)> {
+    let slice = |dim: u8, parent: &str| format!("#ttg.slice<{{dim = {dim}, parent = {parent}}}>");
+    let dot = |index: u8, parent: &str, width: u8| {
+        format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = {width}}}>")
+    };
+    let wide = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [2, 2], order = [1, 0]}>";
+    let mfma = "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], isTransposed = true}>";
+    let wmma = |version: u8| {
+        format!(
+            "#ttg.amd_wmma<{{version = {version}, isTranspose = false, ctaLayout = {{warp = [[1, 0], [0, 1]]}}}}>"
+        )
+    };
+    let linear = "#ttg.linear<{register = [[0, 1], [0, 2], [16, 0]], lane = [[1, 0], [2, 0], [4, 0], [0, 4], [0, 8]], warp = [[8, 0], [0, 16]], block = []}>";
+    vec![
+        ("sm_80", 128, 64, 64, "f16", BLOCKED.into()),
+        ("sm_80", 128, 64, 64, "f32", BLOCKED.into()),
+        ("sm_80", 128, 16, 64, "f32", BLOCKED.into()),
+        ("sm_80", 128, 8, 16, "f32", BLOCKED.into()),
+        ("gfx942", 256, 64, 64, "f32", wide.into()),
+        ("gfx1201", 128, 32, 64, "f32", BLOCKED.into()),
+        ("sm_80", 128, 32, 32, "f32", linear.into()),
+        ("sm_80", 128, 1, 64, "f32", slice(0, BLOCKED)),
+        ("sm_80", 128, 1, 64, "f32", slice(1, MMA)),
+        ("sm_80", 128, 64, 64, "f32", MMA.into()),
+        ("sm_90a", 128, 64, 64, "f32", "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>".into()),
+        ("gfx942", 256, 64, 64, "f32", mfma.into()),
+        ("gfx1100", 128, 64, 64, "f32", wmma(1)),
+        ("gfx1201", 128, 64, 64, "f32", wmma(2)),
+        ("sm_80", 128, 64, 64, "f16", dot(0, MMA, 2)),
+        ("gfx942", 256, 64, 64, "f16", dot(0, mfma, 4)),
+    ]
+}
+
+/// A coordinate's bits in a column, as the number of an element of the tile.
+fn element(linear: &Linear<Hw, Logical>, at: (AxisId, u8), flat: bool, shape: TileShape) -> u32 {
+    let on = |dim: u8| {
+        linear.column_on(at.0, at.1, AxisId::dim(dim)).map_or(0, |n| u32::try_from(n).unwrap())
+    };
+    if flat { shape.element(0, on(0)) } else { shape.element(on(0), on(1)) }
+}
+
+#[test]
+fn register_tiles_lie_as_triton_says() {
+    let mut seen = 0;
+    for (arch, threads, rows, cols, dtype, layout) in register_tiles() {
+        let flat = rows == 1;
+        let extents = if flat { format!("{cols}") } else { format!("{rows}x{cols}") };
+        let id = TABLES.arch_named(arch).unwrap();
+        let encoding = ttg::parse(&layout).unwrap();
+        let shape: &[u32] = if flat { &[cols] } else { &[rows, cols] };
+        let linear = to_linear(&TABLES, id, &encoding, shape).unwrap();
+        let bits = TABLES.dtype(TABLES.dtype_named(dtype).unwrap()).unwrap().bits;
+        let tile = TileShape::new(u64::from(rows), u64::from(cols), bits).unwrap();
+        let columns = |axis: AxisId| -> Vec<u32> {
+            let count = linear.ins().iter().find(|dim| dim.0 == axis).map_or(0, |dim| dim.1);
+            (0..count).map(|bit| element(&linear, (axis, bit), flat, tile)).collect()
+        };
+        // Registers that hold the same element as one before are none of the plan's.
+        let mut registers = columns(AxisId::REGISTER);
+        registers.retain(|column| *column != 0);
+        for form in ["type", "alias", "converted"] {
+            let text = in_registers(threads, &extents, dtype, &layout, form);
+            let made = try_with_kernel(&text, arch, |program, compiled, _| {
+                let of_store = program
+                    .inside(compiled.function)
+                    .find(|op| program.op_name(*op) == "tiled_store")
+                    .and_then(|op| program.operand(op, 0))
+                    .unwrap();
+                let plan = compiled.plan.fragments.iter().find(|f| f.value == of_store).unwrap();
+                plan.fragment
+            });
+            let found = made.unwrap_or_else(|e| panic!("{arch} {form}: {e}\n{text}"));
+            assert_eq!(found.register.as_slice(), registers, "{arch} {form} {layout}: registers");
+            assert_eq!(
+                found.lane.as_slice(),
+                columns(AxisId::LANE),
+                "{arch} {form} {layout}: lanes"
+            );
+            assert_eq!(
+                found.warp.as_slice(),
+                columns(AxisId::WARP),
+                "{arch} {form} {layout}: warps"
+            );
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 48);
+}
+
+/// Architecture, threads, rows, columns, layout: shared tiles of 16 bits.
+fn shared_tiles() -> Vec<(&'static str, u32, u32, u32, String)> {
+    let swizzled = |vec: u8, per: u8, most: u8, order: &str| {
+        format!(
+            "#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = [{order}]}}>"
+        )
+    };
+    let nvmma = |bytes: u8, turned: bool| {
+        format!(
+            "#ttg.nvmma_shared<{{swizzlingByteWidth = {bytes}, transposed = {turned}, elementBitWidth = 16}}>"
+        )
+    };
+    let padded =
+        |pads: &str| format!("#ttg.padded_shared<[{pads}] {{order = [1, 0], shape = [64, 64]}}>");
+    vec![
+        ("sm_80", 128, 64, 64, swizzled(8, 1, 8, "1, 0")),
+        ("sm_80", 128, 64, 64, swizzled(8, 1, 8, "0, 1")),
+        ("sm_80", 128, 64, 32, swizzled(8, 2, 4, "1, 0")),
+        ("sm_80", 128, 64, 64, swizzled(1, 1, 1, "1, 0")),
+        ("gfx942", 256, 64, 64, swizzled(4, 1, 16, "1, 0")),
+        ("gfx942", 256, 64, 64, padded("64:+8")),
+        ("gfx942", 256, 64, 64, padded("64:+8, 512:+16")),
+        ("gfx1201", 128, 64, 64, padded("128:+4, 256:+4, 1024:+8")),
+        ("sm_90a", 128, 64, 64, nvmma(128, false)),
+        ("sm_90a", 128, 64, 128, nvmma(128, false)),
+        ("sm_90a", 128, 64, 64, nvmma(64, false)),
+        ("sm_90a", 128, 64, 64, nvmma(128, true)),
+        ("sm_90a", 128, 64, 64, nvmma(0, false)),
+        ("sm_80", 128, 8, 8, "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 1], [2, 2], [4, 4]]}, alignment = 128>".into()),
+    ]
+}
+
+#[test]
+fn shared_tiles_lie_as_triton_says() {
+    let mut seen = 0;
+    for (arch, threads, rows, cols, layout) in shared_tiles() {
+        let addresses = Addresses::new(&ttg::parse(&layout).unwrap(), &[rows, cols], 16).unwrap();
+        let memref = format!("memref<{rows}x{cols}xf16, #gmem>");
+        let plain = format!("tensor<{rows}x{cols}xf16>");
+        for form in ["type", "alias", "attribute", "attribute's alias"] {
+            let (head, written) = match form {
+                "alias" | "attribute's alias" => (format!("#L = {layout}\n"), "#L"),
+                _ => (String::new(), layout.as_str()),
+            };
+            let (attr, tile) = if form.starts_with("attribute") {
+                (format!(" {{layout = {written}}}"), format!("tensor<{rows}x{cols}xf16, #smem>"))
+            } else {
+                (String::new(), format!("tensor<{rows}x{cols}xf16, #smem, {written}>"))
+            };
+            let text = format!(
+                "{head}func @f(%x: {memref} {{align = 16}}, %y: {memref} {{align = 16}}) {{threads = {threads}}} {{
+  %s = alloc_tensor{attr} : {tile}
+  copy %x[0, 0], %s : {memref} -> {tile}
+  %a = tiled_load %s : {tile} -> {plain}
+  tiled_store %a, %y[0, 0] : {plain} -> {memref}
+}}
+"
+            );
+            let made = try_with_kernel(&text, arch, |_, compiled, _| {
+                let alloc = compiled.plan.allocs.first().unwrap();
+                (alloc.layout.map(alloc.shape).unwrap(), alloc.shape, alloc.fixed)
+            });
+            let (map, shape, fixed) = made.unwrap_or_else(|e| panic!("{arch} {form}: {e}\n{text}"));
+            assert!(fixed, "{arch} {form} {layout}");
+            for row in 0..rows {
+                for col in 0..cols {
+                    let wanted = addresses.element(&[row, col]).unwrap() * 2;
+                    let found = u64::from(map.at(shape.element(row, col)).bytes);
+                    assert_eq!(found, wanted, "{arch} {form} {layout}: row {row}, column {col}");
+                }
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 56);
+}
+
+/// What is no layout of the tile, or none that is planned in, is refused with a reason of its own.
+#[test]
+fn what_cannot_be_is_refused_for_its_reason() {
+    let refused = |arch: &str, layout: &str| {
+        let text = in_registers(128, "64x64", "f32", layout, "type");
+        try_with_kernel(&text, arch, |_, _, _| ()).unwrap_err()
+    };
+    // A wave of 64 lanes of which half say nothing; eight warps where there are four; rows that
+    // shared memory has; an instruction that the architecture has not.
+    assert!(refused("gfx942", BLOCKED).contains("Unsaid"));
+    let many = BLOCKED.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [8, 1]");
+    assert!(refused("sm_80", &many).contains("Threads"));
+    let swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    assert!(refused("sm_80", swizzled).contains("Post"));
+    assert!(refused("gfx942", MMA).contains("NoInstruction"));
+    assert!(refused("sm_80", "<(64,64),(64,1)>").contains("Contract"));
+}
