@@ -8,6 +8,9 @@ use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::address::Addresses;
 use lanebook::layout::{AxisId, Hw, Linear, Logical};
 use lanebook::map::TileShape;
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::run_text;
 use lanebook_kernels::try_with_kernel;
 
 /// A program that loads and stores a tile, with a layout where `T` stands for its type.
@@ -205,6 +208,116 @@ fn shared_tiles_lie_as_triton_says() {
         }
     }
     assert_eq!(seen, 56);
+}
+
+/// Numbers of no pattern.
+struct Noise(u32);
+
+impl Noise {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
+        let x = self.0 ^ (self.0 >> 15);
+        (x.wrapping_mul(0x85eb_ca6b) >> 8) % limit
+    }
+    fn either(&mut self) -> bool {
+        self.below(2) == 1
+    }
+    /// Powers of two for rows and columns whose product is `2^bits`.
+    fn split(&mut self, bits: u32) -> [u32; 2] {
+        let rows = self.below(bits + 1);
+        [1 << rows, 1 << (bits - rows)]
+    }
+    /// An encoding of nested tiles for four warps.
+    fn blocked(&mut self, lanes: u32) -> String {
+        let bits = self.below(4);
+        let (size, threads, warps) = (self.split(bits), self.split(lanes.ilog2()), self.split(2));
+        let order = if self.either() { [1, 0] } else { [0, 1] };
+        format!(
+            "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, order = {order:?}}}>"
+        )
+    }
+    /// An encoding of shared memory for rows and columns of 16 bits.
+    fn shared(&mut self, rows: u32, cols: u32) -> String {
+        match self.below(3) {
+            0 => {
+                let (interval, pad) = (8 << self.below(4), 2 << self.below(3));
+                let second = if self.either() {
+                    format!(", {}:+{pad}", interval * 8)
+                } else {
+                    String::new()
+                };
+                format!(
+                    "#ttg.padded_shared<[{interval}:+{pad}{second}] {{order = [1, 0], shape = [{rows}, {cols}]}}>"
+                )
+            }
+            1 => {
+                let bytes = 32 << self.below(3);
+                format!(
+                    "#ttg.nvmma_shared<{{swizzlingByteWidth = {bytes}, transposed = {}, elementBitWidth = 16}}>",
+                    self.either()
+                )
+            }
+            _ => {
+                let (vec, per, most) = (1 << self.below(4), 1 << self.below(2), 1 << self.below(4));
+                let order = if self.either() { [1, 0] } else { [0, 1] };
+                format!(
+                    "#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = {order:?}}}>"
+                )
+            }
+        }
+    }
+}
+
+/// Tiles that go from one layout to another, through shared memory that lies in a third: all of it
+/// computes what the text says.
+#[test]
+fn whatever_is_written_computes_what_it_says() {
+    let (mut right, mut refused) = (0, Vec::new());
+    let mut noise = Noise(17);
+    for number in 0..240 {
+        let (arch, lanes) =
+            [("sm_80", 32), ("gfx942", 64), ("sm_90a", 32), ("gfx1100", 32)][number % 4];
+        let (rows, cols) = (16 << noise.below(3), 16 << noise.below(3));
+        let [first, second, third] = [(); 3].map(|()| noise.blocked(lanes));
+        let in_shared = noise.shared(rows, cols);
+        let threads = lanes * 4;
+        let (memref, tile) =
+            (format!("memref<{rows}x{cols}xf16, #gmem>"), format!("tensor<{rows}x{cols}xf16"));
+        let text = format!(
+            "#first = {first}
+#second = {second}
+#third = {third}
+#shared = {in_shared}
+func @f(%x: {memref} {{align = 16}}, %y: {memref} {{align = 16}}) {{threads = {threads}}} {{
+  %s = alloc_tensor {{layout = #shared}} : {tile}, #smem>
+  %a = tiled_load %x[0, 0] : {memref} -> {tile}, #first>
+  %b = convert_layout %a : {tile}, #first> -> {tile}, #second>
+  tiled_store %b, %s : {tile}, #second> -> {tile}, #smem>
+  %c = tiled_load %s : {tile}, #smem> -> {tile}, #third>
+  %d = add %c, %c : {tile}, #first>
+  tiled_store %d, %y[0, 0] : {tile}, #first> -> {memref}
+}}
+"
+        );
+        let made = try_with_kernel(&text, arch, |_, _, kernel| kernel.to_string());
+        match made {
+            Ok(kernel) => {
+                let given = Given { turns: 1, salt: 0, fill: Some(Fill::Small) };
+                let said = Interpreted::with(&text, given).unwrap();
+                run_text(&said, &kernel, &[], arch)
+                    .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+                right += 1;
+            }
+            Err(why) => refused.push(format!("{arch} {rows}x{cols} {in_shared}: {why}\n{text}")),
+        }
+    }
+    println!("{right} right, {} refused", refused.len());
+    assert!(right >= 200, "{right} right");
+    // Rows that are shorter than what nvmma_shared swizzles are none in Triton either; a lane may be
+    // given more than its registers hold.
+    for why in &refused {
+        assert!(why.contains("SpanTooShort") || why.contains("Registers"), "{why}");
+    }
 }
 
 /// What is no layout of the tile, or none that is planned in, is refused with a reason of its own.

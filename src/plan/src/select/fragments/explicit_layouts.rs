@@ -9,6 +9,7 @@ use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
 use crate::select::memory::explicit_layouts;
 use crate::select::planner::{MAX_REGISTERS, Planner};
+use lanebook_ir::attr_names::INSERTED;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::{AxisId, Layout, PostMap};
 use lanebook_tables::OpRole;
@@ -166,6 +167,22 @@ impl Planner<'_, '_, '_, '_> {
         if whole && registers > MAX_REGISTERS {
             return Err(PlanError::Registers { op, registers, most: MAX_REGISTERS });
         }
-        spread(program, value, fragment, unpacked, None, &Unread::default(), self.plan.fragments)
+        let reader = self.placed_operand(op);
+        spread(program, value, fragment, unpacked, reader, &Unread::default(), self.plan.fragments)
+    }
+
+    /// The first operand of an operation on tiles that has a distribution and is not a conversion's
+    /// that was put there: where the result has another one, the two meet there.
+    fn placed_operand(&self, op: Op) -> Option<(Op, u8)> {
+        let program = self.program;
+        let made_of_it = !matches!(program.role(op), OpRole::For | OpRole::Function);
+        let placed = |value: Value| {
+            program.constant(value).is_none()
+                && is_register_tile(program, value)
+                && self.plan.fragment_of(value).is_some()
+                && !program.def_op(value).is_some_and(|def| program.has_attr(def, INSERTED))
+        };
+        let number = program.operands(op).position(placed).filter(|_| made_of_it)?;
+        Some((op, u8::try_from(number).ok()?))
     }
 }

@@ -49,7 +49,11 @@ impl InsertedConversions {
             // What no instruction stores as it is distributed may be distributed in another way
             // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
-                OpRole::Store | OpRole::Atomic if !self.made(program, program.operand(op, 0)) => {
+                // A tile whose layout is written is another one behind a conversion.
+                OpRole::Store | OpRole::Atomic
+                    if !self.made(program, program.operand(op, 0))
+                        || program.operand(op, 0).is_some_and(|tile| has_layout(program, tile)) =>
+                {
                     (op, 0)
                 }
                 OpRole::Load if is_led_load(program, op) => {
@@ -59,7 +63,9 @@ impl InsertedConversions {
                     }
                 }
                 // Nor need what memory holds be distributed by the load as its readers want it.
-                OpRole::Load if !self.is_converted(program, op) => (op, RESULT),
+                OpRole::Load if !self.is_converted(program, op) || is_written(program, op) => {
+                    (op, RESULT)
+                }
                 _ => return false,
             },
             _ => return false,
@@ -206,8 +212,11 @@ impl InsertedConversions {
 
 /// Whether the program writes the layout of an operation's result.
 fn is_written(program: &Program<'_, '_>, op: Op) -> bool {
-    let result = program.result(op, 0);
-    result.is_some_and(|tile| program.type_of(tile).encoding != TileEncoding::None)
+    program.result(op, 0).is_some_and(|tile| has_layout(program, tile))
+}
+
+fn has_layout(program: &Program<'_, '_>, tile: Value) -> bool {
+    program.type_of(tile).encoding != TileEncoding::None
 }
 
 /// Whether an operation is a load of which a tile says what it touches.
