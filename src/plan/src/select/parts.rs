@@ -8,7 +8,7 @@
 
 use crate::data::{PlanError, Unparted};
 use crate::select::before::Before;
-use lanebook_ir::{Op, Program, Type, Value};
+use lanebook_ir::{Op, Program, TileEncoding, Type, Value};
 use lanebook_tables::OpRole;
 use lanebook_tile::shaping::TilePart;
 
@@ -40,9 +40,11 @@ impl Extent {
 }
 
 /// Whether an operation can stay what it is: its part is some of each lane's registers, unless the
-/// distribution of its tile makes it another.
+/// distribution of its tile makes it another. What it makes under a written layout is converted to
+/// that.
 pub(crate) fn is_of_registers(program: &Program<'_, '_>, op: Op) -> bool {
-    TilePart::of(program, op).is_some()
+    let plain = |value: Value| program.type_of(value).encoding == TileEncoding::None;
+    TilePart::of(program, op).is_some_and(|own| plain(own.put.unwrap_or(own.part)))
 }
 
 /// Whether something reads what an operation makes.
