@@ -370,17 +370,20 @@ pub enum AtomicOp {
     Or,
     /// The bits that one of them has.
     Xor,
+    /// The one that is moved.
+    Exch,
 }
 
 impl AtomicOp {
     /// Every one, and how tables and programs spell it.
-    pub const NAMES: [(AtomicOp, &str); 6] = [
+    pub const NAMES: [(AtomicOp, &str); 7] = [
         (AtomicOp::Add, "add"),
         (AtomicOp::Min, "min"),
         (AtomicOp::Max, "max"),
         (AtomicOp::And, "and"),
         (AtomicOp::Or, "or"),
         (AtomicOp::Xor, "xor"),
+        (AtomicOp::Exch, "exch"),
     ];
 
     /// The one that a word names.

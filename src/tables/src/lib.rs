@@ -148,7 +148,7 @@
 //! let with_bits = Capability::ProductOf { operand: Factor::A, bits: 16 };
 //! assert!(arch.dispatch(with_bits).iter().all(|id| TABLES.atom(*id).is_some_and(|atom| atom.matrix.is_some())));
 //! assert!(!arch.dispatch(Capability::Atomic { op: AtomicOp::named("add").unwrap(), dtype: f32 }).is_empty());
-//! assert_eq!((AtomicOp::NAMES.len(), AtomicOp::Max.name()), (6, "max"));
+//! assert_eq!((AtomicOp::NAMES.len(), AtomicOp::Max.name()), (7, "max"));
 //! assert!(OpWord::STEPS.iter().any(|(_, word)| *word == OpWord::Pack));
 //! let [vector, scalar] = [0, 1].map(lanebook::tables::ClassId);
 //! let add = |second| Capability::Index { op: IndexOp::Add, class: vector, from: vector, registers: 1, second };

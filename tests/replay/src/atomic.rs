@@ -11,6 +11,7 @@ pub(crate) enum Combine {
     And,
     Or,
     Xor,
+    Exch,
 }
 
 /// What a word is.
@@ -22,6 +23,10 @@ pub(crate) enum Word {
     /// Two of 16 bits.
     F16x2,
     Bf16x2,
+    /// Of 64 bits.
+    Unsigned64,
+    Signed64,
+    F64,
 }
 
 /// An atomic operation.
@@ -41,14 +46,43 @@ impl Atomic {
             "and" => Combine::And,
             "or" => Combine::Or,
             "xor" => Combine::Xor,
+            "exch" => Combine::Exch,
             _ => return None,
         };
-        let is_whole = matches!(word, Word::Unsigned | Word::Signed);
+        use Word::{Signed, Signed64, Unsigned, Unsigned64};
+        let is_whole = matches!(word, Unsigned | Signed | Unsigned64 | Signed64);
         (is_whole || op == Combine::Add).then_some(Self { op, word })
     }
 
+    /// Bytes of a word.
+    pub fn bytes(self) -> u32 {
+        if matches!(self.word, Word::Unsigned64 | Word::Signed64 | Word::F64) { 8 } else { 4 }
+    }
+
     /// What stands in memory afterwards.
-    pub fn of(self, old: u32, moved: u32) -> u32 {
+    pub fn of(self, old: u64, moved: u64) -> u64 {
+        if self.bytes() == 8 {
+            return self.of_wide(old, moved);
+        }
+        self.of_word(old as u32, moved as u32).into()
+    }
+
+    fn of_wide(self, old: u64, moved: u64) -> u64 {
+        match (self.op, self.word) {
+            (_, Word::F64) => (f64::from_bits(old) + f64::from_bits(moved)).to_bits(),
+            (Combine::Add, _) => old.wrapping_add(moved),
+            (Combine::And, _) => old & moved,
+            (Combine::Or, _) => old | moved,
+            (Combine::Xor, _) => old ^ moved,
+            (Combine::Exch, _) => moved,
+            (Combine::Min, Word::Signed64) => (old as i64).min(moved as i64) as u64,
+            (Combine::Max, Word::Signed64) => (old as i64).max(moved as i64) as u64,
+            (Combine::Min, _) => old.min(moved),
+            (Combine::Max, _) => old.max(moved),
+        }
+    }
+
+    fn of_word(self, old: u32, moved: u32) -> u32 {
         let halves = |sum: fn(u16, u16) -> u16| {
             let low = sum(old as u16, moved as u16);
             let high = sum((old >> 16) as u16, (moved >> 16) as u16);
@@ -62,6 +96,7 @@ impl Atomic {
             (Combine::And, _) => old & moved,
             (Combine::Or, _) => old | moved,
             (Combine::Xor, _) => old ^ moved,
+            (Combine::Exch, _) => moved,
             (Combine::Min, Word::Signed) => (old as i32).min(moved as i32) as u32,
             (Combine::Max, Word::Signed) => (old as i32).max(moved as i32) as u32,
             (Combine::Min, _) => old.min(moved),

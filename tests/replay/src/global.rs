@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::atomic::Combine;
 use crate::fault::{Clash, FaultKind};
 use crate::memory::Memory;
 use crate::shared::Shared;
@@ -34,11 +35,11 @@ struct Touch {
     line: u32,
     /// 0: nobody touched it.
     step: u64,
-    /// An atomic operation: others need no order with it.
-    atomic: bool,
+    /// An atomic operation: others that do the same need no order with it.
+    atomic: Option<Combine>,
 }
 
-const NOBODY: Touch = Touch { thread: 0, time: 0, line: 0, step: 0, atomic: false };
+const NOBODY: Touch = Touch { thread: 0, time: 0, line: 0, step: 0, atomic: None };
 
 struct Page {
     writes: Vec<Touch>,
@@ -137,7 +138,7 @@ impl Global {
             for read in &mut page.reads[index].1[first..last] {
                 let again = read.step != 0 && read.time == time && read.thread != by.thread;
                 let thread = if again { MANY } else { by.thread };
-                *read = Touch { thread, time, line: by.line, step: by.step, atomic: false };
+                *read = Touch { thread, time, line: by.line, step: by.step, atomic: None };
             }
         }
     }
@@ -153,7 +154,7 @@ impl Global {
     ) -> Result<(), Clash> {
         self.check_read(shared, by, address, len)?;
         let touch =
-            Touch { thread: by.thread, time: 0, line: by.line, step: by.step, atomic: false };
+            Touch { thread: by.thread, time: 0, line: by.line, step: by.step, atomic: None };
         for (number, first, last) in pages(address, len) {
             for open in &mut self.page(number).open[first..last] {
                 *open = (open.0 + 1, touch);
@@ -194,7 +195,7 @@ impl Global {
         shared: &Shared,
         memory: &Memory,
         by: By,
-        (address, data, record, atomic): (u64, &[u8], bool, bool),
+        (address, data, record, atomic): (u64, &[u8], bool, Option<Combine>),
     ) -> Result<(), Clash> {
         let time = shared.time(by.thread);
         let now = Touch { thread: by.thread, time, line: by.line, step: by.step, atomic };
@@ -227,7 +228,8 @@ impl Global {
                     if is_over(shared, write, 0, by.thread) && !apart {
                         continue;
                     }
-                    let is_free = atomic && write.atomic || same && write.line == by.line;
+                    let is_alike = atomic.is_some() && atomic == write.atomic;
+                    let is_free = is_alike || same && write.line == by.line;
                     if !is_free {
                         let kind = FaultKind::RaceWriteAfterWrite;
                         return Err(race(kind, "written", "wrote", write, at, by));

@@ -167,7 +167,7 @@ impl World<'_, '_> {
     ) -> Result<(), Clash> {
         self.memory.check(address, data.len()).map_err(|c| c.by(thread))?;
         let by = self.by(thread, line);
-        self.global.write(&self.shared, self.memory, by, (address, data, !by_unit, false))?;
+        self.global.write(&self.shared, self.memory, by, (address, data, !by_unit, None))?;
         self.memory.write(address, data)
     }
 
@@ -176,14 +176,16 @@ impl World<'_, '_> {
         &mut self,
         (thread, line): (u32, u32),
         address: u64,
-        moved: u32,
+        moved: u64,
         how: Atomic,
     ) -> Result<(), Clash> {
-        let (mut old, mut tags) = ([0; 4], [0; 2]);
-        self.memory.read(address, &mut old, &mut tags).map_err(|c| c.by(thread))?;
-        let new = how.of(u32::from_le_bytes(old), moved).to_le_bytes();
-        let by = self.by(thread, line);
-        self.global.write(&self.shared, self.memory, by, (address, &new, true, true))?;
-        self.memory.write(address, &new)
+        let bytes = how.bytes() as usize;
+        let (mut old, mut tags) = ([0; 8], [0; 4]);
+        let (given, given_tags) = (&mut old[..bytes], &mut tags[..bytes / 2]);
+        self.memory.read(address, given, given_tags).map_err(|c| c.by(thread))?;
+        let new = how.of(u64::from_le_bytes(old), moved).to_le_bytes();
+        let (new, by) = (&new[..bytes], self.by(thread, line));
+        self.global.write(&self.shared, self.memory, by, (address, new, true, Some(how.op)))?;
+        self.memory.write(address, new)
     }
 }

@@ -462,8 +462,15 @@ impl LowerContext<'_, '_, '_, '_> {
         part: Slot,
         operand: &lanebook_tables::Operand<'_>,
     ) -> Result<Slot, EmitError> {
-        let Slot::Reg { class, count, first } = part else { return Ok(part) };
-        self.suited(op, Reg { class: ClassId(u16::from(class)), count, first }, operand).map(slot)
+        match part {
+            Slot::Reg { class, count, first } => {
+                let class = ClassId(u16::from(class));
+                self.taken(op, Reg { class, count, first }, operand).map(slot)
+            }
+            // Halves that lie apart are in no register that holds both.
+            Slot::Spread { class, .. } if !fits(class, operand) => Err(EmitError::Unplanned(op)),
+            part => Ok(part),
+        }
     }
 
     /// Keeps an instance to the bounds of its memref: what guards it, or its size among `args`.
@@ -605,6 +612,12 @@ fn plain_immediates(atom: &Atom<'_>) -> [Slot; crate::step::MAX_ARGS] {
         }
     }
     args
+}
+
+/// Whether an operand takes registers of a class.
+fn fits(class: u8, operand: &lanebook_tables::Operand<'_>) -> bool {
+    let class = ClassId(u16::from(class));
+    operand.class == class || operand.also.contains(&class)
 }
 
 /// What the offset of an instance's second places holds: their address registers are those of its

@@ -104,8 +104,7 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(copy)
     }
 
-    /// The same for an operand of a product, whose class may have registers that hold two of the
-    /// tile's.
+    /// The same for an operand whose class may have registers that hold two of the tile's.
     pub(crate) fn taken(
         &mut self,
         op: Op,
@@ -196,6 +195,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let operand_class = |atom: lanebook_tables::AtomId, k: u8| {
             tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class)
         };
+        let classes = self.machine.isa.classes;
+        let holds_tiles =
+            |class: ClassId| classes.get(class.index()).is_some_and(|c| c.bits <= TILE_BITS);
         for p in self.plan.products.iter() {
             let s = p.product.shape;
             let (a, b) = if p.product.swapped { (s.b, s.a) } else { (s.a, s.b) };
@@ -203,12 +205,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if let End::Registers(index) = end
                     && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
                     && let Some(class) = operand_class(p.product.atom, number)
-                    && self
-                        .machine
-                        .isa
-                        .classes
-                        .get(class.index())
-                        .is_some_and(|c| c.bits <= TILE_BITS)
+                    && holds_tiles(class)
                 {
                     return Ok(class);
                 }
@@ -219,6 +216,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if let End::Registers(k) = end
                     && self.plan.fragments.get(usize::from(k)).is_some_and(|f| f.value == value)
                     && let Some(class) = register_class(tables.atom(m.atom))
+                    && holds_tiles(class)
                 {
                     return Ok(class);
                 }

@@ -205,6 +205,31 @@ fn combined(element: &str) -> &'static [&'static str] {
     }
 }
 
+/// All of them.
+fn combined_in_all(element: &str) -> &'static [&'static str] {
+    match element {
+        "f16" | "bf16" => &["add"],
+        "f32" | "f64" => &["add", "exch"],
+        _ => &["add", "min", "max", "and", "or", "xor", "exch"],
+    }
+}
+
+/// Tiles of any type that atomic operations take, combined with tensors in any way.
+pub(super) fn atomics(g: &mut Generator) {
+    let element = g.choices.of(&["i64", "u64", "f64", "i32", "u32", "f32", "i64", "f64", "f16"]);
+    let ty = match g.choices.below(4) {
+        0 => Type { shape: vec![g.choices.of(&[64, 16, 256, 96])], element },
+        _ => Type::of(g.choices.of(&[8, 16, 32, 64]), g.choices.of(&[16, 32, 64, 40]), element),
+    };
+    for _ in 0..1 + g.choices.below(2) {
+        let value = match g.choices.below(3) {
+            0 => g.load(&ty),
+            _ => taken(g, &ty),
+        };
+        combine(g, value, combined_in_all(element));
+    }
+}
+
 /// Combines a tile with a tensor: where it is, or where indices say, which may be the same place
 /// for several elements.
 fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
@@ -215,9 +240,12 @@ fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
         let mask = Some(mask(g, &ty, &ends));
         return g.push(Statement::StoreSome { value, to, index: None, mask, kind });
     }
-    let to = tensor(g, &ty, false);
+    // Of exchanges that meet nothing is known.
+    let is_apart = kind == Some("exch");
+    let to = tensor(g, &ty, is_apart);
     let index = match g.choices.below(4) {
         0 => None,
+        _ if is_apart => Some((distinct(g, &ty, &to), to.axis)),
         _ => Some((index(g, &ty, &to), to.axis)),
     };
     if index.is_none() {

@@ -8,7 +8,7 @@ use super::elements::elements;
 use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
-use super::indices::indices;
+use super::indices::{atomics, indices};
 use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
@@ -27,7 +27,7 @@ use super::whole::whole;
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 37] = [
+pub const KINDS: [(&str, Make); 38] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -65,6 +65,7 @@ pub const KINDS: [(&str, Make); 37] = [
     (RECURRENCES, recurrences),
     ("ranks", ranks),
     ("elements", elements),
+    ("atomics", atomics),
 ];
 
 /// A program of a kind.

@@ -21,16 +21,23 @@ impl Sum {
     fn item(&self, element: Element) -> Item {
         let value: f64 = self.of.iter().sum();
         let magnitude: f64 = self.of.iter().map(|v| v.abs()).sum();
+        // In some order it is beyond the greatest number on the way, and what is added there is not
+        // seen, or is no number with it.
+        let finite: f64 = self.of.iter().filter(|v| v.is_finite()).map(|v| v.abs()).sum();
+        if !element.decode(element.encode(finite)).is_finite() {
+            return Item { bits: element.encode(value), sure: Sure::Free };
+        }
         let lowest = lowest_bit(&self.of);
         let is_exact = self.error == 0.0
             && lowest.is_some_and(|low| {
                 magnitude == 0.0
                     || magnitude / 2f64.powi(low.max(-1000)) < 2f64.powi(element.precision())
             });
-        // Numbers of f32 below the least normal one may count as zeros.
-        let is_tiny =
-            element == Element::F32 && lowest.is_some_and(|low| low < -126 && magnitude > 0.0);
-        let flushed = if is_tiny { self.of.len() as f64 * 2f64.powi(-126) } else { 0.0 };
+        // Numbers of f32 and f64 below the least normal one may count as zeros.
+        let least = if element == Element::F64 { -1022 } else { -126 };
+        let is_flushed = matches!(element, Element::F32 | Element::F64);
+        let is_tiny = is_flushed && lowest.is_some_and(|low| low < least && magnitude > 0.0);
+        let flushed = if is_tiny { self.of.len() as f64 * 2f64.powi(least) } else { 0.0 };
         if is_exact && !is_tiny {
             let item = Item::exact(element.encode(value));
             return if value == 0.0 { Item { sure: Sure::Near(0.0), ..item } } else { item };
@@ -40,7 +47,31 @@ impl Sum {
     }
 }
 
+/// Who combined an element last.
+#[derive(Clone, Debug)]
+pub struct Combined {
+    block: [u32; 3],
+    /// Tells statements that are carried out apart.
+    here: u64,
+    kind: String,
+    /// Nothing said once which came first.
+    is_free: bool,
+}
+
+impl Combined {
+    /// Whether it matters which of two came first, and nothing says it.
+    fn meets(&self, other: &Self) -> bool {
+        let is_together = self.block != other.block || self.here == other.here;
+        self.is_free || is_together && (self.kind != other.kind || self.kind == "exch")
+    }
+}
+
 impl Machine<'_> {
+    fn next_combined(&mut self) -> u64 {
+        self.program.combined += 1;
+        self.program.combined
+    }
+
     /// Combines a tile with a tensor.
     pub(super) fn combine(
         &mut self,
@@ -52,6 +83,7 @@ impl Machine<'_> {
     ) -> Said<()> {
         let corner = self.place(operand)?.ok_or("an atomic operation on what is no tensor")?;
         let reached = self.reach(&corner, &tile.shape, mask, indices)?;
+        let (block, here) = (self.block, self.next_combined());
         let global = &mut self.program.globals[corner.0];
         global.is_result = true;
         global.is_read = true;
@@ -61,12 +93,19 @@ impl Machine<'_> {
         for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
             let Some(at) = *at else { continue };
             let is_told = mask.is_none_or(|mask| mask.items[i].sure == Sure::Bits);
+            // Of exchanges, and of unlike operations of several blocks, the last one is not known.
+            let mut by = Combined { block, here, kind: kind.to_string(), is_free: false };
+            by.is_free = global.combined.get(&at).is_some_and(|before| before.meets(&by));
+            let is_free = by.is_free;
+            global.combined.insert(at, by);
             let new = match global.element.is_whole() {
+                _ if kind == "exch" => *item,
                 true => whole(kind, global.element, global.items[at], *item)?,
                 false if kind == "add" => summed(global, at, *item),
                 false => return Err(format!("an atomic {kind} of floats")),
             };
-            global.items[at] = if is_told { new } else { Item { sure: Sure::Free, ..new } };
+            let is_known = is_told && !is_free;
+            global.items[at] = if is_known { new } else { Item { sure: Sure::Free, ..new } };
         }
         Ok(())
     }
@@ -90,22 +129,24 @@ fn summed(global: &mut Global, at: usize, item: Item) -> Item {
 }
 
 fn whole(kind: &str, element: Element, a: Item, b: Item) -> Said<Item> {
-    let Element::Whole { bits: 32, signed } = element else {
+    let Element::Whole { bits: width @ (32 | 64), signed } = element else {
         return Err("an atomic operation on such numbers".to_string());
     };
-    let (x, y) = (a.bits as u32, b.bits as u32);
+    // With the sign above.
+    let wide = |bits: u64| if signed { ((bits << (64 - width)) as i64) >> (64 - width) } else { 0 };
+    let (x, y) = (a.bits, b.bits);
     let new = match (kind, signed) {
         ("add", _) => x.wrapping_add(y),
         ("and", _) => x & y,
         ("or", _) => x | y,
         ("xor", _) => x ^ y,
-        ("min", true) => (x as i32).min(y as i32) as u32,
-        ("max", true) => (x as i32).max(y as i32) as u32,
+        ("min", true) => wide(x).min(wide(y)) as u64,
+        ("max", true) => wide(x).max(wide(y)) as u64,
         ("min", false) => x.min(y),
         ("max", false) => x.max(y),
         _ => return Err(format!("an atomic {kind}")),
     };
     let is_known = a.sure == Sure::Bits && b.sure == Sure::Bits;
     let sure = if is_known { Sure::Bits } else { Sure::Free };
-    Ok(Item { bits: u64::from(new), sure })
+    Ok(Item { bits: new & (u64::MAX >> (64 - width)), sure })
 }

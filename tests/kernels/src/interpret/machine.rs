@@ -25,7 +25,7 @@ pub(super) struct Machine<'p> {
     /// Extents grow to what is reached; nothing is computed.
     pub(super) measuring: bool,
     /// The block's number.
-    block: [u32; 3],
+    pub(super) block: [u32; 3],
     /// The fewest turns of a loop whose bound is computed.
     pub(super) fewest: Option<u32>,
     pub(super) values: BTreeMap<String, Value>,

@@ -72,6 +72,8 @@ pub struct Global {
     pub items: Vec<Item>,
     /// Sums of floats in no order, by the element's number.
     sums: BTreeMap<usize, atomic::Sum>,
+    /// Who combined elements last, by the element's number.
+    combined: BTreeMap<usize, atomic::Combined>,
     /// Whether the program stores to it.
     pub is_result: bool,
     /// Whether the program loads from it.
@@ -109,6 +111,8 @@ pub struct Interpreted {
     /// How the machine's matrix units compute.
     pub unit: UnitArithmetic,
     body: Vec<String>,
+    /// Atomic operations that were carried out.
+    combined: u64,
 }
 
 /// Operations that add up many elements, or whose results are near what they should be.
@@ -195,6 +199,7 @@ impl Interpreted {
                     items: Vec::new(),
                     is_result: false,
                     sums: BTreeMap::new(),
+                    combined: BTreeMap::new(),
                     is_read: false,
                     before: indices.len(),
                 });
@@ -223,6 +228,7 @@ impl Interpreted {
             is_bounded: false,
             unit: UnitArithmetic::default(),
             body,
+            combined: 0,
         };
         out.bound_loops(given.turns);
         out.choose_grid(said_grid, given)?;

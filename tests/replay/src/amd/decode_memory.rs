@@ -187,7 +187,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     }))
 }
 
-/// `global_atomic_*` that answers nothing, of words of 32 bits.
+/// `global_atomic_*` that answers nothing, of words of 32 and 64 bits.
 fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     // From RDNA3 on names end with the type.
     let is_typed = gfx.is_rdna() && gfx != Gfx::Rdna2;
@@ -200,6 +200,22 @@ fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         ("and" | "or" | "xor", false) => Atomic::new(name, Word::Unsigned),
         ("and_b32" | "or_b32" | "xor_b32", true) => {
             Atomic::new(name.trim_end_matches("_b32"), Word::Unsigned)
+        }
+        ("swap", false) | ("swap_b32", true) => Atomic::new("exch", Word::Unsigned),
+        ("swap_x2", false) | ("swap_b64", true) => Atomic::new("exch", Word::Unsigned64),
+        ("add_x2", false) | ("add_u64", true) => Atomic::new("add", Word::Unsigned64),
+        ("smin_x2", false) | ("min_i64", true) => Atomic::new("min", Word::Signed64),
+        ("umin_x2", false) | ("min_u64", true) => Atomic::new("min", Word::Unsigned64),
+        ("smax_x2", false) | ("max_i64", true) => Atomic::new("max", Word::Signed64),
+        ("umax_x2", false) | ("max_u64", true) => Atomic::new("max", Word::Unsigned64),
+        ("and_x2" | "or_x2" | "xor_x2", false) => {
+            Atomic::new(name.trim_end_matches("_x2"), Word::Unsigned64)
+        }
+        ("and_b64" | "or_b64" | "xor_b64", true) => {
+            Atomic::new(name.trim_end_matches("_b64"), Word::Unsigned64)
+        }
+        ("add_f64", _) if gfx.is_gfx125() || !gfx.is_rdna() && gfx >= Gfx::Gfx90a => {
+            Atomic::new("add", Word::F64)
         }
         ("add_f32", _) if gfx != Gfx::Rdna2 => Atomic::new("add", Word::F32),
         ("pk_add_f16", _) if !gfx.is_rdna() || gfx.is_gfx12() => Atomic::new("add", Word::F16x2),
@@ -223,9 +239,9 @@ fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         lds_at: None,
         transpose: None,
         atomic: Some(how),
-        bytes: 4,
+        bytes: how.bytes(),
         part: Part::Words,
-        data: vreg(&o[1], 1)?,
+        data: vreg(&o[1], if how.bytes() == 8 { 2 } else { 1 })?,
         place: flat_place(&o[0], &o[2])?,
         offset: modifier(line, "offset")?.unwrap_or(0),
     }))

@@ -130,7 +130,9 @@ impl Wave {
         for lane in self.lanes() {
             let thread = self.thread(lane);
             let address = self.vector_address(f, resource, lane)?;
-            aligned(address, f.bytes.min(4)).map_err(|c| c.by(thread))?;
+            // Atomic operations want the whole word in place.
+            let unit = f.atomic.map_or(f.bytes.min(4), |how| how.bytes());
+            aligned(address, unit).map_err(|c| c.by(thread))?;
             let limit = resource.map_or(u64::MAX, |r| r.base.saturating_add(r.records));
             if f.store {
                 let (mut data, mut tags) = (Vec::new(), Vec::new());
@@ -142,8 +144,9 @@ impl Wave {
                         &mut tags,
                     );
                 }
-                if let (Some(how), &[a, b, c, d]) = (f.atomic, data.as_slice()) {
-                    let moved = u32::from_le_bytes([a, b, c, d]);
+                if let Some(how) = f.atomic {
+                    let words = data.iter().rev();
+                    let moved = words.fold(0, |word, byte| word << 8 | u64::from(*byte));
                     m.world.atomic((thread, self.line), address, moved, how)?;
                     trace.push((thread, address));
                     continue;
@@ -310,7 +313,9 @@ impl Wave {
         for lane in self.lanes() {
             let thread = self.thread(lane);
             let address = self.vector_address(f, resource, lane)?;
-            aligned(address, f.bytes.min(4)).map_err(|c| c.by(thread))?;
+            // Atomic operations want the whole word in place.
+            let unit = f.atomic.map_or(f.bytes.min(4), |how| how.bytes());
+            aligned(address, unit).map_err(|c| c.by(thread))?;
             let limit = resource.map_or(u64::MAX, |r| r.base.saturating_add(r.records));
             let (mut data, mut tags) = self.fetch(m, (thread, address), f.bytes, limit)?;
             if f.bytes < 4 {

@@ -60,7 +60,7 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     Ok(Op::St { space, ty, src, addr: addr(&o[0])? })
 }
 
-/// `red` on global memory, of words of 32 bits.
+/// `red` on global memory, of words of 32 and 64 bits.
 pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=2)?;
     w.require("global")?;
@@ -70,6 +70,10 @@ pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let kept = w.take("noftz");
     let word = w.pick(|x| match x {
         "b32" if is_bits => Some(Word::Unsigned),
+        "b64" if is_bits => Some(Word::Unsigned64),
+        "u64" if !is_bits => Some(Word::Unsigned64),
+        "s64" if !is_bits && op != "add" => Some(Word::Signed64),
+        "f64" if !kept => Some(Word::F64),
         "u32" if !is_bits => Some(Word::Unsigned),
         "s32" if !is_bits => Some(Word::Signed),
         "f32" if !kept => Some(Word::F32),
@@ -80,6 +84,24 @@ pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let how = word.and_then(|word| Atomic::new(op, word));
     let how = how.ok_or_else(|| "no such atomic operation".to_string())?;
     Ok(Op::Red { how, src: src(&o[1])?, addr: addr(&o[0])? })
+}
+
+/// `atom.exch` on global memory whose answer nobody takes.
+pub(super) fn exchange(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 3..=3)?;
+    w.require("global")?;
+    w.require("exch")?;
+    let word = w.pick(|x| match x {
+        "b32" => Some(Word::Unsigned),
+        "b64" => Some(Word::Unsigned64),
+        _ => None,
+    });
+    let how = word.and_then(|word| Atomic::new("exch", word));
+    let how = how.ok_or_else(|| "no such exchange".to_string())?;
+    match o[0] {
+        Operand::Sink => Ok(Op::Red { how, src: src(&o[2])?, addr: addr(&o[1])? }),
+        _ => Err("an atomic operation that answers".to_string()),
+    }
 }
 
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {

@@ -177,7 +177,8 @@ impl Warp {
         Ok(())
     }
 
-    /// `red`: a word of each lane is combined with one of global memory.
+    /// `red`, `atom` that answers nothing: a word of each lane is combined with one of global
+    /// memory.
     pub(super) fn reduce(
         &mut self,
         m: &mut Machine<'_, '_>,
@@ -186,19 +187,19 @@ impl Warp {
         addr: Addr,
         on: u32,
     ) -> Run<()> {
-        let line = self.site(m).line;
+        let (line, bytes) = (self.site(m).line, how.bytes());
         let mut trace = Vec::new();
         for lane in lanes(on) {
             let thread = self.thread(lane);
             let (space, address) = resolve(Where::Global, self.address(m, lane, addr)?);
-            aligned(address, 4).map_err(|c| c.by(thread))?;
+            aligned(address, bytes).map_err(|c| c.by(thread))?;
             assert_eq!(space, Space::Global, "`red` names its space");
-            let moved = self.get(m, lane, src)?.value as u32;
-            m.check_stored(thread, address, 4, true)?;
+            let moved = self.get(m, lane, src)?.value;
+            m.check_stored(thread, address, bytes.into(), true)?;
             m.world.atomic((thread, line), address, moved, how)?;
             trace.push((thread, address));
         }
-        m.world.recorder.access(self.site(m), Space::Global, true, 4, trace);
+        m.world.recorder.access(self.site(m), Space::Global, true, bytes, trace);
         Ok(())
     }
 
