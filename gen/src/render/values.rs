@@ -125,7 +125,7 @@ structs! {
     Source<'_> { key, title }
     Dtype<'_> { name, bits, held, kind, format }
     FloatFormat { signed, exponent, fraction, bias, specials, zero }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, same_bits, index }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, same_bits, index, tiles }
     Sequence<'_> { op, from, to, ulp, steps }
     SequenceStep<'_> { op, from, to, operands }
     Rules<'_> { rules, names, docs, sets, passes, phases }

@@ -55,6 +55,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         truth: op.entry.truth,
         same_bits: op.entry.same_bits,
         index: op.index,
+        tiles: op.entry.tiles.as_ref().map_or("", |name| text(&name.value)),
     }));
     RulePart {
         ops,

@@ -153,7 +153,30 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
             });
         }
     }
+    for entry in ops.list.iter().map(|op| &op.entry) {
+        tiles(&ops, entry, diags);
+    }
     ops
+}
+
+/// What does to tiles what an operation does to indices is one element by element, or several whose
+/// names differ in a relation.
+fn tiles(ops: &Ops, entry: &OpEntry, diags: &mut Diagnostics) {
+    let Some(wanted) = &entry.tiles else { return };
+    let (first, last) = wanted.value.split_once('*').unwrap_or((&wanted.value, ""));
+    let is_meant = |op: &Op| {
+        let name = &op.entry.name.value;
+        let named = match wanted.value.contains('*') {
+            true => name.starts_with(first) && name.ends_with(last),
+            false => *name == wanted.value,
+        };
+        named && op.role == OpRole::Elementwise
+    };
+    if !ops.list.iter().any(is_meant) {
+        let message = format!("no operation element by element is `{}`", wanted.value);
+        let help = "the name of one of role Elementwise, with `*` for a relation of its name";
+        diags.push(Diagnostic::at(wanted.span, message).help(help));
+    }
 }
 
 /// The operations of compiled tables, as if they were written in a file.
@@ -179,6 +202,7 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             truth: decl.truth,
             same_bits: decl.same_bits,
             index: None,
+            tiles: (!decl.tiles.is_empty()).then(|| at(decl.tiles.to_string(), span)),
             doc: String::new(),
         };
         let number = ops.list.len();

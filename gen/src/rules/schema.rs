@@ -81,6 +81,9 @@ pub struct OpEntry {
     pub same_bits: bool,
     #[serde(default)]
     pub index: Option<Spanned<Bare>>,
+    /// Of an operation on indices, the one that does it to tiles.
+    #[serde(default)]
+    pub tiles: Option<Name>,
     pub doc: String,
 }
 

@@ -287,4 +287,7 @@ pub struct OpDecl<'a> {
     pub same_bits: bool,
     /// What it computes, if it is an operation on indices that `compile` knows.
     pub index: Option<IndexWord>,
+    /// Of an operation on indices, the one that does it to tiles, element by element; `*` stands
+    /// for the relation. Nothing: there is none.
+    pub tiles: &'a str,
 }

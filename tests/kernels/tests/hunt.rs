@@ -37,6 +37,9 @@ const STAGES: &str = "stages";
 /// The kind of arithmetic on elements of any type, alike.
 const ELEMENTS: &str = "elements";
 
+/// The kind of quotients of whole numbers, alike.
+const QUOTIENTS: &str = "quotients";
+
 /// The kind of atomic operations on elements of any type, alike.
 const ATOMICS: &str = "atomics";
 
@@ -84,6 +87,11 @@ fn random_atomics_are_right() {
 }
 
 #[test]
+fn random_quotients_are_right() {
+    of_kind(QUOTIENTS, (6, 30), &["sm_80", "gfx942", "gfx1100"], 55);
+}
+
+#[test]
 fn random_nests_are_right() {
     of_kind(NESTS, (18, 40), &["sm_80", "gfx942", "gfx1100", "sm_90a"], 60);
 }
@@ -91,7 +99,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 5;
+    let count = KINDS.len() - 6;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -107,7 +115,7 @@ fn programs_from(first: usize, count: usize) -> usize {
         kinds: KINDS
             .iter()
             .map(|(kind, _)| kind.to_string())
-            .filter(|k| ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS].contains(&k.as_str()))
+            .filter(|k| ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS].contains(&k.as_str()))
             .collect(),
         seconds: None,
         assemble: true,

@@ -8,6 +8,7 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::data::ValueData;
 use crate::edit::edit_ops::Edit;
+use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
@@ -68,6 +69,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     checked?;
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
+    compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;
     follow_pointers(program, kernel)?;
     count_loops(program, kernel)?;

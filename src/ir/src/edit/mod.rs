@@ -7,6 +7,7 @@ pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
+pub(crate) mod on_tiles;
 pub(crate) mod permute;
 pub(crate) mod pointers;
 pub(crate) mod ranks;

@@ -22,12 +22,12 @@ use super::revisit::revisit;
 use super::spread::spread;
 use super::stages::stages;
 use super::turns::turns;
-use super::whole::whole;
+use super::whole::{quotients, whole};
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 38] = [
+pub const KINDS: [(&str, Make); 39] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -66,6 +66,7 @@ pub const KINDS: [(&str, Make); 38] = [
     ("ranks", ranks),
     ("elements", elements),
     ("atomics", atomics),
+    ("quotients", quotients),
 ];
 
 /// A program of a kind.

@@ -25,6 +25,37 @@ const PAIRS: [&str; 16] = [
     "arith.shrsi",
     "tt.mulhiui",
 ];
+const QUOTIENTS: [&str; 4] = ["divsi", "divui", "remsi", "remui"];
+
+/// Quotients and remainders, by what is loaded, by small numbers, by one number, of what was made.
+pub(super) fn quotients(g: &mut Generator) {
+    let ty = Type::of(
+        g.choices.of(&[16, 32, 48, 8]),
+        g.choices.of(&[32, 64, 96, 16, 40]),
+        g.choices.of(&WHOLE),
+    );
+    let mut all = vec![g.load(&ty), g.load(&ty)];
+    for _ in 0..1 + g.choices.below(3) {
+        let (a, b) = (g.choices.of(&all), g.choices.of(&all));
+        let by = match g.choices.below(4) {
+            0 => {
+                let number = g.choices.of(&["1", "2", "3", "7", "10", "100", "127"]);
+                g.constant(ty.clone(), number)
+            }
+            1 => {
+                let (low, one) = (g.constant(ty.clone(), "15"), g.constant(ty.clone(), "1"));
+                let few = g.op("arith.andi", vec![b, low], ty.clone(), "");
+                g.op("add", vec![few, one], ty.clone(), "")
+            }
+            _ => b,
+        };
+        let name = g.choices.of(&QUOTIENTS);
+        let new = g.op(name, vec![a, by], ty.clone(), "");
+        g.store(new);
+        all.push(new);
+    }
+}
+
 pub(super) fn whole(g: &mut Generator) {
     let (rows, cols) = (g.choices.of(&[16, 32, 48, 8]), g.choices.of(&[32, 64, 96, 16, 40]));
     let element = g.choices.of(&WHOLE);

@@ -482,6 +482,11 @@ fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
         ("tt.mulhiui" | "mulhiui", Some(b)) => {
             ((u128::from(a) * u128::from(b)) >> bits).cast_signed()
         }
+        ("divsi" | "divui" | "remsi" | "remui", Some(0)) => return Ok(None),
+        ("divsi", Some(_)) => x / y,
+        ("divui", Some(_)) => p / q,
+        ("remsi", Some(_)) => x % y,
+        ("remui", Some(_)) => p % q,
         ("neg", None) => -x,
         ("fma", Some(_)) => x * y + signed(operands.get(2).copied().unwrap_or(0)),
         ("max", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.max(q),

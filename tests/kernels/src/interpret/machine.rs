@@ -459,6 +459,8 @@ impl<'p> Machine<'p> {
     }
 
     fn statement(&mut self, line: &str) -> Said<()> {
+        let renamed = named_for_tiles(line);
+        let line = renamed.as_deref().unwrap_or(line);
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
                 (Some(name.trim().to_string()), rest.trim())
@@ -639,6 +641,32 @@ impl<'p> Machine<'p> {
         self.values.insert(result.ok_or("no result")?, value);
         Ok(())
     }
+}
+
+/// MLIR's names of arithmetic on whole numbers, and those that tiles have here.
+const ON_TILES: [(&str, &str); 7] = [
+    ("arith.addi", "add"),
+    ("arith.subi", "sub"),
+    ("arith.muli", "mul"),
+    ("arith.divsi", "divsi"),
+    ("arith.divui", "divui"),
+    ("arith.remsi", "remsi"),
+    ("arith.remui", "remui"),
+];
+
+/// A statement on tiles under MLIR's name, as this language has it; `None` where it is another one.
+fn named_for_tiles(line: &str) -> Option<String> {
+    let (head, ty) = line.rsplit_once(" : ").filter(|(_, ty)| ty.starts_with("tensor<"))?;
+    let (result, rest) = head.split_once(" = ")?;
+    let (op, operands) = rest.trim_start().split_once(' ')?;
+    if let "arith.cmpi" | "arith.cmpf" = op {
+        let (relation, operands) = operands.split_once(',')?;
+        let (extents, _) = ty.rsplit_once('x')?;
+        let relation = relation.trim();
+        return Some(format!("{result} = compare.{relation}{operands} : {ty} -> {extents}xi1>"));
+    }
+    let (_, own) = ON_TILES.iter().find(|(name, _)| *name == op)?;
+    Some(format!("{result} = {own} {operands} : {ty}"))
 }
 
 /// Most turns of a loop whose bound nothing says.

@@ -1,0 +1,66 @@
+//! Arithmetic of whole numbers under the names that indices have, on tiles: MLIR has one name for
+//! both (`arith.addi`, `arith.cmpi slt, ..`). `rules/ops.ron` says which operation does it element by
+//! element.
+
+use crate::attr::AttrValue;
+use crate::attr_names;
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::Op;
+use crate::program::Program;
+use lanebook_tables::{DtypeKind, OpId, OpRole};
+
+/// Lets operations on indices be those that do the same to tiles, where their operands are tiles.
+///
+/// # Errors
+/// Room that ran out, at the operation's place.
+#[inline(never)] // Its caller's own steps are deep.
+pub(crate) fn compute_tiles(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let mut next = program.inside(kernel).next();
+    while let Some(op) = next {
+        next = program.following(op, Some(kernel));
+        if let Some((decl, relation)) = twin(program, op) {
+            let at = SourcePlace { op: None, ..program.place(op) };
+            let done = program.set_decl(op, decl).and_then(|()| match relation {
+                Some(key) => program.remove_attr(op, key),
+                None => Ok(()),
+            });
+            done.map_err(|kind: ErrorKind| IrError { kind, at })?;
+        }
+    }
+    Ok(())
+}
+
+/// The operation that does it to tiles, and the attribute that its name says then; `None` where an
+/// operation is none on indices, or its operands are no tiles, or nothing does it.
+fn twin(program: &Program<'_, '_>, op: Op) -> Option<(OpId, Option<&'static str>)> {
+    let decl = program.decl(op).filter(|decl| decl.role == OpRole::Index)?;
+    let operand = program.type_of(program.operand(op, 0)?);
+    if decl.tiles.is_empty() || !operand.is_tile() || operand.is_memory() {
+        return None;
+    }
+    let tables = program.tables();
+    let dtype = operand.dtype.and_then(|dtype| tables.dtype(dtype))?;
+    let Some(first) = decl.tiles.strip_suffix(RELATION) else {
+        // Names of arithmetic are those of whole numbers alone.
+        if dtype.kind == DtypeKind::Float {
+            return None;
+        }
+        return Some((tables.op_named(decl.tiles)?, None));
+    };
+    // A relation that is said twice is said in vain once.
+    let said = |key: &'static str| program.attr(op, key).map(|value| (key, value));
+    let (key, value) = match (said(attr_names::KIND), said(attr_names::PREFIX)) {
+        (Some(said), None) | (None, Some(said)) => said,
+        _ => return None,
+    };
+    let (AttrValue::Word(word) | AttrValue::Str(word) | AttrValue::Text(word)) = value else {
+        return None;
+    };
+    let word = program.text(word);
+    let is_meant = |name: &str| name.strip_prefix(first) == Some(word);
+    let at = tables.ops.iter().position(|op| is_meant(op.name))?;
+    Some((OpId(u16::try_from(at).ok()?), Some(key)))
+}
+
+/// What stands for the relation in the name of what does it to tiles.
+const RELATION: &str = "*";
