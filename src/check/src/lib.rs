@@ -152,7 +152,8 @@
 //!     place of the smaller one, the same in all lanes and warps, and there the smaller one has the
 //!     larger one's element without the coordinate that goes. The bits of register, lane and warp
 //!     number that count along this coordinate alone are as many as it has, so (by 3) what is
-//!     combined along them is each element once.
+//!     combined along them is each element once. Each place of a part of a tile is one place of the
+//!     tile, the same in all lanes and warps, with the same element.
 //! 12. Where bits of the warp's number are among them, or bits of the lane's number that no
 //!     instruction exchanges, each such part goes into the line of a shared tile that these bits
 //!     number, and each lane reads all lines of what it keeps: statement 5 for both halves. A thread

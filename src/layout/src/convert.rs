@@ -202,48 +202,62 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
     }
     let mut taken = 0u64;
     let first_axis = linear.outs().iter().next().map_or(AxisId::M, |d| d.0);
-    for (dim, bits) in linear.ins().iter() {
+    for of in linear.ins().iter() {
         let mut iters = crate::ops::Iters::new();
-        for bit in 0..bits {
-            let packed = linear.column(dim, bit).unwrap_or(0);
-            let mut moved = (first_axis, 0u64);
-            for (axis, _) in linear.outs().iter() {
-                let part = linear.outs().extract(packed, axis).unwrap_or(0);
-                if part != 0 {
-                    if moved.1 != 0 {
-                        return Err(Error::NotStrided {
-                            dim,
-                            bit,
-                            column: packed,
-                            why: NotStrided::TwoAxes,
-                        });
-                    }
-                    moved = (axis, part);
-                }
-            }
-            let (axis, mut part) = moved;
-            if let (Some(sw), AxisId::M) = (undo, axis) {
-                part = sw.apply(part);
-            }
-            let shared = Error::NotStrided { dim, bit, column: packed, why: NotStrided::SharedBit };
-            let own =
-                if part == 0 { 0 } else { linear.outs().insert(part, axis).map_err(|_| shared)? };
-            if taken & own != 0 {
-                return Err(shared);
-            }
-            taken |= own;
-            let stride = i64::try_from(part).map_err(|_| Error::Overflow)?;
-            crate::ops::push(&mut iters, Iter::new(2, stride, axis))?;
-        }
-        out.push_node(
-            &tree_of(&crate::ops::coalesced(&iters)?, &[Iter::new(1, 0, first_axis)])?.view(),
-        )?;
+        places_of_bits(linear, of, undo, &mut taken, &mut iters)?;
+        push_dim(&mut out, &iters, first_axis)?;
     }
     if !scalar {
         out.close()?;
     }
     out.view().check()?;
     Ok(out)
+}
+
+/// Where each bit of a dimension goes.
+#[inline(never)] // It is off the stack before trees are made.
+fn places_of_bits<F, T>(
+    linear: &Linear<F, T>,
+    (dim, bits): (AxisId, u8),
+    undo: Option<Swizzle>,
+    taken: &mut u64,
+    iters: &mut crate::ops::Iters,
+) -> Result<()> {
+    let first_axis = linear.outs().iter().next().map_or(AxisId::M, |d| d.0);
+    for bit in 0..bits {
+        let packed = linear.column(dim, bit).unwrap_or(0);
+        let refuse = |why| Error::NotStrided { dim, bit, column: packed, why };
+        let mut moved = (first_axis, 0u64);
+        for (axis, _) in linear.outs().iter() {
+            let part = linear.outs().extract(packed, axis).unwrap_or(0);
+            if part != 0 {
+                if moved.1 != 0 {
+                    return Err(refuse(NotStrided::TwoAxes));
+                }
+                moved = (axis, part);
+            }
+        }
+        let (axis, mut part) = moved;
+        if let (Some(sw), AxisId::M) = (undo, axis) {
+            part = sw.apply(part);
+        }
+        let shared = refuse(NotStrided::SharedBit);
+        let own =
+            if part == 0 { 0 } else { linear.outs().insert(part, axis).map_err(|_| shared)? };
+        if *taken & own != 0 {
+            return Err(shared);
+        }
+        *taken |= own;
+        let stride = i64::try_from(part).map_err(|_| Error::Overflow)?;
+        crate::ops::push(iters, Iter::new(2, stride, axis))?;
+    }
+    Ok(())
+}
+
+/// Adds a dimension: what belongs together of its bits as one.
+#[inline(never)] // Its lists are not on the stack while bits are looked at.
+fn push_dim(out: &mut Layout, iters: &crate::ops::Iters, first_axis: AxisId) -> Result<()> {
+    out.push_node(&tree_of(&crate::ops::coalesced(iters)?, &[Iter::new(1, 0, first_axis)])?.view())
 }
 
 /// The swizzle that the columns with two bits on axis `m` suggest, if any.

@@ -44,13 +44,7 @@ pub(crate) fn give(
             let copied = cells(encoding) == Some(true);
             linear(asked, encoding, extents, room)?;
             turned(room, extents.len())?;
-            if let LentPlace::Full(linear) = &mut room.linear {
-                // A column or lane without an element is memory that the tensor leaves alone.
-                *linear = linear.remove_zero_bases(AxisId::TCOL)?;
-                if !copied {
-                    *linear = linear.remove_zero_bases(AxisId::TLANE)?;
-                }
-            }
+            without_holes(room, copied)?;
         }
         QueryValue::Encoding(encoding) => buffers = addresses(encoding, extents, room)?,
         other => return Err(other.no_layout()),
@@ -237,6 +231,18 @@ fn elements_placed(
         room.padding = LentPlace::Full(Padding::new(&pads, Unit::Codomain)?);
     }
     Ok(None)
+}
+
+/// The map in the room without columns of tensor memory that no element is in, and without lanes:
+/// what the tensor leaves alone; unless lanes hold copies.
+#[inline(never)] // Its maps leave the stack before the strided form is made.
+fn without_holes(room: &mut EncodingRoom, copied: bool) -> Result<(), Why> {
+    let LentPlace::Full(linear) = &mut room.linear else { return Ok(()) };
+    *linear = linear.remove_zero_bases(AxisId::TCOL)?;
+    if !copied {
+        *linear = linear.remove_zero_bases(AxisId::TLANE)?;
+    }
+    Ok(())
 }
 
 /// The strided form of the map in the room.
