@@ -117,7 +117,10 @@ fn resolve<'t>(
     let (Some(text), planned) = (of_op.or_else(|| of_type(program, &ty)), planned(&ty)) else {
         return Ok(());
     };
-    if notation_of(text) & planned != 0 {
+    // Copies in other registers of a lane are seen by nobody: they are left out.
+    let has = |word: &[u8]| text.as_bytes().windows(word.len().max(1)).any(|part| part == word);
+    let has_copies = planned == OF_REGISTERS && has(b"R[") && has(b"@bit");
+    if notation_of(text) & planned != 0 && !has_copies {
         return Ok(());
     }
     let refused = |why| CompileError::Layout { op, why };
@@ -125,18 +128,23 @@ fn resolve<'t>(
     spelled_out(program, text, &mut whole).ok_or(refused(Why::TooDeep.into()))?;
     let mut extents: Vec<u32, { lanebook_ir::MAX_RANK }> = Vec::new();
     for dim in 0..ty.shape.rank() {
-        let extent = ty.shape.extent(dim).and_then(|n| u32::try_from(n).ok());
+        let extent = ty.shape.extent(dim);
         extents
             .push(extent.ok_or(refused(NoDistribution::Extents))?)
             .map_err(|_| refused(NoDistribution::Extents))?;
     }
     let element_bits = ty.dtype.and_then(|id| group.tables.dtype(id)).map_or(0, |dtype| dtype.held);
-    if whole.starts_with('{') {
+    if whole.as_bytes().first() == Some(&b'{') {
         // Expressions over coordinates say nothing without their ranges.
         shaped(&extents, &mut whole).ok_or(refused(Why::TooDeep.into()))?;
     }
     let tile = Tile { extents: &extents, element_bits };
-    write_one(group, &whole, (tile, ty.space == Some(Space::Shared)), storage)
+    let written = write_one(group, &whole, (tile, ty.space == Some(Space::Shared)), storage);
+    let copies = storage.distributions().first().is_some_and(|found| found.register_copies != 0);
+    if planned == OF_REGISTERS && written.is_ok() && copies && is_handed_over(program, op, value) {
+        return Err(refused(NoDistribution::HandedCopies));
+    }
+    written
         .and_then(|text| {
             if of_op.is_some() {
                 program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
@@ -144,6 +152,13 @@ fn resolve<'t>(
             program.write_layout(value, &text).map_err(|_| Why::TooDeep.into())
         })
         .map_err(refused)
+}
+
+/// Whether a function takes or returns a tile.
+fn is_handed_over(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
+    let returns = |user: Option<Op>| user.is_some_and(|user| program.role(user) == OpRole::Return);
+    program.role(op) == OpRole::Function
+        || program.uses(value).any(|place| returns(program.user(place)))
 }
 
 /// Notations that are planned in as they stand.

@@ -323,7 +323,8 @@ typedef struct lb_conversion {
  * aligned to lb_scratch_align. LB_ROOM: there are more runs than write_room (write_count says how many), and no text. LB_CONVERT: detail = 2 no such element
  * type or not of whole bytes, 3 extents, 4 `from` and 5 `to` are no distribution (numbers[0] = 1 the text cannot be read, at line and column; 2 memory; 3 extents
  * no powers of two; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
- * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads; 13 several blocks),
+ * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads; 13 several blocks; 14 lanes where memory
+ * is meant; 15 registers that are copies, of a tile that is handed over),
  * 6 threads (numbers = said, fewest), 9 elements of 4 bits of which the two layouts have others in a byte. LB_PLAN with detail 25: scratch_most is too little. */
 size_t lb_convert_scratch_bytes(void);
 uint32_t lb_convert(lb_conversion *conversion, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,

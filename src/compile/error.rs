@@ -100,7 +100,7 @@ impl CompileError {
             Self::NoFunction => sink.write_str("the program has no function to compile"),
             Self::Contract(breach) => breach.write_text(sink),
             Self::NotTold(_) => sink.write_str(
-                "a function of parallel loops has no layouts here, or those of another function",
+                "a function of parallel loops is compiled with the layouts that inference finds for it (`compile_loops`), and here there are none, or those of another function",
             ),
             Self::Layout { why, .. } => {
                 sink.write_str("the layout that is written for this tile cannot be kept to: ")?;

@@ -327,6 +327,24 @@ fn what_cannot_be_is_refused_for_its_reason() {
         let text = in_registers(128, "64x64", "f32", layout, "type");
         try_with_kernel(&text, arch, |_, _, _| ()).unwrap_err()
     };
+    // Copies in a lane's registers are seen by nobody, but where a tile is handed over.
+    let copied = "S[(8,4,4,8):(4@laneid,32@bit,1@laneid,128@bit)] + R[(4,2):(1@warpid,1024@bit)]";
+    let text = in_registers(128, "32x32", "f32", copied, "type");
+    let registers = try_with_kernel(&text, "sm_80", |_, compiled, _| {
+        let tile = compiled.plan.fragments.iter().find(|f| f.fragment.shape.total() == 10);
+        tile.unwrap().fragment.registers()
+    });
+    assert_eq!(registers, Ok(32));
+    let text = format!(
+        "#from = {copied}
+func @f(%a: tensor<32x32xf32, #from>) {{threads = 128, snippet}} {{
+  %b = convert_layout %a : tensor<32x32xf32, #from> -> tensor<32x32xf32, S[(8,4,4,8):(128@bit,1@warpid,8@laneid,1@laneid)] + R[4:1024@bit]>
+  return %b : tensor<32x32xf32, S[(8,4,4,8):(128@bit,1@warpid,8@laneid,1@laneid)] + R[4:1024@bit]>
+}}
+"
+    );
+    let refused_copies = try_with_kernel(&text, "sm_80", |_, _, _| ()).unwrap_err();
+    assert!(refused_copies.contains("HandedCopies"), "{refused_copies}");
     // A wave of 64 lanes of which half say nothing; eight warps where there are four; rows that
     // shared memory has; an instruction that the architecture has not.
     assert!(refused("gfx942", BLOCKED).contains("Unsaid"));

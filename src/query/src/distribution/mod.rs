@@ -78,6 +78,8 @@ pub enum NoDistribution {
     Blocks,
     /// It names lanes: what it is of is registers, and memory is asked for.
     Registers,
+    /// Some of its registers are copies of others, in a tile that is handed over as it lies.
+    HandedCopies,
 }
 
 impl NoDistribution {
@@ -99,6 +101,7 @@ impl NoDistribution {
             Self::Threads => 12,
             Self::Blocks => 13,
             Self::Registers => 14,
+            Self::HandedCopies => 15,
         }
     }
 
@@ -132,6 +135,9 @@ impl NoDistribution {
             }
             Self::Blocks => {
                 "its elements are in several blocks, and a conversion between the blocks of a cluster is not supported; write the layout of one block's part of the tile"
+            }
+            Self::HandedCopies => {
+                "some of its registers are copies of others, and of a tile that a function takes or returns each register is handed over; write it without the copies"
             }
             Self::Registers => {
                 "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"

@@ -173,7 +173,7 @@ fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLay
     let (inner, outer) =
         if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
     let (first_inner, first_outer) = if row_major { (0, shape.cols) } else { (shape.cols, 0) };
-    let counted = |first: u8, count: u8| (first..first.saturating_add(count)).into_iter();
+    let counted = |first: u8, count: u8| first..first.saturating_add(count);
     let strip = order.iter().copied().zip(counted(first_inner, inner));
     let strip = u8::try_from(strip.take_while(|(bit, own)| bit == own).count()).ok()?;
     let wanted = counted(first_inner, strip)
