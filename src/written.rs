@@ -118,8 +118,9 @@ fn resolve<'t>(
         return Ok(());
     };
     // Copies in other registers of a lane are seen by nobody: they are left out.
-    let has = |word: &[u8]| text.as_bytes().windows(word.len().max(1)).any(|part| part == word);
-    let has_copies = planned == OF_REGISTERS && has(b"R[") && has(b"@bit");
+    let copies = text.as_bytes().windows(2).position(|part| part == b"R[");
+    let copies = copies.and_then(|at| text.as_bytes().get(at..)).unwrap_or(&[]);
+    let has_copies = planned == OF_REGISTERS && copies.windows(4).any(|part| part == b"@bit");
     if notation_of(text) & planned != 0 && !has_copies {
         return Ok(());
     }
