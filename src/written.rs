@@ -9,8 +9,7 @@
 //! ```
 //! use lanebook::compile::{KernelStorage, compile};
 //! use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse};
-//! use lanebook::query::QueryStorage;
-//! use lanebook::written::resolve_layouts;
+//! use lanebook::written::{LayoutStorage, resolve_layouts};
 //! use lanebook::TABLES;
 //!
 //! let text = "#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -21,8 +20,8 @@
 //! let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
 //! let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
 //! let function = isolate_kernel(&mut program, None).unwrap();
-//! let (arch, mut query) = (TABLES.arch_named("sm_80").unwrap(), Box::new(QueryStorage::new()));
-//! resolve_layouts(&TABLES, arch, &mut program, function, &mut query).unwrap();
+//! let (arch, mut layouts) = (TABLES.arch_named("sm_80").unwrap(), Box::new(LayoutStorage::new()));
+//! resolve_layouts(&TABLES, arch, &mut program, function, &mut layouts).unwrap();
 //! let compiled = compile(&TABLES, arch, &mut program, room.scratch()).unwrap();
 //! // Lane 17 of warp 1 holds the second row of the warp, from the fifth column on.
 //! let tile = compiled.plan.fragments.first().unwrap();
@@ -50,13 +49,33 @@ const OF_REGISTERS: u8 = notation::LANES | notation::TILEAS;
 /// Notations that a shared tile's layout is planned in as it stands.
 const OF_SHARED: u8 = notation::LANES | notation::TIRX | notation::CUTE | notation::TILEAS;
 
-/// What stays the same for all layouts of a function.
-#[derive(Copy, Clone)]
-struct Group<'t> {
-    tables: &'t Tables<'t>,
-    arch: ArchId,
-    /// log2 of the warps.
-    warps: u8,
+/// The memory that layouts are resolved in; nothing stays in it from one call to the next.
+///
+/// It is large: let it stand in a static, or on the heap where there is one.
+#[derive(Debug, Default)]
+pub struct LayoutStorage {
+    query: QueryStorage,
+    /// The layout as it is written, with what the names in it stand for.
+    written: String<TEXT>,
+    /// The same in TIRx's notation.
+    resolved: String<TEXT>,
+}
+
+impl LayoutStorage {
+    /// Empty memory.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { query: QueryStorage::new(), written: String::new(), resolved: String::new() }
+    }
+}
+
+/// A tile whose layout is to be resolved.
+struct TileLayout {
+    extents: Vec<u32, { lanebook_ir::MAX_RANK }>,
+    element_bits: u16,
+    in_shared: bool,
+    /// It stands in the operation's attribute.
+    of_op: bool,
 }
 
 /// Brings each layout of a function that is written in a notation of other systems to TIRx's
@@ -70,7 +89,7 @@ pub fn resolve_layouts(
     arch: ArchId,
     program: &mut Program<'_, '_>,
     function: Op,
-    storage: &mut QueryStorage,
+    storage: &mut LayoutStorage,
 ) -> Result<(), CompileError> {
     // Loops say their layouts in a notation of their own, which inference reads.
     if program.has_loops(function) {
@@ -80,79 +99,106 @@ pub fn resolve_layouts(
     let threads = program.int_attr(function, attr_names::THREADS).unwrap_or(1);
     let warps = threads.checked_div(i64::from(lanes.unwrap_or(1))).unwrap_or(1);
     let warps = u8::try_from(warps.checked_ilog2().unwrap_or(0)).unwrap_or(0);
-    let group = Group { tables, arch, warps };
     let mut next = Some(function);
     while let Some(op) = next {
         next = program.following(op, Some(function));
         let mut number = 0usize;
-        while let Some(value) = program.result(op, number) {
-            resolve(group, program, (op, value), storage)?;
+        while let Some(value) = nth_value(program, op, number) {
             number = number.saturating_add(1);
-        }
-        let mut number = 0usize;
-        loop {
-            let blocks = program.regions(op).flat_map(|region| program.blocks(region));
-            let argument = blocks.flat_map(|block| program.arguments(block)).nth(number);
-            let Some(argument) = argument else { break };
-            resolve(group, program, (op, argument), storage)?;
-            number = number.saturating_add(1);
+            // What reads layouts is called from here: it is what needs the most stack.
+            let Some(tile) = spell(tables, program, (op, value), storage)? else { continue };
+            let LayoutStorage { query, written, resolved } = &mut *storage;
+            let found = match tile.in_shared {
+                true => memory_layout(tables, arch, written, &tile.extents, query, resolved),
+                false => {
+                    let of = Tile { extents: &tile.extents, element_bits: tile.element_bits };
+                    distribution(tables, arch, written, of, (WarpSplit::Halves, 0), query)
+                }
+            };
+            write(program, (op, value), &tile, (found, warps), storage)
+                .map_err(|why| CompileError::Layout { op, why })?;
         }
     }
     Ok(())
 }
 
-/// The layout of one tile, of the operation's attribute or the tile's type.
+/// A result of an operation, or behind these an argument of its blocks.
 #[inline(never)]
-fn resolve<'t>(
-    group: Group<'_>,
-    program: &mut Program<'_, 't>,
+fn nth_value(program: &Program<'_, '_>, op: Op, number: usize) -> Option<Value> {
+    let blocks = program.regions(op).flat_map(|region| program.blocks(region));
+    program.results(op).chain(blocks.flat_map(|block| program.arguments(block))).nth(number)
+}
+
+/// Puts the layout of a tile, of the operation's attribute or the tile's type, into the storage;
+/// `None` where it is planned in as it stands, or there is none.
+#[inline(never)]
+fn spell(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
     (op, value): (Op, Value),
-    storage: &mut QueryStorage,
-) -> Result<(), CompileError> {
+    storage: &mut LayoutStorage,
+) -> Result<Option<TileLayout>, CompileError> {
     let ty = program.type_of(value);
     if !ty.is_tile() || ty.space == Some(Space::Global) {
-        return Ok(());
+        return Ok(None);
     }
     let of_op = if program.role(op) == OpRole::Alloc { of_attribute(program, op) } else { None };
     let (Some(text), planned) = (of_op.or_else(|| of_type(program, &ty)), planned(&ty)) else {
-        return Ok(());
+        return Ok(None);
     };
     // Copies in other registers of a lane are seen by nobody: they are left out.
     let copies = text.as_bytes().windows(2).position(|part| part == b"R[");
     let copies = copies.and_then(|at| text.as_bytes().get(at..)).unwrap_or(&[]);
     let has_copies = planned == OF_REGISTERS && copies.windows(4).any(|part| part == b"@bit");
     if notation_of(text) & planned != 0 && !has_copies {
-        return Ok(());
+        return Ok(None);
     }
     let refused = |why| CompileError::Layout { op, why };
-    let mut whole: String<TEXT> = String::new();
-    spelled_out(program, text, &mut whole).ok_or(refused(Why::TooDeep.into()))?;
-    let mut extents: Vec<u32, { lanebook_ir::MAX_RANK }> = Vec::new();
+    storage.written.clear();
+    storage.resolved.clear();
+    let whole = &mut storage.written;
+    spelled_out(program, text, whole).ok_or(refused(Why::TooDeep.into()))?;
+    let mut extents = Vec::new();
     for dim in 0..ty.shape.rank() {
         let extent = ty.shape.extent(dim);
         extents
             .push(extent.ok_or(refused(NoDistribution::Extents))?)
             .map_err(|_| refused(NoDistribution::Extents))?;
     }
-    let element_bits = ty.dtype.and_then(|id| group.tables.dtype(id)).map_or(0, |dtype| dtype.held);
+    let element_bits = ty.dtype.and_then(|id| tables.dtype(id)).map_or(0, |dtype| dtype.held);
     if whole.as_bytes().first() == Some(&b'{') {
         // Expressions over coordinates say nothing without their ranges.
-        shaped(&extents, &mut whole).ok_or(refused(Why::TooDeep.into()))?;
+        shaped(&extents, whole).ok_or(refused(Why::TooDeep.into()))?;
     }
-    let tile = Tile { extents: &extents, element_bits };
-    let written = write_one(group, &whole, (tile, ty.space == Some(Space::Shared)), storage);
-    let copies = storage.distributions().first().is_some_and(|found| found.register_copies != 0);
-    if planned == OF_REGISTERS && written.is_ok() && copies && is_handed_over(program, op, value) {
-        return Err(refused(NoDistribution::HandedCopies));
+    let in_shared = ty.space == Some(Space::Shared);
+    Ok(Some(TileLayout { extents, element_bits, in_shared, of_op: of_op.is_some() }))
+}
+
+/// Writes what was found into the program, as the tile's layout.
+#[inline(never)]
+fn write(
+    program: &mut Program<'_, '_>,
+    (op, value): (Op, Value),
+    tile: &TileLayout,
+    (found, warps): (Result<(), NoDistribution>, u8),
+    storage: &mut LayoutStorage,
+) -> Result<(), NoDistribution> {
+    found?;
+    if !tile.in_shared {
+        let LayoutStorage { query, resolved, .. } = &mut *storage;
+        let [found, _] = query.distributions();
+        if found.warps > warps {
+            return Err(NoDistribution::Threads);
+        }
+        if found.register_copies != 0 && is_handed_over(program, op, value) {
+            return Err(NoDistribution::HandedCopies);
+        }
+        found.write(warps, resolved).map_err(|_| Why::TooDeep)?;
     }
-    written
-        .and_then(|text| {
-            if of_op.is_some() {
-                program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
-            }
-            program.write_layout(value, &text).map_err(|_| Why::TooDeep.into())
-        })
-        .map_err(refused)
+    if tile.of_op {
+        program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
+    }
+    program.write_layout(value, &storage.resolved).map_err(|_| Why::TooDeep.into())
 }
 
 /// Whether a function takes or returns a tile.
@@ -219,27 +265,4 @@ fn shaped(extents: &[u32], out: &mut String<TEXT>) -> Option<()> {
         write_number(out, u64::from(*extent)).ok()?;
     }
     Some(())
-}
-
-/// A layout in TIRx's notation.
-#[inline(never)]
-fn write_one(
-    group: Group<'_>,
-    text: &str,
-    (tile, in_shared): (Tile<'_>, bool),
-    storage: &mut QueryStorage,
-) -> Result<String<TEXT>, NoDistribution> {
-    let Group { tables, arch, warps } = group;
-    let mut out = String::new();
-    if in_shared {
-        memory_layout(tables, arch, text, tile.extents, storage, &mut out)?;
-        return Ok(out);
-    }
-    distribution(tables, arch, text, tile, (WarpSplit::Halves, 0), storage)?;
-    let [found, _] = storage.distributions();
-    if found.warps > warps {
-        return Err(NoDistribution::Threads);
-    }
-    found.write(warps, &mut out).map_err(|_| Why::TooDeep)?;
-    Ok(out)
 }

@@ -44,7 +44,8 @@ SKIP_TRAITS = {"Debug", "Display", "Clone", "Copy", "PartialEq", "Eq", "PartialO
 BY_VALUE = {"lanebook::compile::CompileStorage::new", "<lanebook::compile::CompileStorage as Default>::default", "lanebook_ir::Storage::new", "<lanebook_ir::Storage as Default>::default",
             "lanebook_passes::layout_seeding::SeedingStorage::new", "<lanebook_passes::layout_seeding::SeedingStorage as Default>::default",
             "lanebook_check::ContentsStorage::new", "<lanebook_check::ContentsStorage as Default>::default",
-            "lanebook_query::QueryStorage::new", "<lanebook_query::QueryStorage as Default>::default"}
+            "lanebook_query::QueryStorage::new", "<lanebook_query::QueryStorage as Default>::default",
+            "lanebook::written::LayoutStorage::new", "<lanebook::written::LayoutStorage as Default>::default"}
 
 def instance(path, parameter):
     while path:

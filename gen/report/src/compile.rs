@@ -13,9 +13,8 @@ use crate::refused::{of_compile, of_program, written};
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
-use lanebook::query::QueryStorage;
 use lanebook::remat::check_layouts;
-use lanebook::written::resolve_layouts;
+use lanebook::written::{LayoutStorage, resolve_layouts};
 use lanebook_tables::{Arch, ArchId, Tables};
 
 /// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
@@ -173,7 +172,7 @@ fn resolve(
     source: &Source,
 ) -> Result<(), Problem> {
     let Some(function) = program.functions().next() else { return Ok(()) };
-    let mut storage = Box::new(QueryStorage::new());
+    let mut storage = Box::new(LayoutStorage::new());
     resolve_layouts(tables, id, program, function, &mut storage)
         .map_err(|error| of_compile(tables, arch, program, source, &error))
 }

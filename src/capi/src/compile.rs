@@ -9,8 +9,8 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use lanebook::compile::{Compiled, KernelStorage, compile};
 use lanebook::ir::{self, Options, Program};
-use lanebook::query::QueryStorage;
-use lanebook::written::resolve_layouts;
+
+use lanebook::written::{LayoutStorage, resolve_layouts};
 use lanebook::{TABLES, tables::ArchId};
 
 /// Storage of a program of up to 256 operations.
@@ -21,7 +21,7 @@ pub(crate) struct CallStorage {
     pub(crate) program: ProgramStorage,
     pub(crate) kernel: KernelStorage,
     /// What layouts in notations of other systems are read in.
-    pub(crate) query: QueryStorage,
+    pub(crate) layouts: LayoutStorage,
     /// Text on its way to the sink.
     pub(crate) text: [u8; GATHERED],
 }
@@ -230,19 +230,30 @@ pub(crate) unsafe fn lent_room<'c>(
     Ok(CallRoom { storage, text, arch })
 }
 
-/// Compiles, then hands out what is asked for.
+/// Compiles, then hands out what is asked for. What reads layouts has not the compiler's frame under
+/// it.
 fn emit(
     room: CallRoom<'_>,
     sink: Option<Callback>,
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
-    let CallStorage { program, kernel, query, text: gathered } = room.storage;
+    let CallStorage { program, kernel, layouts, text: gathered } = room.storage;
     let mut program = read(program, room.text)?;
-    resolve(room.arch, &mut program, query).map_err(|error| refused(error, &program))?;
-    let compiled = compile(&TABLES, room.arch, &mut program, kernel.scratch());
-    match compiled {
-        Ok(compiled) => hand_out(&program, &compiled, sink, gathered, wanted),
-        Err(error) => Err(refused(error, &program)),
+    resolve(room.arch, &mut program, layouts).map_err(|error| refused(error, &program))?;
+    compiled(&mut program, room.arch, kernel, (sink, gathered), wanted)
+}
+
+#[inline(never)]
+fn compiled(
+    program: &mut Program<'_, '_>,
+    arch: ArchId,
+    kernel: &mut KernelStorage,
+    (sink, gathered): (Option<Callback>, &mut [u8; GATHERED]),
+    wanted: &mut Wanted<'_>,
+) -> Result<(), LbError> {
+    match compile(&TABLES, arch, program, kernel.scratch()) {
+        Ok(compiled) => hand_out(program, &compiled, sink, gathered, wanted),
+        Err(error) => Err(refused(error, program)),
     }
 }
 
@@ -278,11 +289,11 @@ pub(crate) fn isolate(program: &mut Program<'_, '_>) -> Result<(), LbError> {
 pub(crate) fn resolve(
     arch: ArchId,
     program: &mut Program<'_, '_>,
-    query: &mut QueryStorage,
+    layouts: &mut LayoutStorage,
 ) -> Result<(), lanebook::compile::CompileError> {
     let function = program.functions().next();
     match function {
-        Some(function) => resolve_layouts(&TABLES, arch, program, function, query),
+        Some(function) => resolve_layouts(&TABLES, arch, program, function, layouts),
         None => Ok(()),
     }
 }

@@ -5,9 +5,9 @@ use crate::compile::{CallRoom, lent_room, resolve};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
-use lanebook::compile::{CompileError, compile};
+use lanebook::compile::{CompileError, KernelStorage, compile};
 use lanebook::layout::sentence;
-use lanebook::query::QueryStorage;
+
 use lanebook::tables::ArchId;
 use lanebook::{TABLES, ir};
 
@@ -64,18 +64,25 @@ pub unsafe extern "C" fn lb_explain(
 #[inline(never)]
 fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbError> {
     let CallRoom { storage, text, arch } = room;
-    let mut program = read((storage.program.pools(), &mut storage.query), arch, text, out)?;
-    let error = match compile(&TABLES, arch, &mut program, storage.kernel.scratch()) {
-        Ok(_) => return Ok(()),
-        Err(error) => error,
-    };
-    Err(said(&error, arch, &program, out))
+    let mut program = read(storage.program.pools(), text, out)?;
+    resolve(arch, &mut program, &mut storage.layouts)
+        .map_err(|error| said(&error, arch, &program, out))?;
+    tried(&mut program, arch, &mut storage.kernel)
+        .map_err(|error| said(&error, arch, &program, out))
+}
+
+#[inline(never)]
+fn tried(
+    program: &mut ir::Program<'_, '_>,
+    arch: ArchId,
+    kernel: &mut KernelStorage,
+) -> Result<(), CompileError> {
+    compile(&TABLES, arch, program, kernel.scratch()).map(|_| ())
 }
 
 #[inline(never)]
 fn read<'s>(
-    (pools, query): (ir::Pools<'s>, &mut QueryStorage),
-    arch: ArchId,
+    pools: ir::Pools<'s>,
     text: &'s str,
     out: &mut AnswerBuffer<'_>,
 ) -> Result<ir::Program<'s, 's>, LbError> {
@@ -93,10 +100,7 @@ fn read<'s>(
             Err(LbError::of_ir(CallStatus::Verify, error))
         }
         // A text without functions is refused where it is compiled.
-        _ => match resolve(arch, &mut program, query) {
-            Ok(()) => Ok(program),
-            Err(error) => Err(said(&error, arch, &program, out)),
-        },
+        _ => Ok(program),
     }
 }
 

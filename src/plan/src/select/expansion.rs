@@ -22,7 +22,7 @@ use lanebook_tables::{
 const STEPS: usize = 48;
 
 /// Most slices that are found one after the other to have parts in several lanes.
-const CROSSING: usize = 8;
+const CROSSING: usize = 4;
 
 /// Most operands of a step.
 const OPERANDS: usize = 4;
