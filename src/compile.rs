@@ -150,7 +150,6 @@ pub fn plan<'s>(
     let Scratch { mut workspace, pools, kernel, lists, expansions, exprs } = scratch;
     let mut plan = pools.plan(arch);
     let mut others = Expansions::new(expansions.replaced);
-    let mut first: Option<CompileError> = None;
     loop {
         let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
         let done = expanded(program, &mut others, made, |program| {
@@ -158,11 +157,9 @@ pub fn plan<'s>(
             decide(tables, program, function, &mut plan, &mut workspace, inserted)
         });
         match done {
-            Err(error) if others.cross(error.of_plan()) => {
-                // What is wrong with slices that are others' is of no use to anybody.
-                first = first.or(Some(error).filter(|error| !error.is_of_parts()));
-            }
-            done => break done.map_err(|error| first.unwrap_or(error))?,
+            Err(CompileError::Plan(error)) if others.cross(Some(error)) => {}
+            Err(CompileError::Plan(error)) => return Err(others.told(error).into()),
+            done => break done?,
         }
     }
     Ok(Planned { plan, function, kernel, lists, exprs })
@@ -308,7 +305,6 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         told: &mut *told,
         last,
     };
-    let mut first: Option<CompileError> = None;
     let usage = loop {
         let values = room.told.told().map(|told| ToldValues(told));
         let made = others.expand(tables, arch, program, function, values.as_ref());
@@ -316,11 +312,9 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
             decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
         });
         match done {
-            Err(error) if others.cross(error.of_plan()) => {
-                // What is wrong with slices that are others' is of no use to anybody.
-                first = first.or(Some(error).filter(|error| !error.is_of_parts()));
-            }
-            done => break done.map_err(|error| first.unwrap_or(error))?,
+            Err(CompileError::Plan(error)) if others.cross(Some(error)) => {}
+            Err(CompileError::Plan(error)) => return Err(others.told(error).into()),
+            done => break done?,
         }
     };
     Ok(Compiled {
@@ -369,7 +363,7 @@ fn decided<'f, L: LoopSource<'f>>(
     }
     let filled = match fill_moved(tables, program, plan, function, room) {
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
-            refill(tables, program, plan, function, (workspace, room), error)
+            refill(tables, program, plan, function, (workspace, room)).ok_or(error)
         }
         found => found,
     };
@@ -428,8 +422,8 @@ fn decide(
     }
 }
 
-/// Plans and emits once more, with loads inside the loops that read them; `error` is what it is
-/// about, and what is left if that does not help.
+/// Plans and emits once more, with loads inside the loops that read them; `None` if that does not
+/// help.
 #[inline(never)]
 fn refill<'f, L: LoopSource<'f>>(
     tables: &Tables<'_>,
@@ -437,20 +431,19 @@ fn refill<'f, L: LoopSource<'f>>(
     plan: &mut Plan<'_>,
     function: Op,
     (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
-    error: CompileError,
-) -> Result<RegisterUsage, CompileError> {
+) -> Option<RegisterUsage> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
-        return Err(error);
+        return None;
     }
     let mut inserted = InsertedConversions::default();
-    let again = decide(tables, program, function, plan, workspace, &mut inserted)
-        .and_then(|()| fill_moved(tables, program, plan, function, room));
-    again.map_err(|_| {
-        inserted.rollback(program);
-        sunk.rollback(program);
-        error
-    })
+    let decided = decide(tables, program, function, plan, workspace, &mut inserted).is_ok();
+    if decided && let Ok(usage) = fill_moved(tables, program, plan, function, room) {
+        return Some(usage);
+    }
+    inserted.rollback(program);
+    sunk.rollback(program);
+    None
 }
 
 /// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that

@@ -69,19 +69,6 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// Why there is no plan.
-    pub(crate) const fn of_plan(self) -> Option<PlanError> {
-        match self {
-            Self::Plan(error) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// Whether it is about a part of a tile.
-    pub(crate) const fn is_of_parts(&self) -> bool {
-        matches!(self, Self::Plan(PlanError::Part { .. }))
-    }
-
     /// Writes what is wrong, without names.
     ///
     /// # Errors

@@ -238,9 +238,12 @@ fn emit(
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
     let CallStorage { program, kernel, layouts, text: gathered } = room.storage;
-    let mut program = read(program, room.text)?;
-    resolve(room.arch, &mut program, layouts).map_err(|error| refused(error, &program))?;
-    compiled(&mut program, room.arch, kernel, (sink, gathered), wanted)
+    let slot = &mut None;
+    let program = read(program, room.text, slot)?;
+    if let Err(error) = resolve(room.arch, program, layouts) {
+        return Err(refused(error, program));
+    }
+    compiled(program, room.arch, kernel, (sink, gathered), wanted)
 }
 
 #[inline(never)]
@@ -251,24 +254,27 @@ fn compiled(
     (sink, gathered): (Option<Callback>, &mut [u8; GATHERED]),
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {
-    match compile(&TABLES, arch, program, kernel.scratch()) {
-        Ok(compiled) => hand_out(program, &compiled, sink, gathered, wanted),
-        Err(error) => Err(refused(error, program)),
+    // Looked at where it lies: moved, it would lie on the stack twice.
+    let compiled = compile(&TABLES, arch, program, kernel.scratch());
+    match &compiled {
+        Ok(compiled) => hand_out(program, compiled, sink, gathered, wanted),
+        Err(error) => Err(refused(*error, program)),
     }
 }
 
 /// Reads and verifies a program. A frame of its own: what the reader keeps on the stack lies under
-/// nothing else.
+/// nothing else. The program goes into a slot: handed back, it would lie on the stack twice.
 #[inline(never)]
-pub(crate) fn read<'p>(
+pub(crate) fn read<'s, 'p>(
     pools: &'p mut ProgramStorage,
     text: &'p str,
-) -> Result<Program<'p, 'p>, LbError> {
+    slot: &'s mut Option<Program<'p, 'p>>,
+) -> Result<&'s mut Program<'p, 'p>, LbError> {
     let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default())
         .map_err(|e| LbError::of_ir(CallStatus::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(CallStatus::Verify, e))?;
     isolate(&mut program)?;
-    Ok(program)
+    Ok(slot.insert(program))
 }
 
 /// Leaves the one kernel of a program.

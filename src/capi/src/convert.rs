@@ -319,11 +319,12 @@ fn emit(
     out: &mut LbConversion,
 ) -> Result<(), LbError> {
     let CallStorage { program, kernel, text: gathered, .. } = room;
-    let mut program = read(program, text)?;
-    let compiled = compile(&TABLES, arch, &mut program, kernel.scratch());
+    let slot = &mut None;
+    let program = read(program, text, slot)?;
+    let compiled = compile(&TABLES, arch, program, kernel.scratch());
     match &compiled {
-        Ok(compiled) => hand_out(&program, compiled, (sink, gathered), out),
-        Err(error) => Err(unplaced(error, &program)),
+        Ok(compiled) => hand_out(program, compiled, (sink, gathered), out),
+        Err(error) => Err(unplaced(error, program)),
     }
 }
 

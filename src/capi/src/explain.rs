@@ -1,7 +1,7 @@
 //! Why a program does not compile, in words.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallRoom, lent_room, resolve};
+use crate::compile::{CallRoom, ProgramStorage, lent_room, resolve};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
@@ -64,11 +64,14 @@ pub unsafe extern "C" fn lb_explain(
 #[inline(never)]
 fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbError> {
     let CallRoom { storage, text, arch } = room;
-    let mut program = read(storage.program.pools(), text, out)?;
-    resolve(arch, &mut program, &mut storage.layouts)
-        .map_err(|error| said(&error, arch, &program, out))?;
-    tried(&mut program, arch, &mut storage.kernel)
-        .map_err(|error| said(&error, arch, &program, out))
+    let slot = &mut None;
+    let program = read(&mut storage.program, text, (slot, &mut *out))?;
+    let done = resolve(arch, program, &mut storage.layouts)
+        .and_then(|()| tried(program, arch, &mut storage.kernel));
+    match done {
+        Ok(()) => Ok(()),
+        Err(error) => Err(said(&error, arch, program, out)),
+    }
 }
 
 #[inline(never)]
@@ -77,19 +80,22 @@ fn tried(
     arch: ArchId,
     kernel: &mut KernelStorage,
 ) -> Result<(), CompileError> {
-    compile(&TABLES, arch, program, kernel.scratch()).map(|_| ())
+    // Looked at where it lies: moved, it would lie on the stack twice.
+    let compiled = compile(&TABLES, arch, program, kernel.scratch());
+    compiled.as_ref().map(|_| ()).map_err(|error| *error)
 }
 
 #[inline(never)]
-fn read<'s>(
-    pools: ir::Pools<'s>,
+fn read<'a, 's>(
+    pools: &'s mut ProgramStorage,
     text: &'s str,
-    out: &mut AnswerBuffer<'_>,
-) -> Result<ir::Program<'s, 's>, LbError> {
-    let mut program = ir::parse(pools, &TABLES, text, ir::Options::default()).map_err(|error| {
-        let _ = error.write_named(&TABLES, out);
-        LbError::of_ir(CallStatus::Parse, error)
-    })?;
+    (slot, out): (&'a mut Option<ir::Program<'s, 's>>, &mut AnswerBuffer<'_>),
+) -> Result<&'a mut ir::Program<'s, 's>, LbError> {
+    let mut program =
+        ir::parse(pools.pools(), &TABLES, text, ir::Options::default()).map_err(|error| {
+            let _ = error.write_named(&TABLES, out);
+            LbError::of_ir(CallStatus::Parse, error)
+        })?;
     ir::verify(&mut program).map_err(|error| {
         let _ = error.write_named(&TABLES, out);
         LbError::of_ir(CallStatus::Verify, error)
@@ -100,7 +106,7 @@ fn read<'s>(
             Err(LbError::of_ir(CallStatus::Verify, error))
         }
         // A text without functions is refused where it is compiled.
-        _ => Ok(program),
+        _ => Ok(slot.insert(program)),
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Expansions<'w> {
     crossing: heapless::Vec<Op, CROSSING>,
     /// All of them.
     all_cross: bool,
+    /// Where a distribution that a slice asks for met another one.
+    conflict: Option<Op>,
     /// Whether a slice has stayed what it is.
     kept: bool,
 }
@@ -89,27 +91,49 @@ impl<'w> Expansions<'w> {
     #[doc(hidden)]
     pub fn new(replaced: &'w mut VecView<Replaced>) -> Self {
         replaced.clear();
-        Self { replaced, crossing: heapless::Vec::new(), all_cross: false, kept: false }
+        Self {
+            replaced,
+            crossing: heapless::Vec::new(),
+            all_cross: false,
+            conflict: None,
+            kept: false,
+        }
     }
 
-    /// After planning has failed: whether it may succeed with others in the place of a slice that
-    /// had stayed what it is; of the one that the error is about, or of all.
+    /// After planning has failed: whether it may succeed with others in the place of slices that had
+    /// stayed what they are. Lanes have different parts of the tile of one, or a distribution that
+    /// one asks for meets another.
     #[doc(hidden)]
     pub fn cross(&mut self, why: Option<PlanError>) -> bool {
         if self.all_cross || !self.kept {
             return false;
         }
-        self.kept = false;
-        let one = match why {
-            Some(PlanError::Part { op, why: Unparted::Lanes }) => Some(op),
-            _ => None,
-        };
-        let known = |op: &Op| !self.crossing.contains(op);
-        match one.filter(known) {
-            Some(op) if self.crossing.push(op).is_ok() => {}
-            _ => self.all_cross = true,
+        match why {
+            Some(PlanError::Part { op, why: Unparted::Lanes }) => {
+                let known = self.crossing.contains(&op);
+                self.all_cross = known || self.crossing.push(op).is_err();
+            }
+            Some(PlanError::Conflict { op, .. }) => {
+                self.conflict = Some(op);
+                self.all_cross = true;
+            }
+            _ => return false,
         }
+        self.kept = false;
         true
+    }
+
+    /// What is said of a program that cannot be planned either way: what is wrong with the slices,
+    /// not with those in their place.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn told(&self, error: PlanError) -> PlanError {
+        let of_parts = matches!(error, PlanError::Reshape(_) | PlanError::Part { .. });
+        match (self.conflict, self.crossing.first()) {
+            (Some(op), _) if of_parts => PlanError::Conflict { op, operand: None },
+            (None, Some(op)) if of_parts => PlanError::Part { op: *op, why: Unparted::Lanes },
+            _ => error,
+        }
     }
 
     /// Puts others in the place of each operation of a function that needs it; in a function of

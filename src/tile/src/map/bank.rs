@@ -338,45 +338,60 @@ fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
     out
 }
 
-/// The different words of one group, chained by bank.
+/// The different words of one group, chained by bank. Positions are bytes: it stands on the stack
+/// under everything that prices a movement.
 struct BankWords {
-    /// First word of each bank's chain, as a position plus one.
-    heads: [u16; 64],
+    /// The position of the last word of each bank that has one.
+    heads: [u8; MAX_BANKS as usize],
+    /// Banks that have one.
+    used: u64,
     /// The words.
     words: [u32; MAX_WORDS],
-    /// For each the next position plus one.
-    next: [u16; MAX_WORDS],
+    /// For each the position of the one before it in its bank, or its own.
+    before: [u8; MAX_WORDS],
     len: u16,
     worst: u32,
 }
 
 impl BankWords {
     fn new() -> Self {
-        Self { heads: [0; 64], words: [0; MAX_WORDS], next: [0; MAX_WORDS], len: 0, worst: 0 }
+        Self {
+            heads: [0; MAX_BANKS as usize],
+            used: 0,
+            words: [0; MAX_WORDS],
+            before: [0; MAX_WORDS],
+            len: 0,
+            worst: 0,
+        }
     }
 
     fn clear(&mut self) {
-        self.heads = [0; 64];
-        (self.len, self.worst) = (0, 0);
+        (self.used, self.len, self.worst) = (0, 0, 0);
     }
 
     /// Adds a word unless it is there; `None` when there is no room.
     fn add(&mut self, word: u32, bank: u32) -> Option<()> {
+        let own = 1u64.checked_shl(bank)?;
         let head = self.heads.get_mut(bank as usize)?;
+        let place = u8::try_from(self.len).ok()?;
         let (mut at, mut depth) = (*head, 1u32);
-        while at != 0 {
-            let place = usize::from(at.wrapping_sub(1));
-            if *self.words.get(place)? == word {
+        while self.used & own != 0 {
+            if *self.words.get(usize::from(at))? == word {
                 return Some(());
             }
-            at = *self.next.get(place)?;
             depth = depth.wrapping_add(1);
+            let before = *self.before.get(usize::from(at))?;
+            if before == at {
+                break;
+            }
+            at = before;
         }
-        let place = usize::from(self.len);
-        *self.words.get_mut(place)? = word;
-        *self.next.get_mut(place)? = *head;
+        *self.words.get_mut(usize::from(place))? = word;
+        *self.before.get_mut(usize::from(place))? =
+            if self.used & own == 0 { place } else { *head };
         self.len = self.len.checked_add(1)?;
-        *head = self.len;
+        self.used |= own;
+        *head = place;
         self.worst = self.worst.max(depth);
         Some(())
     }
