@@ -70,7 +70,7 @@ impl LayoutStorage {
 }
 
 /// A tile whose layout is to be resolved.
-struct TileLayout {
+struct WrittenTile {
     extents: Vec<u32, { lanebook_ir::MAX_RANK }>,
     element_bits: u16,
     in_shared: bool,
@@ -137,7 +137,7 @@ fn spell(
     program: &Program<'_, '_>,
     (op, value): (Op, Value),
     storage: &mut LayoutStorage,
-) -> Result<Option<TileLayout>, CompileError> {
+) -> Result<Option<WrittenTile>, CompileError> {
     let ty = program.type_of(value);
     if !ty.is_tile() || ty.space == Some(Space::Global) {
         return Ok(None);
@@ -171,7 +171,7 @@ fn spell(
         shaped(&extents, whole).ok_or(refused(Why::TooDeep.into()))?;
     }
     let in_shared = ty.space == Some(Space::Shared);
-    Ok(Some(TileLayout { extents, element_bits, in_shared, of_op: of_op.is_some() }))
+    Ok(Some(WrittenTile { extents, element_bits, in_shared, of_op: of_op.is_some() }))
 }
 
 /// Writes what was found into the program, as the tile's layout.
@@ -179,7 +179,7 @@ fn spell(
 fn write(
     program: &mut Program<'_, '_>,
     (op, value): (Op, Value),
-    tile: &TileLayout,
+    tile: &WrittenTile,
     (found, warps): (Result<(), NoDistribution>, u8),
     storage: &mut LayoutStorage,
 ) -> Result<(), NoDistribution> {

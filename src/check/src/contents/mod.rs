@@ -47,7 +47,6 @@ pub(crate) mod lanes;
 pub(crate) mod memory;
 pub(crate) mod objects;
 mod operands;
-mod parts;
 pub(crate) mod pending;
 pub(crate) mod product;
 pub(crate) mod reduce;

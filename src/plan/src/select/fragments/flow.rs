@@ -54,6 +54,14 @@ enum FragmentRelation {
 }
 
 impl FragmentRelation {
+    /// What is said where there is none.
+    const fn refusal(self, op: Op) -> PlanError {
+        match self {
+            Self::Part => PlanError::Part { op, why: Unparted::Lanes },
+            _ => PlanError::Conflict { op, operand: None },
+        }
+    }
+
     /// The fragment of `value`.
     fn of(
         self,
@@ -107,10 +115,7 @@ pub fn spread(
         let (value, fragment, from) = match (next.take(), waiting.pop()) {
             (Some(first), _) => first,
             (None, Some(Waiting { value, op, from, how })) => {
-                let refuse = match how {
-                    FragmentRelation::Part => PlanError::Part { op, why: Unparted::Lanes },
-                    _ => PlanError::Conflict { op, operand: None },
-                };
+                let refuse = how.refusal(op);
                 let from = fragments.get(usize::from(from)).ok_or(refuse)?;
                 if matches!(how, FragmentRelation::Around)
                     && is_part(program, op, (value, &from.fragment), fragments)
