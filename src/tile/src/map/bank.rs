@@ -374,21 +374,18 @@ impl BankWords {
         let own = 1u64.checked_shl(bank)?;
         let head = self.heads.get_mut(bank as usize)?;
         let place = u8::try_from(self.len).ok()?;
-        let (mut at, mut depth) = (*head, 1u32);
-        while self.used & own != 0 {
-            if *self.words.get(usize::from(at))? == word {
+        let has_words = self.used & own != 0;
+        let (mut at, mut depth) = (has_words.then_some(*head), 1u32);
+        while let Some(place) = at.map(usize::from) {
+            if *self.words.get(place)? == word {
                 return Some(());
             }
             depth = depth.wrapping_add(1);
-            let before = *self.before.get(usize::from(at))?;
-            if before == at {
-                break;
-            }
-            at = before;
+            let before = *self.before.get(place)?;
+            at = (usize::from(before) != place).then_some(before);
         }
         *self.words.get_mut(usize::from(place))? = word;
-        *self.before.get_mut(usize::from(place))? =
-            if self.used & own == 0 { place } else { *head };
+        *self.before.get_mut(usize::from(place))? = if has_words { *head } else { place };
         self.len = self.len.checked_add(1)?;
         self.used |= own;
         *head = place;
