@@ -57,9 +57,6 @@ impl FloatFormat {
     /// let format = |name: &str| TABLES.dtype(TABLES.dtype_named(name).unwrap()).unwrap().format.unwrap();
     /// assert!(format("f16").holds(&format("e5m2")) && format("f32").holds(&format("bf16")));
     /// assert!(!format("f16").holds(&format("bf16")) && !format("bf16").holds(&format("f16")));
-    /// // Its least numbers are subnormal in the wider one.
-    /// assert!(!format("f16").holds_as_normal(&format("e5m2")));
-    /// assert!(format("f16").holds_as_normal(&format("e4m3")));
     /// ```
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
@@ -79,6 +76,15 @@ impl FloatFormat {
 
     /// Whether it has every number of another format, all but 0 as normal numbers: for who takes
     /// subnormal ones as 0.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let format = |name: &str| TABLES.dtype(TABLES.dtype_named(name).unwrap()).unwrap().format.unwrap();
+    /// // The least numbers of the one are subnormal halves.
+    /// assert!(!format("f16").holds_as_normal(&format("e5m2")));
+    /// assert!(format("f16").holds_as_normal(&format("e4m3")));
+    /// ```
     #[must_use]
     pub fn holds_as_normal(&self, other: &Self) -> bool {
         let normal = Self { fraction: 0, ..*self };
