@@ -156,9 +156,11 @@ fn a_launch_is_what_the_kernels_text_declares() {
         {
             let json = match launch(&["compile", &path, "--arch", arch, "--format", "json"]) {
                 Ok(json) => json,
-                // A product that the architecture has no instruction for.
+                // A product that the architecture has no instruction for, or in which too much is
+                // done by lanes; sums of floats in memory.
                 Err(why) => {
-                    assert!(why.contains("matrix"), "{path} on {arch}: {why}");
+                    let known = ["matrix", "registers", "no instruction that does this"];
+                    assert!(known.iter().any(|said| why.contains(said)), "{path} on {arch}: {why}");
                     continue;
                 }
             };

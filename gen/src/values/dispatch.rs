@@ -4,7 +4,7 @@
 //! hash is made over the numbers.
 use crate::leak::list;
 use crate::names::with;
-use lanebook_layout::{AxisId, Iter, LayoutRef};
+use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables as t;
 use phf_generator::HashState;
 use std::cmp::Reverse;
@@ -352,7 +352,7 @@ fn products(
             .take(tables.dtypes.len())
             .filter(move |dtype| atom.takes(operand, *dtype))
     };
-    let lanes = is_of_lanes(atom, shape);
+    let lanes = atom.is_of_lanes();
     for a in types(shape.a) {
         for b in types(shape.b) {
             for c in types(shape.c) {
@@ -399,29 +399,6 @@ fn products(
             out.push((Capability::ProductTile { m: shape.m / waves, n, group }, LISTED));
         }
     }
-}
-
-/// Whether each lane has one element of a product's result, with the row and the column that it
-/// comes from: no lane needs what another has.
-fn is_of_lanes(atom: &t::Atom<'_>, shape: t::MatrixShape) -> bool {
-    let extents = |iters: &[Iter], of_lanes: bool| {
-        iters
-            .iter()
-            .filter(|it| (it.axis() == AxisId::LANE) == of_lanes)
-            .map(|it| it.extent_value().unwrap_or(0))
-            .product::<u32>()
-    };
-    let (m, n, k) = (u32::from(shape.m), u32::from(shape.n), u32::from(shape.k));
-    [(shape.a, (m, k, n)), (shape.b, (n, k, m)), (shape.d, (m * n, 1, 1))].into_iter().all(
-        |(number, (lanes, own, copies))| {
-            let operand = atom.operands.get(usize::from(number));
-            operand.and_then(|operand| operand.layout).is_some_and(|layout| {
-                extents(layout.shard, true) == lanes
-                    && extents(layout.shard, false) == own
-                    && extents(layout.replica, true) == copies
-            })
-        },
-    )
 }
 
 /// Waves that work together on a product.

@@ -4,7 +4,7 @@ use crate::{
     AccessId, ClassId, DtypeId, FeatureId, IsaId, List, MatrixMore, Name, OpId, SharedOperand,
     SourceId, TagId, TensorOperand, TermNode, Vary,
 };
-use lanebook_layout::LayoutRef;
+use lanebook_layout::{AxisId, Iter, LayoutRef};
 
 /// Operands of an emitted instruction for which there are places; a form with more of them, unless
 /// the rest are small numbers, is not chosen.
@@ -203,6 +203,39 @@ impl<'a> Atom<'a> {
                 && more.tensor.is_none()
         });
         self.matrix.filter(|_| plain)
+    }
+
+    /// Whether it is a product that each lane does alone: a lane has one element of the result, with
+    /// the row and the column that it comes from.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let of_lanes = |name| TABLES.atom(TABLES.atom_named(name).unwrap()).unwrap().is_of_lanes();
+    /// assert!(of_lanes("fma.rn.f32.4x8") && !of_lanes("mma.m16n8k16.f32.f16"));
+    /// ```
+    #[must_use]
+    pub fn is_of_lanes(&self) -> bool {
+        let Some(shape) = self.product() else { return false };
+        let extents = |iters: &[Iter], of_lanes: bool| {
+            iters
+                .iter()
+                .filter(|it| (it.axis() == AxisId::LANE) == of_lanes)
+                .map(|it| it.extent_value().unwrap_or(0))
+                .fold(1u32, u32::saturating_mul)
+        };
+        let (m, n, k) = (u32::from(shape.m), u32::from(shape.n), u32::from(shape.k));
+        let all = m.saturating_mul(n);
+        [(shape.a, (m, k, n)), (shape.b, (n, k, m)), (shape.d, (all, 1, 1))].into_iter().all(
+            |(number, (lanes, own, copies))| {
+                let operand = self.operands.get(usize::from(number));
+                operand.and_then(|operand| operand.layout).is_some_and(|layout| {
+                    extents(layout.shard, true) == lanes
+                        && extents(layout.shard, false) == own
+                        && extents(layout.replica, true) == copies
+                })
+            },
+        )
     }
 
     /// How its accumulator stands in tensor memory, if it does, of one product of dense operands.

@@ -19,7 +19,6 @@ use lanebook::compile::compile;
 use lanebook::emit::{Launch, LaunchMap, ParamKind};
 use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
 use lanebook::written::resolve_layouts;
-use lanebook_kernels::Room;
 use std::collections::BTreeMap;
 
 /// A tensor map as the driver's encoder takes it; dimensions from the innermost.
@@ -91,7 +90,7 @@ pub fn job(case: &Case, arch: &str) -> Result<Job, String> {
     let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
     resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
         .map_err(|e| format!("{e:?}"))?;
-    let mut room = Box::new(Room::new());
+    let mut room = lanebook_kernels::room();
     let compiled =
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut text = String::new();

@@ -32,6 +32,16 @@ use std::process::Command;
 /// Scratch that is large enough for every kernel here.
 pub type Room = lanebook::compile_storage!(SIZES);
 
+/// The scratch on the heap: it is made in a thread whose stack it fits.
+///
+/// # Panics
+/// If there is no such thread.
+#[must_use]
+pub fn room() -> Box<Room> {
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    thread.spawn(|| Box::new(Room::new())).expect("a thread").join().expect("a room")
+}
+
 /// Room for a program: one of many dimensions becomes many operations.
 pub type Pools = ir::Storage<2048, 3072, 6144, 1024, 192, 128, 2048>;
 
@@ -115,7 +125,7 @@ pub fn try_with_plan<R>(
     let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
     resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
         .map_err(|e| format!("{e:?}"))?;
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
     let mut memory = of_loops.map(|_| loops::memory());
     let made = match of_loops.zip(memory.as_mut()) {

@@ -177,7 +177,7 @@ const REFUSED: [(&str, &[&str], &str); 8] = [
         ],
         "Capacity { pool: Tuples",
     ),
-    ("gemm_fp8.tile", &["gfx1030"], "Plan(Capacity { pool: Fragments"),
+    ("gemm_fp8.tile", &["gfx1030"], "Plan(Registers {"),
     // No block scales.
     (
         "gemm_mxfp8.tile",

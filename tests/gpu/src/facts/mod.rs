@@ -186,7 +186,8 @@ pub fn products_in(text: &str, asked: Asked<'_>) -> Vec<Instance<'static>> {
 
 /// Holds all that can be asked of one instruction against a device.
 pub fn of_instructions(device: &mut dyn Device, asked: Asked<'_>, mut tell: impl FnMut(&Finding)) {
-    for instance in asked.instances() {
+    // What a lane does alone is no layout of the hardware's.
+    for instance in asked.instances().filter(|one| !one.atom.is_of_lanes()) {
         let found = product::hold(device, asked, &instance)
             .or_else(|| movement::hold(device, asked, &instance));
         let sums = sums::hold(device, asked, &instance);

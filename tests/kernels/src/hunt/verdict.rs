@@ -4,7 +4,7 @@ use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
 use crate::judge::block_counts;
 use crate::loops::{inferred, memory};
 use crate::maps::KernelMap;
-use crate::{Pools, Room, checked};
+use crate::{Pools, Room, checked, room};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
@@ -91,7 +91,7 @@ pub struct Workshop {
 
 impl Default for Workshop {
     fn default() -> Self {
-        Self { pools: Box::new(Pools::new()), room: Box::new(Room::new()), loops: memory() }
+        Self { pools: Box::new(Pools::new()), room: room(), loops: memory() }
     }
 }
 
