@@ -33,6 +33,7 @@ use heapless::{String, Vec};
 use lanebook_emit::write_number;
 use lanebook_ir::verify::contract::notation_of;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
+use lanebook_layout::{AxisId, Iter, Layout};
 use lanebook_query::{
     NoDistribution, QueryStorage, Tile, WarpSplit, Why, distribution, memory_layout,
 };
@@ -79,7 +80,7 @@ struct WrittenTile {
 }
 
 /// Brings each layout of a function that is written in a notation of other systems to TIRx's
-/// notation, for an architecture.
+/// notation, for an architecture: the program is one for this architecture then.
 ///
 /// # Errors
 /// [`CompileError::Layout`]: the layout is none of such a tile on this architecture. Of a layout
@@ -147,9 +148,7 @@ fn spell(
         return Ok(None);
     };
     // Copies in other registers of a lane are seen by nobody: they are left out.
-    let copies = text.as_bytes().windows(2).position(|part| part == b"R[");
-    let copies = copies.and_then(|at| text.as_bytes().get(at..)).unwrap_or(&[]);
-    let has_copies = planned == OF_REGISTERS && copies.windows(4).any(|part| part == b"@bit");
+    let has_copies = planned == OF_REGISTERS && has_register_copies(program, text);
     if notation_of(text) & planned != 0 && !has_copies {
         return Ok(None);
     }
@@ -199,6 +198,15 @@ fn write(
         program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
     }
     program.write_layout(value, &storage.resolved).map_err(|_| Why::TooDeep.into())
+}
+
+/// Whether a layout that was read has copies in other registers of a lane.
+#[inline(never)]
+fn has_register_copies(program: &Program<'_, '_>, text: &str) -> bool {
+    let Some(Ok(id)) = program.layout_id(text) else { return false };
+    let mut layout = Layout::new();
+    let is_bit = |iter: &Iter| iter.axis() == AxisId::BIT;
+    program.layout_at(id, &mut layout).is_some() && layout.view().replica.iter().any(is_bit)
 }
 
 /// Whether a function takes or returns a tile.

@@ -200,6 +200,10 @@ pub struct Weights {
     pub exchange_access: u32,
     pub exchange_round: u32,
     pub packed_percent: u32,
+    /// Of a product whose factors become wider first, so much of the depth at once.
+    pub widened_depth: u32,
+    /// The same where each lane multiplies alone.
+    pub widened_depth_lanes: u32,
     pub bound_steps: u32,
     pub segment_bytes: u32,
     pub shared_align: u32,
@@ -260,6 +264,8 @@ impl Weights {
             exchange_access: self.exchange_access,
             exchange_round: self.exchange_round,
             packed_percent: self.packed_percent,
+            widened_depth: self.widened_depth,
+            widened_depth_lanes: self.widened_depth_lanes,
             bound_steps: self.bound_steps,
             segment_bytes: self.segment_bytes,
             shared_align: self.shared_align,

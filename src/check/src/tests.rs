@@ -215,6 +215,39 @@ fn exchanged_depth() {
     }
 }
 
+/// A part holds, in each lane's registers, what its tile does.
+#[test]
+fn parts_of_other_lanes_and_registers() {
+    let text = "func @f(%x: memref<?x64xf32, #gmem> {align = 16}, %y: memref<?x64xf32, #gmem> {align = 16}) {threads = 32} {
+  %w = tiled_load %x[0, 0] : memref<?x64xf32, #gmem> -> tensor<32x64xf32>
+  %p = extract_slice %w[8, 0] : tensor<32x64xf32> -> tensor<8x64xf32>
+  %q = insert_slice %p, %w[24, 0] : tensor<8x64xf32>, tensor<32x64xf32> -> tensor<32x64xf32>
+  tiled_store %q, %y[0, 0] : tensor<32x64xf32> -> memref<?x64xf32, #gmem>
+}";
+    for arch in ["sm_80", "gfx1100"] {
+        let part = |plan: &Plan<'_>| {
+            plan.fragments.iter().position(|f| f.fragment.shape.rows == 3).expect("a part")
+        };
+        let damages: [fn(&mut Fragment); 2] = [
+            |f| f.lane = swapped(&f.lane, 0, 1),
+            |f| {
+                let (mut lane, mut register) =
+                    (f.lane.as_slice().to_vec(), f.register.as_slice().to_vec());
+                core::mem::swap(&mut lane[0], &mut register[0]);
+                (f.lane, f.register) = (from(&lane), from(&register));
+            },
+        ];
+        for damage in damages {
+            let v = broken(text, arch, |plan| {
+                let at = part(plan);
+                damage(&mut plan.fragments[at].fragment);
+            });
+            // Only this part's places tell: nothing moves it.
+            assert!(matches!(v, Violation::Missing(_)), "{arch}: {v:?}");
+        }
+    }
+}
+
 #[test]
 fn ends_of_other_operations() {
     for arch in ARCHS {

@@ -166,6 +166,24 @@ pub struct Operand<'a> {
 #[derive(Copy, Clone, Debug)]
 pub struct Operands<'a>(pub List<'a, &'a Operand<'a>>);
 
+impl Operand<'_> {
+    /// Whether it takes registers of a class.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let sum = TABLES.atom(TABLES.atom_named("fma.rn.f32").unwrap()).unwrap();
+    /// let (to, from) = (sum.operands.get(0).unwrap(), sum.operands.get(1).unwrap());
+    /// // Its factors may have been loaded as bits, its result is a float.
+    /// assert!(from.accepts(to.class) && from.also.iter().all(|class| from.accepts(*class)));
+    /// assert!(from.also.iter().all(|class| !to.accepts(*class)));
+    /// ```
+    #[must_use]
+    pub fn accepts(&self, class: ClassId) -> bool {
+        self.class == class || self.also.contains(&class)
+    }
+}
+
 impl<'a> Atom<'a> {
     /// lanebook's name for it, unique; in the lean tables only copy atoms have one.
     #[must_use]

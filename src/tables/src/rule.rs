@@ -647,6 +647,10 @@ pub struct Weights {
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
     /// ahead of an exchange or behind it.
     pub packed_percent: u32,
+    /// Of a product whose factors become wider first, so much of the depth at once.
+    pub widened_depth: u32,
+    /// The same where each lane multiplies alone.
+    pub widened_depth_lanes: u32,
     /// Instructions that tell whether an address is inside of a tensor's bounds.
     pub bound_steps: u32,
     /// Bytes of one global-memory segment.
@@ -686,6 +690,8 @@ impl Weights {
         exchange_access: 0,
         exchange_round: 0,
         packed_percent: 0,
+        widened_depth: 0,
+        widened_depth_lanes: 0,
         bound_steps: 0,
         segment_bytes: 0,
         shared_align: 0,

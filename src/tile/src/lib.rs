@@ -14,6 +14,7 @@
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
 //! | [`shaping`] | what operations that change a shape do to distributions |
+//! | `noise` | numbers that tests draw |
 //!
 //! Guarantees: no recursion, no allocation, no panic. Nothing here chooses.
 #![no_std]
@@ -49,6 +50,9 @@ mod explain;
 pub mod map;
 #[doc(hidden)]
 pub mod matrix;
+#[cfg(test)]
+#[path = "tests/noise.rs"]
+mod noise;
 #[doc(hidden)]
 pub mod offset;
 

@@ -170,22 +170,13 @@ pub struct Size {
     pub journal: usize,
 }
 
-fn boxed<T: Send + 'static>(make: fn() -> T) -> Box<T> {
-    std::thread::Builder::new()
-        .stack_size(64 << 20)
-        .spawn(move || Box::new(make()))
-        .expect("a thread")
-        .join()
-        .expect("it is made")
-}
-
 /// Runs every pass on programs of at least so many operations.
 ///
 /// # Panics
 /// If a pass refuses its program.
 #[must_use]
 pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
-    let (mut storage, mut choice) = (boxed(Program::new), boxed(Choice::new));
+    let (mut storage, mut choice) = (crate::boxed(Program::new), crate::boxed(Choice::new));
     let mut work = Box::new(heapless::Vec::<Node, 65_000>::new());
     let mut all = Vec::new();
     for case in cases() {

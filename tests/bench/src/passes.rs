@@ -172,16 +172,6 @@ func @f(%A: memref<32x16xf32, #gmem>, %n: index) {\n",
     }
 }
 
-fn room() -> Box<Room> {
-    // Made on a stack that is large enough, and only then boxed.
-    std::thread::Builder::new()
-        .stack_size(64 << 20)
-        .spawn(|| Box::new(Room::new()))
-        .expect("a thread")
-        .join()
-        .expect("it is made")
-}
-
 /// The least of so many is taken.
 const TIMES: usize = 7;
 
@@ -264,7 +254,7 @@ fn rules(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> (f64,
 /// what it changes, and looking for what fits next. Telling the time is in it.
 #[must_use]
 pub fn applications(effort: Effort) -> Vec<(String, u32, f64)> {
-    let (mut room, mut work) = (room(), Box::new(Nodes::new()));
+    let (mut room, mut work) = (crate::boxed(Room::new), Box::new(Nodes::new()));
     let mut texts: Vec<String> =
         SHAPES.iter().map(|shape| Body::program(*shape, sizes(effort)[2]).0).collect();
     texts.extend(KERNELS.iter().map(|kernel| kernel.1.to_string()));
@@ -342,7 +332,7 @@ const fn sizes(effort: Effort) -> [usize; 5] {
 /// whatever the machine.
 #[must_use]
 pub fn growth() -> Vec<(&'static str, f64, f64)> {
-    let (mut room, mut work) = (room(), Box::new(Nodes::new()));
+    let (mut room, mut work) = (crate::boxed(Room::new), Box::new(Nodes::new()));
     let mut at = |shape, size| {
         let (text, ops) = Body::program(shape, size);
         pass(&mut room, &mut work, &text, Effort::Once).journal as f64 / ops as f64
@@ -353,7 +343,7 @@ pub fn growth() -> Vec<(&'static str, f64, f64)> {
 /// Measures passes.
 pub fn measure(report: &mut Report) {
     let effort = report.effort;
-    let mut room = room();
+    let mut room = crate::boxed(Room::new);
     let mut work = Box::new(Nodes::new());
     for shape in SHAPES {
         let (mut first, mut most) = (None, (0f64, 0f64));

@@ -61,46 +61,47 @@ impl Atomic {
 
     /// What stands in memory afterwards.
     pub fn of(self, old: u64, moved: u64) -> u64 {
-        if self.bytes() == 8 {
-            return self.of_wide(old, moved);
-        }
-        self.of_word(old as u32, moved as u32).into()
-    }
-
-    fn of_wide(self, old: u64, moved: u64) -> u64 {
-        match (self.op, self.word) {
-            (_, Word::F64) => (f64::from_bits(old) + f64::from_bits(moved)).to_bits(),
-            (Combine::Add, _) => old.wrapping_add(moved),
-            (Combine::And, _) => old & moved,
-            (Combine::Or, _) => old | moved,
-            (Combine::Xor, _) => old ^ moved,
-            (Combine::Exch, _) => moved,
-            (Combine::Min, Word::Signed64) => (old as i64).min(moved as i64) as u64,
-            (Combine::Max, Word::Signed64) => (old as i64).max(moved as i64) as u64,
-            (Combine::Min, _) => old.min(moved),
-            (Combine::Max, _) => old.max(moved),
+        // Numbers of 32 bits are in the same order as the same numbers of 64, and so are their sums
+        // but for what is above.
+        let wide = |word: u64| {
+            if self.word == Word::Signed { word as i32 as u64 } else { u64::from(word as u32) }
+        };
+        let signed = matches!(self.word, Word::Signed | Word::Signed64);
+        match self.word {
+            Word::F64 => (f64::from_bits(old) + f64::from_bits(moved)).to_bits(),
+            Word::F32 | Word::F16x2 | Word::Bf16x2 => self.float(old as u32, moved as u32).into(),
+            Word::Unsigned64 | Word::Signed64 => self.whole(old, moved, signed),
+            Word::Unsigned | Word::Signed => {
+                self.whole(wide(old), wide(moved), signed) & u64::from(u32::MAX)
+            }
         }
     }
 
-    fn of_word(self, old: u32, moved: u32) -> u32 {
+    fn whole(self, old: u64, moved: u64, signed: bool) -> u64 {
+        match self.op {
+            Combine::Add => old.wrapping_add(moved),
+            Combine::And => old & moved,
+            Combine::Or => old | moved,
+            Combine::Xor => old ^ moved,
+            Combine::Exch => moved,
+            Combine::Min if signed => (old as i64).min(moved as i64) as u64,
+            Combine::Max if signed => (old as i64).max(moved as i64) as u64,
+            Combine::Min => old.min(moved),
+            Combine::Max => old.max(moved),
+        }
+    }
+
+    /// Floats of 32 bits and less are added.
+    fn float(self, old: u32, moved: u32) -> u32 {
         let halves = |sum: fn(u16, u16) -> u16| {
             let low = sum(old as u16, moved as u16);
             let high = sum((old >> 16) as u16, (moved >> 16) as u16);
             u32::from(low) | u32::from(high) << 16
         };
-        match (self.op, self.word) {
-            (_, Word::F32) => (f32::from_bits(old) + f32::from_bits(moved)).to_bits(),
-            (_, Word::F16x2) => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
-            (_, Word::Bf16x2) => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
-            (Combine::Add, _) => old.wrapping_add(moved),
-            (Combine::And, _) => old & moved,
-            (Combine::Or, _) => old | moved,
-            (Combine::Xor, _) => old ^ moved,
-            (Combine::Exch, _) => moved,
-            (Combine::Min, Word::Signed) => (old as i32).min(moved as i32) as u32,
-            (Combine::Max, Word::Signed) => (old as i32).max(moved as i32) as u32,
-            (Combine::Min, _) => old.min(moved),
-            (Combine::Max, _) => old.max(moved),
+        match self.word {
+            Word::F16x2 => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
+            Word::Bf16x2 => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
+            _ => (f32::from_bits(old) + f32::from_bits(moved)).to_bits(),
         }
     }
 }

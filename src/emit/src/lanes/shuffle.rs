@@ -303,9 +303,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             .isa
             .make_uniform
             .and_then(|id| self.machine.tables.atom(id)?.operands.first());
-        uniform.is_none_or(|u| {
-            self.selecting().is_some_and(|o| o.class == u.class || o.also.contains(&u.class))
-        })
+        uniform.is_none_or(|u| self.selecting().is_some_and(|o| o.accepts(u.class)))
     }
 
     fn prepare_gather(&mut self, op: Op, gather: Gather<'_>, word: u32) -> Result<(), EmitError> {

@@ -139,9 +139,7 @@ impl<'t> TargetQueries<'t> {
     #[must_use]
     pub fn add_register(&self, class: ClassId, first: ClassId) -> Option<AtomId> {
         let second = Second::Register(class, 1);
-        let takes = |a: &Atom<'_>| {
-            a.operands.get(1).is_some_and(|o| o.class == first || o.also.contains(&first))
-        };
+        let takes = |a: &Atom<'_>| a.operands.get(1).is_some_and(|o| o.accepts(first));
         self.able(Capability::Index { op: IndexOp::Add, class, from: class, registers: 1, second })
             .find(|(_, a)| in_order(a) && a.operands.len() == 3 && takes(a))
             .map(|(id, _)| id)

@@ -468,7 +468,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.taken(op, Reg { class, count, first }, operand).map(slot)
             }
             // Halves that lie apart are in no register that holds both.
-            Slot::Spread { class, .. } if !fits(class, operand) => Err(EmitError::Unplanned(op)),
+            Slot::Spread { class, .. } if !operand.accepts(ClassId(u16::from(class))) => {
+                Err(EmitError::Unplanned(op))
+            }
             part => Ok(part),
         }
     }
@@ -612,12 +614,6 @@ fn plain_immediates(atom: &Atom<'_>) -> [Slot; crate::step::MAX_ARGS] {
         }
     }
     args
-}
-
-/// Whether an operand takes registers of a class.
-fn fits(class: u8, operand: &lanebook_tables::Operand<'_>) -> bool {
-    let class = ClassId(u16::from(class));
-    operand.class == class || operand.also.contains(&class)
 }
 
 /// What the offset of an instance's second places holds: their address registers are those of its

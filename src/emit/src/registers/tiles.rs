@@ -94,7 +94,7 @@ impl LowerContext<'_, '_, '_, '_> {
         reg: Reg,
         operand: &Operand<'_>,
     ) -> Result<Reg, EmitError> {
-        if operand.class == reg.class || operand.also.contains(&reg.class) {
+        if operand.accepts(reg.class) {
             return Ok(reg);
         }
         let purpose = self.steps.purpose;

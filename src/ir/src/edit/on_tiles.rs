@@ -7,6 +7,7 @@ use crate::attr_names;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::Op;
 use crate::program::Program;
+use heapless::String;
 use lanebook_tables::{DtypeKind, OpId, OpRole};
 
 /// Lets operations on indices be those that do the same to tiles, where their operands are tiles.
@@ -56,11 +57,13 @@ fn twin(program: &Program<'_, '_>, op: Op) -> Option<(OpId, Option<&'static str>
     let (AttrValue::Word(word) | AttrValue::Str(word) | AttrValue::Text(word)) = value else {
         return None;
     };
-    let word = program.text(word);
-    let is_meant = |name: &str| name.strip_prefix(first) == Some(word);
-    let at = tables.ops.iter().position(|op| is_meant(op.name))?;
-    Some((OpId(u16::try_from(at).ok()?), Some(key)))
+    let mut name: String<NAME> = String::new();
+    name.push_str(first).and_then(|()| name.push_str(program.text(word))).ok()?;
+    Some((tables.op_named(&name)?, Some(key)))
 }
+
+/// Most bytes of an operation's name.
+const NAME: usize = 64;
 
 /// What stands for the relation in the name of what does it to tiles.
 const RELATION: &str = "*";

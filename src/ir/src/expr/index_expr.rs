@@ -17,7 +17,7 @@ const WAITING: usize = 24;
 /// Most values of one expression that are remembered.
 const KNOWN: usize = 32;
 /// Most values that a loop moves.
-const MOVED: usize = 60;
+const MOVED: usize = 64;
 
 /// What is known of an index.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

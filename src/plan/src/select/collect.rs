@@ -8,8 +8,9 @@ use crate::data::{
 use crate::select::elementwise::is_done;
 use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
+use crate::select::parts::is_read;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Def, MemrefBound, Op, Program, TypeKind, Value, attr_names};
+use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
@@ -17,11 +18,6 @@ use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exac
 use lanebook_tile::matrix::{blocked, blocks};
 use lanebook_tile::shaping::{TilePart, tile_shape};
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
-
-/// Whether nothing reads what an operation makes.
-fn program_unread(program: &Program<'_, '_>, op: Op) -> bool {
-    program.results(op).all(|value| program.uses(value).next().is_none())
-}
 
 /// Distances inside a tile of global memory and from matrix to matrix stay below so many bytes.
 const GLOBAL_REACH: u64 = 1 << 31;
@@ -56,7 +52,7 @@ impl Planner<'_, '_, '_, '_> {
                 // What nothing reads is not computed.
                 role if role.is_lanewise() && self.is_done(op) => {}
                 role if (role.is_lanewise() || role.is_composed())
-                    && program_unread(self.program, op) => {}
+                    && !is_read(self.program, op) => {}
                 OpRole::Broadcast if self.program.repeated_number(op).is_some() => {
                     self.collect_number(op)?
                 }

@@ -43,7 +43,9 @@ pub(crate) fn wider(
     let bits = |id: &DtypeId| tables.dtype(*id).map_or(u16::MAX, |dtype| dtype.bits);
     let all = (0..tables.dtypes.len()).filter_map(|id| u16::try_from(id).ok()).map(DtypeId);
     let dtype = all.filter(wide).min_by_key(bits)?;
-    let depth = if by_units(dtype, dtype) { DEPTHS.0 } else { DEPTHS.1 };
+    let by_lanes = !by_units(dtype, dtype);
+    let weights = tables.weights;
+    let depth = if by_lanes { weights.widened_depth_lanes } else { weights.widened_depth };
     Some(Wider { dtype, depth })
 }
 
@@ -72,10 +74,6 @@ fn casts(tables: &Tables<'_>, arch: &Arch<'_>, from: DtypeId, to: DtypeId) -> bo
     })
 }
 
-/// Most of a product's depth whose factors are wide at once: of a matrix unit, and where each lane
-/// has whole rows and columns.
-const DEPTHS: (u32, u32) = (16, 8);
-
 /// What a product's factors become.
 #[derive(Copy, Clone)]
 pub(crate) struct Wider {
@@ -101,7 +99,8 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
     let decl = program.decl_id(op)?;
     let ty = program.type_of(program.result(op, 0)?);
     let ty = Type::tensor(ty.shape, ty.dtype?);
-    for at in (0..depth).step_by(usize::try_from(each).ok()?) {
+    let starts = core::iter::successors(Some(0u32), |at| at.checked_add(each));
+    for at in starts.take_while(|at| *at < depth) {
         let mut before = Before { program, op };
         let (a, b) = match each == depth {
             true => (a, b),

@@ -2,27 +2,13 @@
 //! the place of the tile that it is said to be holds.
 
 use crate::map::{Fragment, PartPlaces, TileShape};
-
-/// Numbers of no pattern.
-struct Noise(u32);
-
-impl Noise {
-    fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) % limit
-    }
-}
+use crate::noise::Noise;
 
 /// A distribution with the tile's bits in any order, some of them joined to others.
 fn any(noise: &mut Noise, shape: TileShape) -> Fragment {
-    let mut bits: std::vec::Vec<u32> = (0..shape.total()).map(|k| 1 << k).collect();
-    for k in (1..bits.len()).rev() {
-        bits.swap(k, noise.below(k as u32 + 1) as usize);
-    }
+    let mut bits = noise.shuffled(shape.total());
     if noise.below(3) == 0 && bits.len() > 2 {
-        let (a, b) =
-            (noise.below(bits.len() as u32) as usize, noise.below(bits.len() as u32) as usize);
+        let (a, b) = (noise.below(bits.len()), noise.below(bits.len()));
         if a != b {
             bits[a] ^= bits[b];
         }
@@ -68,19 +54,20 @@ fn parts_are_where_they_are_said_to_be() {
     let (mut found, mut none) = (0, 0);
     for _ in 0..4000 {
         let extent = |noise: &mut Noise| 1u64 << noise.below(5);
-        let (rows, cols) =
-            (extent(&mut noise) * [1, 1, 3][noise.below(3) as usize], extent(&mut noise));
-        let bits = [8, 16, 32, 64][noise.below(4) as usize];
+        let (rows, cols) = (extent(&mut noise) * [1, 1, 3][noise.below(3)], extent(&mut noise));
+        let bits = [8, 16, 32, 64][noise.below(4)];
         let shape = TileShape::new(rows, cols, bits).expect("a shape");
         let whole = any(&mut noise, shape);
         // All of it, or a power of two that panels have.
         let cut = |noise: &mut Noise, n: u64| {
-            if noise.below(4) == 0 { n } else { 1 << noise.below(n.trailing_zeros() + 1) }
+            if noise.below(4) == 0 { n } else { 1 << noise.below(n.trailing_zeros() as usize + 1) }
         };
         let (r, c) = (cut(&mut noise, rows), cut(&mut noise, cols));
         let small = TileShape::new(r, c, bits).expect("a shape");
-        let start =
-            (noise.below((rows / r) as u32) * r as u32, noise.below((cols / c) as u32) * c as u32);
+        let start = (
+            (noise.below((rows / r) as usize) * r as usize) as u32,
+            (noise.below((cols / c) as usize) * c as usize) as u32,
+        );
         let Some((part, places)) = whole.part(small, start) else {
             none += 1;
             continue;

@@ -5,6 +5,7 @@ use super::{HalfAccess, PlaceBasis, construct, masks};
 use crate::copy_atom::CopyAtom;
 use crate::evaluate::{EndMap, TargetInfo};
 use crate::map::{Fragment, SharedLayout, Subspace, TileShape};
+use crate::noise::Noise;
 use lanebook::TABLES;
 use lanebook_layout::PostMap;
 use lanebook_tables::{Capability, Space, TupleStyle};
@@ -12,25 +13,6 @@ use std::vec::Vec;
 
 const PLAIN: SharedLayout =
     SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
-
-/// Numbers of no pattern.
-struct Noise(u32);
-
-impl Noise {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) as usize % limit
-    }
-
-    fn shuffled(&mut self, total: u8) -> Vec<u32> {
-        let mut out: Vec<u32> = (0..total).map(|k| 1 << k).collect();
-        for k in (1..out.len()).rev() {
-            out.swap(k, self.below(k + 1));
-        }
-        out
-    }
-}
 
 /// A distribution whose first register bits are those given.
 fn fragment(noise: &mut Noise, shape: TileShape, front: &[u32], wave: u8) -> Fragment {

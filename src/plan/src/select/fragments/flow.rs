@@ -9,6 +9,7 @@
 
 use crate::data::{FragmentPlan, PlanError, PlanPool, Unparted};
 use crate::select::fragments::unread::Unread;
+use crate::select::parts::is_read;
 use heapless::VecView;
 use lanebook_ir::{Def, Op, Program, Value, attr_names};
 use lanebook_tables::{LayoutTrait, OpRole};
@@ -218,7 +219,9 @@ fn parts(
     send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
 ) {
     let users = program.uses(value).filter_map(|place| program.user(place));
-    let slices = users.chain(program.def_op(value)).filter(|op| is_slice(program, *op));
+    // Others stand in the place of those that nothing reads.
+    let is_slice = |op: &Op| program.role(*op) == OpRole::Slice && is_read(program, *op);
+    let slices = users.chain(program.def_op(value)).filter(is_slice);
     for (op, own) in slices.filter_map(|op| Some((op, TilePart::of(program, op)?))) {
         if own.part == value {
             send(Some(own.put.unwrap_or(own.whole)), FragmentRelation::Around, op);
@@ -233,13 +236,6 @@ fn parts(
             send(Some(own.whole), FragmentRelation::Same, op);
         }
     }
-}
-
-/// Whether an operation takes a part out of a tile, or puts one in, and something reads it: others
-/// stand in the place of those that nothing reads.
-pub(crate) fn is_slice(program: &Program<'_, '_>, op: Op) -> bool {
-    program.role(op) == OpRole::Slice
-        && program.results(op).any(|value| program.uses(value).next().is_some())
 }
 
 /// The operation that makes a value, or whose region has it as an argument.

@@ -361,7 +361,7 @@ impl Planner<'_, '_, '_, '_> {
             .as_ref()
             .and_then(|m| [&m.from, &m.to].into_iter().find(|side| side.space == Space::Register));
         side.and_then(|side| atom.operands.get(usize::from(side.operand)))
-            .is_some_and(|o| o.class == class || o.also.contains(&class))
+            .is_some_and(|o| o.accepts(class))
     }
 
     /// The global tile of a copy between global and shared memory.
