@@ -83,6 +83,7 @@ impl<'s> PlanPools<'s> {
             shared_align: 0,
             tensor_columns: 0,
             tensor_slot: 0,
+            specialized: None,
         }
     }
 }

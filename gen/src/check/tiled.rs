@@ -133,7 +133,68 @@ pub fn check(model: &HwModel) -> Diagnostics {
         atoms.extend(found.publish.iter().map(|step| (step.atom.value, step.atom.span)));
         had(model, fact.feature, &atoms, &mut diags);
     }
+    for (fact, found) in &model.units.specializations {
+        specialization(model, fact, found, &mut diags);
+    }
     diags
+}
+
+/// Atoms of warps that are set aside: numbers and addresses where they are expected, in the ranges
+/// that the fact says.
+fn specialization(
+    model: &HwModel,
+    fact: &crate::model::units::Fact<crate::schema::unit::WarpSpecialization>,
+    found: &crate::model::units::Specialization,
+    diags: &mut Diagnostics,
+) {
+    let entry = &fact.entry;
+    let (least, most, step) = entry.registers;
+    let is_even = |n: u16| step > 0 && n % step == 0;
+    if entry.threads == 0 || least > most || !is_even(least) || !is_even(most) {
+        diags.push(
+            Diagnostic::at(
+                entry.name.span,
+                "nobody is set aside, or with registers that cannot be",
+            )
+            .help("`threads` is 1 or more; `registers`: fewest, most, of what both are multiples"),
+        );
+    }
+    let numbers: [&[(u32, u32)]; 2] = [
+        &[(entry.number.into(), entry.number.into()), (entry.threads.into(), entry.threads.into())],
+        &[(least.into(), most.into()), (0, 1)],
+    ];
+    let [barrier, registers] = numbers;
+    for (name, atom, ranges, addresses) in [
+        (&entry.barrier, found.barrier, barrier, 0),
+        (&entry.arrive, found.arrive, &[][..], 1),
+        (&entry.resize, found.resize, registers, 0),
+    ] {
+        let atom = model.atom(atom);
+        let own = |role: Role| atom.operands.iter().filter(move |o| o.role == role);
+        let fits = own(Role::Immediate).count() == ranges.len()
+            && own(Role::Address).count() == addresses
+            && atom.operands.len() == ranges.len() + addresses
+            && own(Role::Immediate).zip(ranges).all(|(operand, (low, high))| {
+                operand.range.as_ref().is_some_and(|range| {
+                    range.value.0 <= i64::from(*low) && i64::from(*high) <= range.value.1
+                })
+            });
+        if !fits {
+            let message = format!("`{}` does not take what it is to be given", name.value);
+            diags.push(
+                Diagnostic::at(name.span, message).note(atom.name.span, "the atom").help(
+                    "barrier takes (number, threads), arrive (address), resize (registers, one of two words): numbers in their ranges",
+                ),
+            );
+        }
+    }
+    let named = |name: &Name, atom: AtomId| (atom, name.span);
+    let atoms = [
+        named(&entry.barrier, found.barrier),
+        named(&entry.arrive, found.arrive),
+        named(&entry.resize, found.resize),
+    ];
+    had(model, fact.feature, &atoms, diags);
 }
 
 const ROLES: &str = "`on` is a predicate that is read, `shared`, `tensor` and `signal` are addresses, `at` are numbers";

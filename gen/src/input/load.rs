@@ -96,6 +96,7 @@ pub struct LoadedUnits {
     pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
     pub tiled_moves: Vec<Spanned<unit::TiledMove>>,
     pub completions: Vec<Spanned<unit::CompletionObject>>,
+    pub specializations: Vec<Spanned<unit::WarpSpecialization>>,
 }
 
 impl LoadedUnits {
@@ -114,6 +115,7 @@ impl LoadedUnits {
             && self.tensor_maps.is_empty()
             && self.tiled_moves.is_empty()
             && self.completions.is_empty()
+            && self.specializations.is_empty()
     }
 }
 
@@ -484,6 +486,7 @@ impl Reader<'_> {
             tensor_maps: self.entries(&units.tensor_maps),
             tiled_moves: self.entries(&units.tiled_moves),
             completions: self.entries(&units.completions),
+            specializations: self.entries(&units.specializations),
         }
     }
     fn isa(&mut self, loaded: &mut Loaded) {

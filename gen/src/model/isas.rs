@@ -10,7 +10,8 @@ use lanebook_suggest::remedy;
 use lanebook_tables::{AtomId, ClassId, IsaId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
-pub const FRAME_WORDS: [&str; 14] = [
+pub const FRAME_WORDS: [&str; 15] = [
+    "launch_registers",
     "kernel",
     "target",
     "version",

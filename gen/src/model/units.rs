@@ -117,6 +117,15 @@ pub struct Completion {
     pub announces: AccessId,
 }
 
+/// The atoms of warps that are set aside.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::WarpSpecialization`
+pub struct Specialization {
+    pub barrier: AtomId,
+    pub arrive: AtomId,
+    pub resize: AtomId,
+}
+
 /// All facts about matrix units.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
@@ -148,6 +157,8 @@ pub struct Units {
     pub tiled_moves: Vec<(Fact<s::TiledMove>, TiledMove)>,
     /// Completion objects.
     pub completions: Vec<(Fact<s::CompletionObject>, Completion)>,
+    /// Warps that are set aside.
+    pub specializations: Vec<(Fact<s::WarpSpecialization>, Specialization)>,
 }
 
 impl Units {
@@ -362,6 +373,15 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                         .push((r.fact(e, (e.status, &e.sources), "completion object"), references));
                 }
             }
+            for e in &u.specializations {
+                if let (true, Some(references)) = (
+                    tiled_names.declare(&e.name, 0, "warp specialization", r.diags),
+                    specialization(e, model, r.diags),
+                ) {
+                    let fact = r.fact(e, (e.status, &e.sources), "warp specialization");
+                    units.specializations.push((fact, references));
+                }
+            }
         }
     }
     for shape in &units.shapes {
@@ -519,6 +539,17 @@ fn completion(
         waits: waits?,
         announces: announces?,
     })
+}
+
+fn specialization(
+    e: &s::WarpSpecialization,
+    model: &HwModel,
+    diags: &mut Diagnostics,
+) -> Option<Specialization> {
+    let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
+    let (barrier, arrive) = (find(&e.barrier), find(&e.arrive));
+    let resize = find(&e.resize);
+    Some(Specialization { barrier: barrier?, arrive: arrive?, resize: resize? })
 }
 
 /// Steps of synchronisation with their atoms.

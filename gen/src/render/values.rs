@@ -135,7 +135,7 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
-    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, order_limits, map_limits, tensor_maps, tiled_moves, completions }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, order_limits, map_limits, tensor_maps, tiled_moves, completions, specializations }
     Descriptor<'_> { name, feature, bits, fields, status, sources }
     Field<'_> { name, at, bits, scale, range, values, role }
     SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
@@ -159,6 +159,7 @@ structs! {
     }
     TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, last, status, sources }
     CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, waits, announces, most_bytes, status, sources }
+    WarpSpecialization<'_> { name, feature, threads, barrier, number, arrive, resize, registers, directive, file, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
     Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
@@ -177,7 +178,7 @@ structs! {
     CostPolicy<'_> { name, sector, access, keys }
     CostPart { term, weight }
     Weights {
-        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, exchange_access, exchange_round, packed_percent, widened_depth, widened_depth_lanes, bound_steps, segment_bytes, shared_align, loop_depth, trifle, missing_register,
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, exchange_access, exchange_round, packed_percent, widened_depth, widened_depth_lanes, producer_registers, bound_steps, segment_bytes, shared_align, loop_depth, trifle, missing_register,
     }
 }
 

@@ -204,6 +204,8 @@ pub struct Weights {
     pub widened_depth: u32,
     /// The same where each lane multiplies alone.
     pub widened_depth_lanes: u32,
+    /// Registers of a thread whose warps only start copies.
+    pub producer_registers: u32,
     pub bound_steps: u32,
     pub segment_bytes: u32,
     pub shared_align: u32,
@@ -266,6 +268,7 @@ impl Weights {
             packed_percent: self.packed_percent,
             widened_depth: self.widened_depth,
             widened_depth_lanes: self.widened_depth_lanes,
+            producer_registers: self.producer_registers,
             bound_steps: self.bound_steps,
             segment_bytes: self.segment_bytes,
             shared_align: self.shared_align,

@@ -35,6 +35,8 @@ pub struct Units {
     pub tiled_moves: Vec<Entry>,
     /// [`CompletionObject`] each.
     pub completions: Vec<Entry>,
+    /// [`WarpSpecialization`] each.
+    pub specializations: Vec<Entry>,
 }
 
 /// A bit-field table.
@@ -498,6 +500,36 @@ pub struct CompletionObject {
     pub waits: Name,
     /// The kind of access that an announcement is.
     pub announces: Name,
+    /// Typed by hand: `evidence` says what follows instead.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// Warps that are set aside to copy for the others.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "warp specialization")]
+pub struct WarpSpecialization {
+    /// Its name.
+    pub name: Name,
+    /// Threads that are set aside.
+    pub threads: u16,
+    /// What some of a block's threads meet at: immediates (number, threads).
+    pub barrier: Name,
+    /// Its number.
+    pub number: u8,
+    /// Arrives at a completion object: (address).
+    pub arrive: Name,
+    /// Gives registers up or takes them: immediates (registers, one of two words).
+    pub resize: Name,
+    /// Fewest, most, and of what they are multiples.
+    pub registers: (u16, u16, u16),
+    /// What says how many a thread begins with.
+    pub directive: String,
+    /// Registers of a block.
+    pub file: u32,
     /// Typed by hand: `evidence` says what follows instead.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.

@@ -85,6 +85,22 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             status: fact.status,
             sources: list(fact.sources.iter().copied()),
         })),
+        specializations: list(u.specializations.iter().map(|(fact, found)| {
+            t::WarpSpecialization {
+                name: text(&fact.entry.name),
+                feature: fact.feature,
+                threads: fact.entry.threads,
+                barrier: found.barrier,
+                number: fact.entry.number,
+                arrive: found.arrive,
+                resize: found.resize,
+                registers: fact.entry.registers,
+                directive: text(&fact.entry.directive),
+                file: fact.entry.file,
+                status: fact.status,
+                sources: list(fact.sources.iter().copied()),
+            }
+        })),
         swizzles: list(modes),
     }
 }
@@ -114,7 +130,10 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
         .filter(|m| features.contains(&m.feature))
         .flat_map(|m| [m.load_atoms, m.store_atoms]);
     let between = between.flat_map(|(usual, one)| [Some(usual), one]).flatten();
+    let apart = units.specializations.iter().filter(|s| features.contains(&s.feature));
+    let apart = apart.flat_map(|s| [s.barrier, s.arrive, s.resize]);
     moves
+        .chain(apart)
         .chain(frames)
         .chain(between)
         .chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own))
@@ -135,6 +154,7 @@ pub(crate) fn with_facts(units: &t::Units<'static>) -> usize {
     let all = all.chain(units.tensor_maps.iter().map(|d| d.feature));
     let all = all.chain(units.tiled_moves.iter().map(|m| m.feature));
     let all = all.chain(units.completions.iter().map(|c| c.feature));
+    let all = all.chain(units.specializations.iter().map(|s| s.feature));
     all.map(|feature| feature.index() + 1).max().unwrap_or(0)
 }
 
@@ -188,6 +208,14 @@ pub fn select(
                 expect: atom(c.expect),
                 wait: atom(c.wait),
                 ..*c
+            }
+        })),
+        specializations: list(units.specializations.iter().filter(|s| has(&s.feature)).map(|s| {
+            t::WarpSpecialization {
+                barrier: atom(s.barrier),
+                arrive: atom(s.arrive),
+                resize: atom(s.resize),
+                ..*s
             }
         })),
     }

@@ -13,6 +13,7 @@
 //! | `matrix` | 8 to 9c: products, descriptors, tensor memory, block scales |
 //! | `lanes` | reductions, exchanges, conversions between lanes |
 //! | `stages` | copies that run ahead of their loop's turns |
+//! | `parting` | warps that only start copies for the others |
 //! | `order` | that accesses which conflict are ordered on all ways |
 //! | `contents` | what the final steps leave in registers and memory |
 //! | `evaluator` `reader` | layouts as sums of columns; its own reader of descriptors and operands |
@@ -198,10 +199,19 @@
 //!     that it has. No phase is open at the end. The wait that a rule of 14 names is one for the
 //!     producer's own object.
 //!
+//! 14c. *Warps that only copy.* Where a loop's copies are other warps' (`warp_specialize`), these part from the others by one branch behind the
+//!     entry, and meet them again where nothing is moved any more. In between, what rules want all threads to meet at is the readers' own barrier.
+//!     The readers' wait for a buffer stands for the writes of its copies, their arrival behind it for a meeting of all that have read: with that,
+//!     14 holds of the readers' steps alone. The tensors that are copied from are written nowhere in the function, and their tiles share no byte with others.
+//!
 //! 17a. Of the objects of 14b each is made and published as by 17. One step announces to them, by one thread, in the loop's part that copies, for
 //!     the bytes that all copies there bring, and before them; these complete where it announced to. One step waits for them, before anything else
 //!     of the loop's turns. Nothing else has these objects. So (by 14a) what time `j` announces, time `j + n - 1` waits for, and nothing is open
 //!     before the loop or behind it.
+//!
+//! 17b. Of those of 14c there are `n` more, for as many arrivals as there are readers. Each turn of the readers begins with its wait for the first ones and
+//!     ends with an arrival at the others; each turn of the warps that copy waits for one of the others, announces to one of the first ones by one
+//!     thread, and copies, all of these once and in a row. All touches of the tiles stand between the readers' wait and their arrival.
 //!
 //! # Contents of the final steps ([`contents`])
 //!
@@ -314,6 +324,7 @@ mod lanes;
 mod matrix;
 mod memory;
 mod order;
+mod parting;
 mod reader;
 mod stages;
 #[cfg(test)]

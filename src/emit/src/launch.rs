@@ -162,7 +162,7 @@ impl<'k> Launch<'k> {
             kernel: program.symbol(function),
             target: arch.target,
             version: arch.isa_version,
-            threads: plan.threads,
+            threads: plan.launched_threads(),
             wave_lanes: 1u32.checked_shl(u32::from(plan.wave))?,
             static_shared_bytes: plan.shared_bytes.saturating_sub(dynamic),
             dynamic_shared_bytes: dynamic,

@@ -279,6 +279,9 @@ pub struct StepStorage<'s> {
     pub purpose: Purpose,
     /// What steps are guarded by, as they are pushed.
     pub guard: Option<Reg>,
+    /// The barrier that stands for that of all threads of the block, with its number and how many
+    /// threads meet there: where some warps are set aside.
+    pub(crate) meeting: Option<(AtomId, [i32; 2])>,
 }
 
 impl<'s> StepStorage<'s> {
@@ -302,6 +305,7 @@ impl<'s> StepStorage<'s> {
             origin: u16::MAX,
             purpose: Purpose::Control,
             guard: None,
+            meeting: None,
         }
     }
 

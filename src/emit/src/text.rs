@@ -22,6 +22,8 @@ pub struct Kernel<'k> {
     pub name: &'k str,
     /// Threads of a group.
     pub threads: u32,
+    /// Warps among them that only start copies.
+    pub specialized: Option<lanebook_plan::SpecializedWarps>,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
     /// Alignment of the shared segment.
@@ -399,6 +401,7 @@ impl Kernel<'_> {
             "block.z" => write_number(out, u64::from(self.blocks > 2))?,
             "params" => self.params(out)?,
             "registers" => self.registers(out)?,
+            "launch_registers" => self.launch_registers(out)?,
             "shared" if self.shared_bytes == 0 => {}
             "shared" if dynamic_shared(self.arch, self.shared_bytes) == 0 => {
                 self.shared(self.isa.shared_decl, out)?
@@ -419,6 +422,17 @@ impl Kernel<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What says how many registers a thread begins with, where warps give some up.
+    fn launch_registers(&self, out: &mut impl Write) -> Result<(), TextError> {
+        let Some(apart) = self.specialized else { return Ok(()) };
+        let facts = self.tables.units.specializations;
+        let fact = facts.get(usize::from(apart.how)).ok_or(TextError::Tables)?;
+        out.write_str(fact.directive)?;
+        out.write_str(" ")?;
+        write_number(out, u64::from(apart.entry))?;
+        Ok(out.write_str("\n")?)
     }
 
     /// The declaration of shared memory.

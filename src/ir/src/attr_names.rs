@@ -46,6 +46,7 @@ const WORDS: &[&str] = &[
     "start",
     "end",
     "num_stages",
+    "warp_specialize",
     "exchange",
     "max",
     "min",
@@ -100,6 +101,8 @@ pub const START: &str = "start";
 pub const END: &str = "end";
 /// Attribute: buffers over which copies into a loop run ahead.
 pub const STAGES: &str = "num_stages";
+/// Attribute: warps are set aside that start a loop's copies for the others.
+pub const WARP_SPECIALIZE: &str = "warp_specialize";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
 /// Attribute: a scan goes from the last element to the first.

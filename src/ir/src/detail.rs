@@ -105,6 +105,7 @@ details! {
     51 PointerForm => [];
     52 RankForm => [];
     53 RankCount { found, most } => [found, most];
+    54 StageForm => [];
 }
 
 details! {

@@ -136,6 +136,7 @@ impl ErrorKind {
             Self::WhileForm => {
                 "the loop does not go on just while an index that grows by the same is below a bound"
             }
+            Self::StageForm => "the stage of a pipeline is none that `compile` follows",
             Self::CarriedIndex => {
                 "an index that the loop carries does not grow by the same each turn"
             }
@@ -222,6 +223,9 @@ impl ErrorKind {
             }
             Self::WhileForm => {
                 "compare a carried index with what does not change, add 1 or more to it; or use scf.for"
+            }
+            Self::StageForm => {
+                "let it stand directly in a scf.for with num_stages of 2 to 8: produce_one holds all copies into shared memory, with indices, consume_one the rest; as many values go in and out as its region has"
             }
             Self::CarriedIndex => {
                 "add what does not change in the loop, or compute it of the counter"

@@ -370,6 +370,12 @@ impl<'t> Program<'_, 't> {
         let stages = self.int_attr(op, attr_names::STAGES);
         stages.and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
     }
+    /// Whether warps of their own start the copies of a loop of stages, which the others only read.
+    #[must_use]
+    #[doc(hidden)] // A question of the floors above.
+    pub fn is_warp_specialized(&self, op: Op) -> bool {
+        self.role(op) == OpRole::For && self.has_attr(op, attr_names::WARP_SPECIALIZE)
+    }
     /// The loop that a parallel loop has alone in its body, if the two are loops of one nest: the
     /// inner one has no attributes, and bounds that no parallel loop around it counts.
     #[doc(hidden)]

@@ -184,6 +184,30 @@ impl PlanNames<'_, '_, '_> {
                 "stages are not planned for this load yet: ~ orders it after copies that run ahead in no known way",
                 self.arch
             ),
+            Unstaged::Single => sink.write_str(
+                "warps are set aside for a loop whose copies run ahead: give it num_stages of 2 or more",
+            ),
+            Unstaged::Apart => sentence!(
+                sink,
+                "~ has no instructions that move registers between warps and barriers in shared memory that copies complete on: leave warp_specialize out, all warps then start the copies together",
+                self.arch
+            ),
+            Unstaged::Threads => sentence!(
+                sink,
+                "with the warps that are set aside for copies a block has more threads than ~ takes",
+                self.arch
+            ),
+            Unstaged::Branch => sink.write_str(
+                "a loop whose copies other warps start stands in the function or in loops that count, in no branch",
+            ),
+            Unstaged::WrittenBeside => sink.write_str(
+                "other warps copy only from tensors that the function writes nowhere: they run ahead of what it does",
+            ),
+            Unstaged::Boxes => sentence!(
+                sink,
+                "other warps start copies of boxes alone, and no instruction of ~ copies this tile as boxes: look at the memref's alignment and strides, or leave warp_specialize out",
+                self.arch
+            ),
         }
     }
 

@@ -48,7 +48,8 @@ pub mod shared_alloc;
 pub use data::{
     AllocPlan, Candidate, End, Figures, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, Plan,
     PlanError, PlanPool, Product, ProductPlan, Reject, RejectedCandidate, SharedExchange,
-    ShufflePlan, TransferPlan, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unwritable,
+    ShufflePlan, SpecializedWarps, TransferPlan, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
+    Unwritable,
 };
 
 // What emission and the checkers read of a plan beyond that.

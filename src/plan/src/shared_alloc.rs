@@ -243,7 +243,10 @@ fn complete(
             Some(_) => program.parent(m.op).and_then(|around| plan.ring(program, around)),
             None => follows(tables, program, plan, k).map(|number| (number, 1)),
         };
-        let more = ahead.unwrap_or(1);
+        // Behind them, as many at which those arrive that have read what others have copied.
+        let around = program.parent(m.op).filter(|_| ahead.is_some());
+        let twice = around.is_some_and(|around| program.is_warp_specialized(around));
+        let more = ahead.map_or(1, |stages| stages.saturating_mul(1 + u8::from(twice)));
         let number = match own {
             Some((number, _)) => number,
             None if next.saturating_add(more) > MAX_COMPLETIONS => {
@@ -336,6 +339,14 @@ fn life(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, how: Lives) -
     let readers = || plan.products.iter().filter(|p| given(p)).map(|p| p.op);
     // What is copied turns ahead goes from one turn to the next.
     let is_staged = plan.allocs.get(number).is_some_and(|tile| tile.stages > 1);
+    // Other warps may copy into it whenever nobody reads it.
+    let apart = |user: Op| {
+        let around = program.parent(user).filter(|_| plan.runs_ahead(user));
+        around.is_some_and(|around| program.is_warp_specialized(around))
+    };
+    if is_staged && direct().any(apart) {
+        return (0, usize::MAX);
+    }
     if how.in_turns
         && !is_staged
         && let Some(life) = in_turn(program, plan, number, users().chain(readers()))

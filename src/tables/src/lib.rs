@@ -190,7 +190,7 @@
 //!
 //! ```
 //! use lanebook::TABLES;
-//! use lanebook::tables::{Amount, Code, CompletionObject, Descriptor, Field, FieldRole, FrameStep, Interleave, Major, MapElement, MapLimit, MatrixMore, OperandTile, OrderLimit, SharedOperand, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, TiledMove, UnitShape, Units};
+//! use lanebook::tables::{Amount, Code, CompletionObject, Descriptor, Field, FieldRole, FrameStep, Interleave, Major, MapElement, MapLimit, MatrixMore, OperandTile, OrderLimit, SharedOperand, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, TiledMove, UnitShape, Units, WarpSpecialization};
 //!
 //! // Units that work on whole tiles: descriptors, swizzle modes, tensor memory, tensor maps.
 //! let units: &Units = &TABLES.units;
@@ -233,6 +233,7 @@
 //! assert!(limits.iter().all(|limit| !limit.name.is_empty()));
 //! let copy: &TiledMove = &units.tiled_moves[0];
 //! let done: &CompletionObject = &units.completions[0];
+//! let apart: &WarpSpecialization = &units.specializations[0];
 //! assert!(!copy.name.is_empty() && done.bytes == 8);
 //! // Products that read shared memory say by which descriptor.
 //! let more: Option<&MatrixMore> = TABLES.atoms.iter().find_map(|atom| atom.more.filter(|more| !more.shared.is_empty()));
@@ -280,7 +281,7 @@ pub use op::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use policy::{CostPart, CostPolicy, CostTerm};
 pub use rule::IndexOp;
-pub use tiled::{CompletionObject, TiledMove};
+pub use tiled::{CompletionObject, TiledMove, WarpSpecialization};
 pub use unit::{
     Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major,
     MapElement, MapLimit, OperandTile, OrderLimit, Steps, SwizzleMode, TensorMap, TensorMemory,

@@ -651,6 +651,8 @@ pub struct Weights {
     pub widened_depth: u32,
     /// The same where each lane multiplies alone.
     pub widened_depth_lanes: u32,
+    /// Registers of a thread whose warps only start copies for the others.
+    pub producer_registers: u32,
     /// Instructions that tell whether an address is inside of a tensor's bounds.
     pub bound_steps: u32,
     /// Bytes of one global-memory segment.
@@ -692,6 +694,7 @@ impl Weights {
         packed_percent: 0,
         widened_depth: 0,
         widened_depth_lanes: 0,
+        producer_registers: 0,
         bound_steps: 0,
         segment_bytes: 0,
         shared_align: 0,

@@ -72,3 +72,44 @@ pub struct CompletionObject<'a> {
     /// Where it comes from.
     pub sources: &'a [SourceId],
 }
+
+/// Warps of a block that only start copies, and hand their tiles over to the others by completion
+/// objects: what they take for that, beside [`CompletionObject`].
+///
+/// ```
+/// use lanebook_tables::WarpSpecialization;
+///
+/// fn at_launch(s: &WarpSpecialization<'_>, threads: u32) -> u32 {
+///     // What a lane may have when the block begins, before registers are given up and taken.
+///     (s.file / threads).next_multiple_of(u32::from(s.registers.2))
+/// }
+/// # let _ = at_launch;
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct WarpSpecialization<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// Threads that give up or take registers together: so many are set aside.
+    pub threads: u16,
+    /// What some of a block's threads meet at: immediates (number, threads).
+    pub barrier: AtomId,
+    /// The number of that barrier: not that of one which all threads meet at.
+    pub number: u8,
+    /// Arrives at a completion object: operand (address).
+    pub arrive: AtomId,
+    /// Changes how many registers a thread has: immediates (registers from then on, 0 where some are
+    /// given up and 1 where some are taken, when there are so many).
+    pub resize: AtomId,
+    /// Fewest and most registers of a thread that these may leave, and of what they are multiples.
+    pub registers: (u16, u16, u16),
+    /// Says how many registers a thread has when the block begins, in front of the number.
+    pub directive: &'a str,
+    /// Registers that the threads of a block have together at most.
+    pub file: u32,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}

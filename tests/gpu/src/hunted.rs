@@ -113,7 +113,7 @@ pub fn job(emitted: &Emitted, said: &Interpreted) -> Result<(Job, Vec<Vec<u8>>),
     let job = Job {
         text: emitted.text.clone(),
         kernel: emitted.kernel.clone(),
-        threads: said.threads,
+        threads: emitted.threads,
         dynamic_shared: emitted.dynamic_shared,
         launches: vec![JobLaunch { grid: said.grid, args }],
     };

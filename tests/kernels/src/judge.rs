@@ -258,12 +258,17 @@ pub fn run_measured(
         if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
     let [x, y, z] = said.grid;
+    // Warps that only copy stand behind those that the function says.
+    let threads = kernel.block_threads().unwrap_or(said.threads);
+    if threads < said.threads {
+        return Err(format!("{threads} threads are launched, the function says {}", said.threads));
+    }
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch {
         dynamic_shared,
         record_matrix,
         record_accesses: false,
-        ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())
+        ..Launch::new(threads, params).grid(x, y, z).banks(BankModel::none())
     };
     let report = run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
     said.on(arch).compare(&memory, &ids).map(|()| report)

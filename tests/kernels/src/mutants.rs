@@ -146,6 +146,13 @@ pub(crate) fn change(
             }
             steps.remove(k);
         }
+        "order" => {
+            // Whatever orders, waits, announces or arrives.
+            if steps[k].purpose != Purpose::Sync {
+                return None;
+            }
+            steps.remove(k);
+        }
         "copy" => {
             // A copy of a register reads what another one does.
             let moves = |s: &Step| {

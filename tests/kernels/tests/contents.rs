@@ -127,6 +127,22 @@ fn changed_steps_are_noticed() {
     }
 }
 
+/// Warps that copy for the others: their part, that of the readers, and what both hand over to each
+/// other.
+#[test]
+fn changed_handovers_are_noticed() {
+    let kinds =
+        ["order", "parity", "exchanged", "read", "written", "immediate", "left out", "bound"];
+    for (name, arch) in [
+        ("apart.tile", "sm_90a"),
+        ("apart.tile", "sm_120a"),
+        ("apart_inside_a_loop.tile", "sm_100a"),
+        ("apart_twice.tile", "sm_90a"),
+    ] {
+        assert!(all_noticed(name, &program(name), arch, &kinds, 3) >= 20, "{name} {arch}");
+    }
+}
+
 /// Loops between two numbers of the run, of which each is another one in each block: where they
 /// begin, how far they go, and what they do.
 #[test]

@@ -106,6 +106,14 @@ impl Kernel {
         }
     }
 
+    /// How many threads a block has, where the text says that exactly.
+    pub fn block_threads(&self) -> Option<u32> {
+        match &self.body {
+            Body::Ptx(p) => p.block_threads(),
+            Body::Amd(_) => None,
+        }
+    }
+
     /// Bytes of shared memory that the text declares.
     pub fn shared_bytes(&self) -> u32 {
         match &self.body {

@@ -3,8 +3,9 @@
 //! What completes on one barrier is done by one more warp in the record, behind the block's: what
 //! it writes is ordered before a read only in warps that have waited for the phase that the copy
 //! belongs to. A copy's data are there at once; it counts the barrier's bytes down as late as it can
-//! (see `ptx::phase`). Arrivals of threads order nothing (they do in hardware): a barrier here orders
-//! the unit's work alone, so more is refused than must be.
+//! (see `ptx::phase`). What a warp did before it arrived as a whole is ordered before what waits for
+//! that phase; arrivals that announce bytes order nothing (they do in hardware), so that more is
+//! refused than must be.
 //!
 //! A copy goes through the asynchronous proxy: bytes that threads wrote or read must have been
 //! fenced by them since.
@@ -136,8 +137,8 @@ impl Shared {
             .for_each(|b| b.published = true);
     }
 
-    /// Arrives at a barrier and announces bytes.
-    pub fn announce(&mut self, me: u32, address: u64, bytes: u64) -> Result<(), Clash> {
+    /// Arrives at a barrier and announces bytes; whether that ends a phase.
+    pub fn announce(&mut self, me: u32, address: u64, bytes: u64) -> Result<bool, Clash> {
         let index = self.find(me, address)?;
         let barrier = &mut self.barriers[index];
         let refuse = |sentence: String| {
@@ -151,8 +152,9 @@ impl Shared {
         };
         barrier.missing = missing;
         barrier.bytes += bytes as i64;
+        let before = barrier.phases;
         barrier.turn();
-        Ok(())
+        Ok(barrier.phases != before)
     }
 
     /// A copy of the unit into shared memory that thread `me` starts; each piece is (address, data,

@@ -9,6 +9,7 @@ use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};
 use crate::order::stages::LeftOut;
+use crate::parting::lag;
 use crate::stages::{StagedTile, ahead_of};
 use crate::violation::Violation;
 use heapless::VecView;
@@ -337,6 +338,9 @@ impl ThreadRun<'_, '_> {
         let mut fuel = FUEL;
         while let Some(step) = self.look.steps.get(usize::from(at)) {
             fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
+            if step.purpose != Purpose::Label && step.atom == self.look.isa.end {
+                break;
+            }
             let from = at;
             at = self.step(at, step)?;
             self.enter(from, at);
@@ -402,6 +406,14 @@ impl ThreadRun<'_, '_> {
             let class = atom.operands.get(k)?.class.0;
             self.operand(step, class, k)
         });
+        if self.look.branch == Some(at) {
+            // Those leave that are set aside, and nobody else.
+            let leaves = self.thread >= self.look.plan.threads;
+            if holds.map(|found| found != 0) != Some(leaves) {
+                return Err(flow);
+            }
+            return if leaves { self.look.target(step).ok_or(flow) } else { Ok(next) };
+        }
         let Some((number, l)) =
             (0u8..).zip(self.loops.iter()).find(|(_, l)| l.last == at && l.nth != NO_LOOP)
         else {
@@ -413,20 +425,33 @@ impl ThreadRun<'_, '_> {
                     return Err(Violation::Turn { step: at, turns });
                 }
             }
+            // Where warps part that copy, and where they go is not known, nothing would be seen.
+            if holds.is_none() && usize::from(at) >= self.look.readers {
+                return Err(flow);
+            }
             return Ok(if holds == Some(0) { next } else { target });
         };
         let first = l.first;
         let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
         let around = self.look.nth_loop(l.nth).ok_or(flow)?;
         let stages = self.look.program.stages(around);
-        let want = self.has_turn(around, i64::from(done).saturating_sub(i64::from(stages) - 1));
+        let behind = i64::from(lag(self.look.program, around));
+        let want = self.has_turn(around, i64::from(done).saturating_sub(behind));
         if let Some(want) = want
             && holds.map(|found| found != 0) != Some(want)
         {
             return Err(Violation::Turn { step: at, turns: done });
         }
+        if let Some(want) = self.counter(around, i64::from(done).saturating_sub(behind))
+            && self.compared_at(at) != Some(want)
+        {
+            return Err(Violation::Turn { step: at, turns: done });
+        }
         // All buffers, twice.
+        let apart = self.look.order().is_apart(around);
         let most = if stages > 1 { u32::from(stages).saturating_mul(3) } else { TURNS };
+        // The next time begins with another buffer.
+        let most = most.saturating_add(u32::from(apart));
         if want == Some(true) && done < most {
             if let Some(turns) = self.turns.get_mut(usize::from(number)) {
                 *turns = done.saturating_add(1);
@@ -434,6 +459,32 @@ impl ThreadRun<'_, '_> {
             return Ok(first);
         }
         Ok(next)
+    }
+
+    /// What a loop's counter is before the turn of this number, and its bound, as words of 32 bits;
+    /// nothing where they are not known.
+    fn counter(&self, around: Op, number: i64) -> Option<[u64; 2]> {
+        let parts = self.look.program.counted_loop(around)?;
+        let (lower, upper) = (self.index(parts.lower)?, self.index(parts.upper)?);
+        let step = self.index(parts.step)?;
+        let counter = lower.saturating_add(number.saturating_mul(step));
+        Some([counter, upper].map(|n| n.cast_unsigned() & 0xffff_ffff))
+    }
+
+    /// What the step before a branch compares.
+    fn compared_at(&self, branch: u16) -> Option<[u64; 2]> {
+        let step = self.look.steps.get(usize::from(branch.checked_sub(1)?))?;
+        let atom = self.look.atom(step)?;
+        let isa = self.look.isa;
+        if step.atom != isa.compare_less && Some(step.atom) != isa.compare_signed {
+            return None;
+        }
+        let mut read = atom.operands.iter().enumerate().filter(|(_, o)| o.role == Role::Use);
+        let mut next = || {
+            let (k, operand) = read.next()?;
+            self.operand(step, operand.class.0, k).map(|n| n & 0xffff_ffff)
+        };
+        Some([next()?, next()?])
     }
 
     /// Whether a loop has a turn of this number, or would have one before its first; nothing where
@@ -562,7 +613,7 @@ impl ThreadRun<'_, '_> {
 
     /// The same of the turns alone that read what copies have brought.
     pub(super) fn turns_read(&self, around: Op) -> Option<u32> {
-        let behind = u32::from(self.look.program.stages(around)).saturating_sub(1);
+        let behind = u32::from(lag(self.look.program, around));
         self.turns_of(around).map(|times| times.saturating_sub(behind))
     }
 
@@ -718,8 +769,18 @@ impl ThreadRun<'_, '_> {
 
     /// The buffer that the step which is looked at copies into, or reads.
     pub(super) fn buffer(&self, tile: &StagedTile) -> Option<u64> {
+        let order = self.look.order();
+        if order.is_apart(tile.around) {
+            // The one whose object was waited for, or announced to, last: a loop goes on with them.
+            let ring = order.ring(tile.around)?;
+            let [announced, waited] = *self.rings.get(usize::from(ring.first))?;
+            let reads = self.thread < self.look.plan.threads;
+            let next = if reads { waited } else { announced };
+            let last = next.checked_add(ring.count)?.checked_sub(1)?;
+            return last.checked_rem(ring.count).map(u64::from);
+        }
         let times = u64::from(self.turns_of(tile.around)?.checked_sub(1)?);
-        let behind = u64::from(tile.stages.checked_sub(1)?);
+        let behind = u64::from(lag(self.look.program, tile.around));
         let turn =
             if self.ahead == Some(tile.around) { times } else { times.checked_sub(behind)? };
         turn.checked_rem(u64::from(tile.stages))

@@ -236,7 +236,7 @@ fn write(
 
 impl ContentsContext<'_> {
     /// Whether a register is one that the kernel begins with, or a special one.
-    fn is_given(&self, slot: Slot, member: u8) -> bool {
+    pub(super) fn is_given(&self, slot: Slot, member: u8) -> bool {
         let Some((own, number)) = class(slot).zip(self.number(slot, member)) else { return true };
         let special =
             self.isa.classes.get(usize::from(own)).is_none_or(|c| c.kind == RegisterKind::Special);
@@ -259,7 +259,7 @@ impl ContentsContext<'_> {
     }
 
     /// Where a step jumps to, if it does so always.
-    fn jump(&self, at: u16) -> Option<u16> {
+    pub(super) fn jump(&self, at: u16) -> Option<u16> {
         let step = self
             .steps
             .get(usize::from(at))
@@ -278,7 +278,9 @@ fn find_loops(
 ) -> Result<(), Violation> {
     let mut jumps = 0usize;
     for (at, step) in (0u16..).zip(look.steps) {
-        if step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
+        // What other warps do is none of these steps.
+        let leaves = look.branch == Some(at);
+        if leaves || step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
             continue;
         }
         let flow = Violation::Flow { step: at };

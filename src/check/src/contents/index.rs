@@ -18,6 +18,7 @@ use crate::contents::storage::{ContentsScratch, NO_LOOP, NONE};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, ContentsSummary};
 use crate::evaluator::{Position, held, place_bits, power, row_col};
+use crate::parting::lag;
 use crate::stages::staged_tile;
 use crate::violation::Violation;
 use heapless::Vec;
@@ -106,7 +107,7 @@ impl ThreadRun<'_, '_> {
                     })?;
                     let turns = i64::from(self.turns.get(number)?.saturating_sub(1));
                     // All but copies is of an earlier turn.
-                    let behind = i64::from(self.look.program.stages(around)).checked_sub(1)?;
+                    let behind = i64::from(lag(self.look.program, around));
                     let turns = if self.ahead == Some(around) {
                         turns
                     } else {

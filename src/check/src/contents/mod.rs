@@ -16,6 +16,7 @@
 //! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a
 //!   wait for it, and between two steps of a hazard of the table are its wait states, or the atom
 //!   that ends it: on all ways through the steps, loops to a fixed point.
+//! - *Warps that copy.* The same for some of their threads, in steps that stand behind the others'.
 //! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of
 //!   one instance: boxes, descriptors, columns.
 //! - *Indices.* What a step takes out of an index tile is another number in each thread and turn; the
@@ -48,6 +49,7 @@ pub(crate) mod memory;
 pub(crate) mod objects;
 mod operands;
 pub(crate) mod pending;
+pub(crate) mod producer;
 pub(crate) mod product;
 pub(crate) mod reduce;
 pub(crate) mod rules;
@@ -60,6 +62,7 @@ pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorag
 
 use crate::order::walks::OrderContext;
 use crate::order::ways::BranchTargets;
+use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
 use lanebook_emit::step::{Slot, Step, TupleStride};
 use lanebook_emit::{Compiled, Param};
@@ -124,6 +127,8 @@ pub fn contents(
     if program.is_snippet(function) {
         return Err(Violation::Snippet);
     }
+    let all = steps;
+    let WarpParts { readers: steps, branch, .. } = warp_parts(tables, arch, isa, plan, steps)?;
     let look = ContentsContext {
         tables,
         program,
@@ -135,6 +140,8 @@ pub fn contents(
         params,
         given: arguments::Given::Usual,
         edges: &[],
+        branch,
+        readers: steps.len(),
     };
     scratch.clear();
     flow::definitions(&look, scratch)?;
@@ -154,6 +161,7 @@ pub fn contents(
     sinks::goals(&look, scratch, &mut out)?;
     goal::show(&look, scratch, &mut out)?;
     index::numbers(&look, scratch)?;
+    producer::copying(&look, all, scratch, &mut out)?;
     Ok(out)
 }
 
@@ -172,6 +180,9 @@ struct ContentsContext<'a> {
     given: arguments::Given,
     /// Arguments that are none of these, as bounds of tensors are then.
     edges: &'a [arguments::Edge],
+    /// The branch by which warps that only copy leave the others, and how many steps are not theirs.
+    branch: Option<u16>,
+    readers: usize,
 }
 
 /// What a register holds.
@@ -212,6 +223,9 @@ impl<'a> ContentsContext<'a> {
             isa: self.isa,
             plan: self.plan,
             steps: self.steps,
+            copying: self.steps.get(self.readers..).unwrap_or_default(),
+            branch: self.branch,
+            readers: self.readers,
         }
     }
 

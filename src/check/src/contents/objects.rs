@@ -42,6 +42,7 @@ impl ThreadRun<'_, '_> {
         let number = match step.atom {
             a if a == table.init || a == table.expect => 1,
             a if a == table.wait => 0,
+            _ if look.order().frees(step).is_some() => 0,
             _ => match around
                 .and_then(|f| f.operands.iter().position(|o| *o == FrameOperand::Barrier))
             {
@@ -81,8 +82,12 @@ impl ThreadRun<'_, '_> {
     ) -> Result<(), Violation> {
         let stray = Violation::Stray { step: at };
         let waits = step.atom == table.wait;
-        let (address, parity) =
-            (self.given(step, atom, u8::from(!waits)), self.given(step, atom, 1));
+        let arrives = self.look.order().frees(step).is_some();
+        let named = u8::from(!waits && !arrives);
+        let (address, parity) = (self.given(step, atom, named), self.given(step, atom, 1));
+        // A buffer that was never filled is free: the phase before the first one is over.
+        let order = self.look.order();
+        let is_freed = order.ring(ring.around).is_some_and(|of| of.first != ring.first);
         let of_ring = self.rings.get_mut(usize::from(ring.first)).ok_or(stray)?;
         let [announced, waited] = of_ring;
         let next = if waits { waited } else { announced };
@@ -93,7 +98,7 @@ impl ThreadRun<'_, '_> {
         *next = next.saturating_add(1).checked_rem(all).ok_or(stray)?;
         self.compared = self.compared.saturating_add(1);
         let is_place = address == Some(self.look.place_of_object(table, object.into()));
-        let is_phase = !waits || parity == Some(phase.into());
+        let is_phase = !waits || parity == Some(u64::from(phase) ^ u64::from(is_freed));
         if is_place && is_phase { Ok(()) } else { Err(stray) }
     }
 

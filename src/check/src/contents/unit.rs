@@ -256,7 +256,10 @@ impl ThreadRun<'_, '_> {
             return Err(self.wrong(at, block));
         }
         let on = self.given(step, atom, form.on);
-        if on != Some(u64::from(self.thread == 0)) {
+        // Of all threads the first one, or the first of those that only copy.
+        let threads = look.plan.threads;
+        let one = if self.thread < threads { 0 } else { threads };
+        if on != Some(u64::from(self.thread == one)) {
             return Err(self.wrong(at, on));
         }
         if let Some(signal) = form.signal

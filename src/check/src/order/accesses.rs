@@ -25,6 +25,9 @@ impl OrderContext<'_> {
         }
         let stray = Violation::Stray { step: narrow(at) };
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        if let Some(filled) = self.filled(at, step)? {
+            return Ok(filled);
+        }
         if let Some(access) = self.object_access(at, step) {
             let [first, ..] = &mut out;
             *first = Some(access);

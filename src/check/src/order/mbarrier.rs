@@ -213,6 +213,10 @@ impl OrderContext<'_> {
         let unpublished = usize::from(phase.published) < table.publish.len();
         let want = u32::try_from(table.publish.len()).unwrap_or(0);
         let ring = self.ring_with(object);
+        // Where other warps leave, all is made that is used behind.
+        if self.branch.map(usize::from) == Some(at) && (phase.made != yes || unpublished) {
+            return fault(ObjectFault::Published, phase.published.into(), want);
+        }
         if let Some(of) = self.ring_of(at, step) {
             // Its phases are the ring's: it is made and published before all of them.
             if ring == Some(of) && phase.made != yes {
@@ -228,7 +232,13 @@ impl OrderContext<'_> {
             if arg(1) != slot {
                 return Ok(true);
             }
-            if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != Slot::Int(1) {
+            // A buffer is free when all have said that they have read it.
+            let is_freed = ring.is_some_and(|ring| {
+                self.ring(ring.around).is_some_and(|of| of.first != ring.first)
+            });
+            let all = i32::try_from(self.plan.threads).unwrap_or(i32::MAX);
+            let arrivals = Slot::Int(if is_freed { all } else { 1 });
+            if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != arrivals {
                 return fault(ObjectFault::Made, 0, 1);
             }
             phase.made = yes;
@@ -371,7 +381,8 @@ impl OrderContext<'_> {
         let bits =
             rules.elements.get(usize::from(map.element)).map_or(0, |e| u32::from(e.shared_bits));
         let count = map.boxed.iter().fold(1u32, |n, extent| n.saturating_mul(u32::from(*extent)));
-        if !self.by_one(step.args.get(usize::from(form.on)).copied().unwrap_or_default()) {
+        let on = step.args.get(usize::from(form.on)).copied().unwrap_or_default();
+        if !self.by_one(on) && !self.one_copies(on) {
             return Err(stray);
         }
         let Some(signal) = form.signal else { return Ok(None) };

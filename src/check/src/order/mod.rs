@@ -1,6 +1,7 @@
 //! Synchronisation along every walk through the steps.
 
 pub(crate) mod accesses;
+pub(crate) mod handover;
 pub(crate) mod mbarrier;
 pub(crate) mod ring;
 pub(crate) mod stages;

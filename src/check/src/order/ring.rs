@@ -35,7 +35,13 @@ impl ObjectRing {
     }
 }
 
-fn fault(at: usize, ring: &ObjectRing, what: ObjectFault, found: u32, want: u32) -> Violation {
+pub(crate) fn fault(
+    at: usize,
+    ring: &ObjectRing,
+    what: ObjectFault,
+    found: u32,
+    want: u32,
+) -> Violation {
     Violation::Completion { step: narrow(at), object: ring.first, what, found, want }
 }
 
@@ -47,7 +53,7 @@ impl OrderContext<'_> {
         Some(ObjectRing { around, first, count: self.program.stages(around) })
     }
 
-    fn is_ahead_in(&self, copy: Op, around: Op) -> bool {
+    pub(crate) fn is_ahead_in(&self, copy: Op, around: Op) -> bool {
         ahead_of(self.program, copy) == Some(around)
     }
 
@@ -58,7 +64,9 @@ impl OrderContext<'_> {
 
     /// The ring that an object is of.
     pub(crate) fn ring_with(&self, object: u32) -> Option<ObjectRing> {
-        self.loops_of_stages().filter_map(|op| self.ring(op)).find(|ring| ring.has(object))
+        let rings = || self.loops_of_stages().filter_map(|op| self.ring(op));
+        let freed = rings().filter(|ring| self.is_apart(ring.around)).map(|ring| self.freed(&ring));
+        rings().chain(freed).find(|ring| ring.has(object))
     }
 
     /// The part of a loop's steps that begins the copies of a later turn, or the one that does the
@@ -100,9 +108,16 @@ impl OrderContext<'_> {
         if step.atom == table.expect || self.tables.units.tiled_moves.iter().any(signals) {
             return self.ring(self.copies_ahead(step)?);
         }
+        if let Some(around) = self.frees(step) {
+            return self.ring(around).map(|ring| self.freed(&ring));
+        }
         let around = Op::at(usize::from(step.origin)).filter(|_| step.atom == table.wait)?;
         let own = self.loops_of_stages().find(|op| *op == around)?;
         let ring = self.ring(own)?;
+        if self.is_apart(around) {
+            // Readers wait for what is filled, the others for what is free.
+            return Some(if at < self.readers { ring } else { self.freed(&ring) });
+        }
         (self.ring_wait(table, own).map(usize::from) == Some(at)).then_some(ring)
     }
 
@@ -126,6 +141,10 @@ impl OrderContext<'_> {
     pub(crate) fn rings(&self, table: &CompletionObject<'_>) -> Result<(), Violation> {
         for ring in self.loops_of_stages().filter_map(|op| self.ring(op)) {
             self.numbers(&ring)?;
+            if self.is_apart(ring.around) {
+                self.hands_over(table, &ring)?;
+                continue;
+            }
             let copies = self.part(ring.around, true).ok_or(Violation::Missing(ring.around))?;
             let (at, expected) = self.announcement(table, &ring, &copies)?;
             let pointer = expected.args.get(1).copied().unwrap_or_default();
@@ -158,20 +177,26 @@ impl OrderContext<'_> {
 
     /// All copies of the loop have the ring's number, and nobody else has one of its objects.
     fn numbers(&self, ring: &ObjectRing) -> Result<(), Violation> {
-        let last = ring.first.saturating_add(ring.count).saturating_sub(1);
+        let freed = self.freed(ring);
+        let is_apart = self.is_apart(ring.around);
+        let end = if is_apart { freed.first } else { ring.first }.saturating_add(ring.count);
+        let last = end.saturating_sub(1);
         if last >= self.plan.completions || ring.count < 2 {
             let (found, want) = (u32::from(self.plan.completions), u32::from(last));
             return Err(fault(self.steps.len(), ring, ObjectFault::Made, found, want));
         }
-        let tensor = self.plan.tensor_completion().is_some_and(|n| ring.has(n.into()));
+        let has = |n: u8| ring.has(n.into()) || is_apart && freed.has(n.into());
+        let tensor = self.plan.tensor_completion().is_some_and(has);
         let others = |m: &lanebook_plan::TransferPlan| {
             let number = m.tiled.and_then(|t| t.completion);
             let own = self.is_ahead_in(m.op, ring.around);
-            number.is_some_and(|n| if own { n != ring.first } else { ring.has(n.into()) })
+            number.is_some_and(|n| if own { n != ring.first } else { has(n) })
         };
         let apart = self.loops_of_stages().filter_map(|op| self.ring(op)).all(|other| {
             other.around == ring.around
-                || !other.has(ring.first.into()) && !ring.has(other.first.into())
+                || !other.has(ring.first.into())
+                    && !has(other.first)
+                    && !(self.is_apart(other.around) && self.freed(&other).has(ring.first.into()))
         });
         if tensor || !apart || self.plan.transfers.iter().any(others) {
             return Err(fault(self.steps.len(), ring, ObjectFault::Announced, 2, 1));
@@ -204,7 +229,7 @@ impl OrderContext<'_> {
     }
 
     /// Whether a step writes what an operand of another one names.
-    fn writes(&self, step: &Step, slot: Slot) -> bool {
+    pub(crate) fn writes(&self, step: &Step, slot: Slot) -> bool {
         let Some(atom) = self.tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label)
         else {
             return false;

@@ -1,7 +1,7 @@
 //! Loops of stages: which of their steps are left out in times that copy nothing, or read nothing,
 //! and which buffer an access is to.
 
-use crate::order::walks::OrderContext;
+use crate::order::walks::{OrderContext, narrow};
 use crate::stages::{StagedTile, ahead_of, staged_tile};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -46,6 +46,13 @@ impl StagedAccess {
     }
 }
 
+/// The step of a branch's label, among some steps.
+fn label_among(steps: &[Step], branch: &Step) -> Option<u16> {
+    let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
+    let own = |s: &Step| s.purpose == Purpose::Label && s.args.first() == Some(label);
+    u16::try_from(steps.iter().position(own)?).ok()
+}
+
 impl OrderContext<'_> {
     fn operation(&self, step: &Step) -> Option<Op> {
         Op::at(usize::from(step.origin)).filter(|op| op.index() == usize::from(step.origin))
@@ -73,8 +80,12 @@ impl OrderContext<'_> {
                 && (m.atom == step.atom || m.second == Some(step.atom))
         };
         if let Some(m) = self.plan.transfers.iter().find(own) {
-            let StagedTile { around, copy, stages } =
-                staged_tile(self.program, tile(m.to).or_else(|| tile(m.from))?)?;
+            let staged = staged_tile(self.program, tile(m.to).or_else(|| tile(m.from))?)?;
+            let StagedTile { around, copy, stages } = staged;
+            // What other warps copy is ordered without regard to which buffer it is in.
+            if self.is_apart(around) {
+                return None;
+            }
             let lag = if copy == m.op { 0 } else { stages.saturating_sub(1) };
             return Some(StagedAccess { around, stages, lag });
         }
@@ -88,23 +99,29 @@ impl OrderContext<'_> {
             .into_iter()
             .find_map(|given| staged_tile(self.program, tile(End::Shared(given.alloc))?))?;
         let StagedTile { around, stages, .. } = staged;
+        if self.is_apart(around) {
+            return None;
+        }
         Some(StagedAccess { around, stages, lag: stages.saturating_sub(1) })
     }
 
     /// The step of a branch's label.
     fn label_of(&self, branch: &Step) -> Option<u16> {
-        let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
-        let own = |s: &Step| s.purpose == Purpose::Label && s.args.first() == Some(label);
-        u16::try_from(self.steps.iter().position(own)?).ok()
+        label_among(self.steps, branch)
     }
 
     /// The label that a loop's turns begin with, and the branch back to it.
     pub(crate) fn turns_of(&self, around: Op) -> Option<(u16, u16)> {
-        (0u16..).zip(self.steps).find_map(|(at, step)| {
+        self.turns_among(self.steps, around)
+    }
+
+    /// The same among some steps, by their places there.
+    pub(crate) fn turns_among(&self, steps: &[Step], around: Op) -> Option<(u16, u16)> {
+        (0u16..).zip(steps).find_map(|(at, step)| {
             let branches = step.purpose != Purpose::Label
                 && step.atom == self.isa.branch_if
                 && usize::from(step.origin) == around.index();
-            let label = self.label_of(step).filter(|label| branches && *label < at)?;
+            let label = label_among(steps, step).filter(|label| branches && *label < at)?;
             Some((label, at))
         })
     }
@@ -134,6 +151,15 @@ impl OrderContext<'_> {
             .filter(|op| self.program.role(*op) == OpRole::For && self.program.stages(*op) > 1);
         for around in loops {
             let (first, last) = self.turns_of(around).ok_or(Violation::Missing(around))?;
+            if self.is_apart(around) {
+                // Its copies are other warps' steps; nothing of a turn is left out.
+                let copies =
+                    |s: &Step| s.purpose == Purpose::Move && self.copies_ahead(s) == Some(around);
+                if let Some(at) = self.steps.iter().position(copies) {
+                    return Err(Violation::Flow { step: narrow(at) });
+                }
+                continue;
+            }
             for (at, step) in (0u16..).zip(self.steps) {
                 let Some(op) = self.operation(step).filter(|_| step.purpose != Purpose::Label)
                 else {

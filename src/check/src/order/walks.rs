@@ -5,6 +5,7 @@ use crate::memory::alloc::shares_bytes;
 use crate::memory::transpose::stores;
 use crate::order::stages::StagedAccess;
 use crate::order::ways::{BranchTargets, FlowState};
+use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
 use core::cell::Cell;
 use lanebook_emit::Compiled;
@@ -57,8 +58,19 @@ pub fn order_of(
 ) -> Result<OrderSummary, Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
-    let look = OrderContext { tables, program, arch, isa, plan, steps };
-    look.counts()?;
+    let WarpParts { readers, copying, branch } = warp_parts(tables, arch, isa, plan, steps)?;
+    let look = OrderContext {
+        tables,
+        program,
+        arch,
+        isa,
+        plan,
+        steps: readers,
+        copying,
+        branch,
+        readers: readers.len(),
+    };
+    look.counts(steps)?;
     look.stages()?;
     look.fetched()?;
     look.stored()?;
@@ -77,6 +89,12 @@ pub(crate) struct OrderContext<'a> {
     pub(crate) isa: &'a Isa<'a>,
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) steps: &'a [Step],
+    /// Those of warps that only copy, which stand behind the others, and the branch by which they
+    /// leave them.
+    pub(crate) copying: &'a [Step],
+    pub(crate) branch: Option<u16>,
+    /// How many steps are not those.
+    pub(crate) readers: usize,
 }
 
 /// One access to shared memory.
@@ -171,7 +189,7 @@ impl FlowState for Since {
 impl OrderContext<'_> {
     /// Statement 15.
     #[inline(never)]
-    fn counts(&self) -> Result<(), Violation> {
+    fn counts(&self, steps: &[Step]) -> Result<(), Violation> {
         for m in self.plan.transfers.iter() {
             let panels =
                 u32::from(m.tiling.grid.rows).saturating_mul(u32::from(m.tiling.grid.cols));
@@ -190,8 +208,7 @@ impl OrderContext<'_> {
                         && s.atom == atom
                         && usize::from(s.origin) == m.op.index()
                 };
-                let found =
-                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                let found = u32::try_from(steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 let again = || self.loads_again(m, want, found);
                 if found != want && !again() {
                     return Err(Violation::Count { op: m.op, atom, want, found });
@@ -211,8 +228,7 @@ impl OrderContext<'_> {
                         && s.atom == atom
                         && usize::from(s.origin) == e.op.index()
                 };
-                let found =
-                    u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                let found = u32::try_from(steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 if found != want {
                     return Err(Violation::Count { op: e.op, atom, want, found });
                 }
@@ -304,7 +320,16 @@ impl OrderContext<'_> {
         }
         let counted = self.counted(producer, step);
         let own = counted.is_some_and(|counted| counted.closes.is_none());
-        let nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
+        let mut nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
+        // A wait that stands for copies is the first thing that their rules want.
+        if self.stands_for_copies(from, step) {
+            for (rule, number) in rules().zip(0u32..) {
+                if rule.steps.first().is_some_and(|want| want.atom == step.atom) {
+                    nothing.advance(number);
+                }
+            }
+        }
+        let freed = self.handed_with(producer.bytes);
         let begun = Since { straight: Some(nothing), turned: None };
         let ring = self.waited_in_ring(from, step);
         let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
@@ -325,7 +350,10 @@ impl OrderContext<'_> {
                 let later = counted.map(|c| (c.counter, own.closed.saturating_sub(1)));
                 for (rule, number) in rules().zip(0u32..) {
                     let want = rule.steps.get(own.done(number));
-                    if want.is_some_and(|want| self.does_behind(step, want, signal, later)) {
+                    let frees = || freed.is_some() && self.frees(step) == freed;
+                    if want.is_some_and(|want| {
+                        self.does_behind(step, want, signal, later) || want.barrier && frees()
+                    }) {
                         own.advance(number);
                     }
                 }
@@ -561,6 +589,9 @@ impl OrderContext<'_> {
         signal: Option<Slot>,
         later: Option<(u8, u8)>,
     ) -> bool {
+        if self.meets_readers(step, want) {
+            return true;
+        }
         if step.atom != want.atom || step.purpose == Purpose::Label {
             return false;
         }

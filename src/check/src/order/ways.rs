@@ -173,6 +173,8 @@ impl OrderContext<'_> {
                         break;
                     }
                     at = usize::from(target).saturating_add(1);
+                } else if self.branch.map(usize::from) == Some(here) {
+                    // Other warps leave there, whose steps are followed by themselves.
                 } else if self.is_branch_if(step) {
                     let (number, _) = ways.target(step).ok_or(flow)?;
                     let mut gone = held;

@@ -293,6 +293,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Where the run stands whose start is in the special register: bytes behind its first
     /// instance's.
     pub run_at: Option<u32>,
+    /// What is emitted is the part of the warps that only start copies.
+    pub(crate) copies_alone: bool,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<crate::matrix::tensor_memory::TensorFrame>,
     /// Registers that are written in all lanes, by number: inside of how many loops, and one more.
@@ -356,6 +358,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             runs: heapless::Vec::new(),
             indexed: crate::memory::indexed::IndexedPlace::NONE,
             run_at: None,
+            copies_alone: false,
             tensor: None,
             written,
             noted: None,

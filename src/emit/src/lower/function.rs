@@ -29,6 +29,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.make_completions()?;
         let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
+        let parting = self.part_warps()?;
         let mut loops = OpenLoops::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         loop {
@@ -105,13 +106,17 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
+        if let Some(parting) = &parting {
+            self.meet_again(parting)?;
+        }
         self.leave_tensor(function)?;
         if self.snippet {
             return Ok(());
         }
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
-        Ok(self.steps.append(end, &[])?)
+        self.steps.append(end, &[])?;
+        self.copying_warps(function, parting)
     }
 
     /// The end of the innermost loop's body; where it goes on.

@@ -76,13 +76,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.copy(start)?
             }
         };
-        if self.program.int(parts.upper).is_none() {
-            let _ = self.bound_of(op, parts.upper)?;
-        }
-        if self.program.int(parts.step).is_none() {
-            let step = self.index_value(op, parts.step, None)?.ok_or(EmitError::Index(op))?;
-            let _ = self.compute(step, self.uniform_bank())?;
-        }
+        self.bounds_inside(&parts)?;
         let variable = Variable::word().uniform().level(1);
         let node = self.declare(variable, counter)?;
         let index = Index {
@@ -141,7 +135,12 @@ impl LowerContext<'_, '_, '_, '_> {
         staged: Option<&StagedLoop>,
     ) -> Result<(), EmitError> {
         let whole = self.plan;
+        let apart = self.is_apart(parts.op);
         for inner in self.program.ops(parts.body) {
+            // Other warps start it.
+            if apart && whole.runs_ahead(inner) {
+                continue;
+            }
             if let Some(plan) = whole.move_of(inner).filter(|plan| self.is_even(plan, parts)) {
                 self.prepare(plan, Some(parts))?;
                 if let Some(staged) = staged {
@@ -274,15 +273,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         self.add_in_place(l.counter, step, IndexOp::Add)?;
-        self.steps.label(l.check)?;
-        let bound = match self.program.int(l.parts.upper) {
-            Some(n) => int(n).ok_or(EmitError::Index(op))?,
-            None => slot(self.bound_of(op, l.parts.upper)?),
-        };
-        let (compare, branch) = (self.compare_of(&l.parts)?, self.machine.isa.branch_if);
-        let predicate = self.predicate(compare)?;
-        self.frame_step(compare, predicate, &[slot(l.counter), bound])?;
-        self.frame_step(branch, predicate, &[Slot::Label(l.body)])?;
+        self.test_turn(&l.parts, (l.counter, l.body, l.check))?;
         let last = self.steps.here().saturating_sub(1);
         let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
         self.steps
@@ -296,6 +287,36 @@ impl LowerContext<'_, '_, '_, '_> {
         self.forget_since(l.mark);
         self.made_inside = l.mark_around;
         Ok(())
+    }
+
+    /// Registers for the bound and the step, where they are no numbers, before the loop.
+    pub(crate) fn bounds_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
+        let op = parts.op;
+        if self.program.int(parts.upper).is_none() {
+            let _ = self.bound_of(op, parts.upper)?;
+        }
+        if self.program.int(parts.step).is_none() {
+            let step = self.index_value(op, parts.step, None)?.ok_or(EmitError::Index(op))?;
+            let _ = self.compute(step, self.uniform_bank())?;
+        }
+        Ok(())
+    }
+
+    /// At a loop's end: the test, and the branch back to its body.
+    pub(crate) fn test_turn(
+        &mut self,
+        parts: &Loop,
+        (counter, body, check): (Reg, u16, u16),
+    ) -> Result<(), EmitError> {
+        self.steps.label(check)?;
+        let bound = match self.program.int(parts.upper) {
+            Some(n) => int(n).ok_or(EmitError::Index(parts.op))?,
+            None => slot(self.bound_of(parts.op, parts.upper)?),
+        };
+        let (compare, branch) = (self.compare_of(parts)?, self.machine.isa.branch_if);
+        let predicate = self.predicate(compare)?;
+        self.frame_step(compare, predicate, &[slot(counter), bound])?;
+        self.frame_step(branch, predicate, &[Slot::Label(body)])
     }
 
     /// A register with a bound that is computed, 0 among what it may be.
@@ -386,7 +407,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn compare_of(&self, parts: &Loop) -> Result<AtomId, EmitError> {
         let isa = self.machine.isa;
         let plain = |value| self.program.index_facts(value).is_plain();
-        let below = self.program.stages(parts.op) > 1;
+        let below = self.program.stages(parts.op) > 1 && !self.is_apart(parts.op);
         if plain(parts.lower) && plain(parts.upper) && !below {
             return Ok(isa.compare_less);
         }

@@ -7,6 +7,7 @@ pub(crate) mod function;
 pub(crate) mod index;
 pub(crate) mod interface;
 pub(crate) mod loops;
+pub(crate) mod producer;
 pub(crate) mod scope;
 pub(crate) mod snippet;
 pub(crate) mod stages;

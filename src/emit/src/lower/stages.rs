@@ -81,13 +81,13 @@ struct SkippedCopies {
 impl LowerContext<'_, '_, '_, '_> {
     /// Whether an operation of a loop belongs to what waits for the first turn.
     pub(crate) fn waits_for_turns(&self, around: &Loop, op: Op) -> bool {
-        self.program.stages(around.op) > 1 && !self.plan.runs_ahead(op)
+        self.program.stages(around.op) > 1 && !self.is_apart(around.op) && !self.plan.runs_ahead(op)
     }
 
     /// By how much a loop's copies are ahead, in steps of its counter.
     pub(crate) fn ahead(&self, parts: &Loop) -> Result<u32, EmitError> {
         let turns = u32::from(self.program.stages(parts.op).saturating_sub(1));
-        if turns == 0 {
+        if turns == 0 || self.is_apart(parts.op) {
             return Ok(0);
         }
         let step = self.program.int(parts.step).and_then(|n| u32::try_from(n).ok());
@@ -105,14 +105,24 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let class = self.counter_class()?;
-        // The first turn's loads begin in the first buffer, `stages - 1` times later.
-        let number = self.filled(class, 2i64.saturating_sub(i64::from(stages)))?;
+        // The first turn's loads begin in the first buffer, `stages - 1` times later; where other
+        // warps copy, where the kernel is in the ring of buffers.
+        let apart = self.is_apart(parts.op);
+        let first = if apart { 1i64 } else { 2i64 }.saturating_sub(i64::from(stages));
+        let number = match apart && self.depth(parts.op) > 0 {
+            true => self.buffer_number(parts)?,
+            false => self.filled(class, first)?,
+        };
         let node = self.declare(Variable::word().uniform().level(1), number)?;
         let mut steps = [None; MAX_STAGED_SIZES];
         for op in self.program.ops(parts.body) {
+            // Where other warps copy, each part has its own addresses alone.
+            if apart && self.plan.runs_ahead(op) != self.copies_alone {
+                continue;
+            }
             let tile = self.plan.move_of(op).and_then(|m| self.plan.staged(m));
             if let Some(bytes) = tile.map(lanebook_plan::AllocPlan::stage_bytes) {
-                self.buffer_step(&mut steps, (bytes, true), refuse)?;
+                self.buffer_step(&mut steps, (bytes, !apart), refuse)?;
             }
             let Some(product) = self.plan.product_of(op) else { continue };
             for side in 0..2 {
@@ -125,9 +135,14 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(upper) => upper,
             None => self.arena.constant(0)?,
         };
-        let less = self.ahead(parts)?.checked_add(1).ok_or(refuse)?;
-        let last = self.arena.op_const(IndexOp::Sub, upper, u64::from(less))?;
-        let last = self.compute(last, self.uniform_bank())?;
+        let last = match apart {
+            true => number,
+            false => {
+                let less = self.ahead(parts)?.checked_add(1).ok_or(refuse)?;
+                let last = self.arena.op_const(IndexOp::Sub, upper, u64::from(less))?;
+                self.compute(last, self.uniform_bank())?
+            }
+        };
         let loaded = self.loaded_registers(parts)?;
         Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, mark: 0 }))
     }
@@ -166,7 +181,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let own = staged.steps.iter().flatten().find(|step| step.bytes == units);
             own.map(|step| counted(class, step.loads))
         };
-        self.advance_descriptors(plan, parts, step_of)
+        self.advance_descriptors(plan, (parts, staged), step_of)
     }
 
     /// The addresses of a movement in buffers, as registers that go on from turn to turn.
@@ -180,9 +195,11 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(tile) = self.plan.staged(plan).copied() else { return Ok(()) };
         let refuse = EmitError::Unplanned(plan.op);
         let copies = self.plan.runs_ahead(plan.op);
+        let apart = self.is_apart(parts.op);
         let bytes = tile.stage_bytes();
         let step = staged.steps.iter().flatten().find(|step| step.bytes == bytes).ok_or(refuse)?;
-        let by = Some(if copies { step.copies } else { step.loads }).filter(|by| *by != NONE);
+        let by = Some(if copies && !apart { step.copies } else { step.loads });
+        let by = by.filter(|by| *by != NONE);
         let by = counted(self.counter_class()?, by.ok_or(refuse)?);
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
@@ -192,7 +209,9 @@ impl LowerContext<'_, '_, '_, '_> {
         while let Some(address) = self.addresses.get(at).copied() {
             if address.op == number && address.side == u8::from(copies) {
                 let reg = self.copy(address.reg)?;
-                if !copies {
+                if apart {
+                    self.go_to_buffer(parts, staged, (reg, bytes))?;
+                } else if !copies {
                     // `stages - 1` turns behind the copies: one buffer before they come round.
                     let first = SecondOperand::Number(i64::from(bytes));
                     self.add_in_place(reg, first, IndexOp::Add)?;
@@ -211,6 +230,24 @@ impl LowerContext<'_, '_, '_, '_> {
             at = at.saturating_add(1);
         }
         Ok(())
+    }
+
+    /// An address in the first buffer becomes that in the one which is next, where a loop may begin
+    /// with another one: so many bytes, or as much in a descriptor, from buffer to buffer.
+    pub(crate) fn go_to_buffer(
+        &mut self,
+        parts: &Loop,
+        staged: &StagedLoop,
+        (reg, each): (Reg, u32),
+    ) -> Result<(), EmitError> {
+        if self.depth(parts.op) == 0 {
+            return Ok(());
+        }
+        let last = u64::from(staged.stages).saturating_sub(1);
+        let number = self.arena.op_const(IndexOp::Add, staged.node, last)?;
+        let far = self.arena.op_const(IndexOp::Mul, number, u64::from(each))?;
+        let far = self.compute(far, self.uniform_bank())?;
+        self.add_in_place(reg, SecondOperand::Reg(far), IndexOp::Add)
     }
 
     /// The accesses of an operation to tiles of several buffers.
@@ -237,6 +274,11 @@ impl LowerContext<'_, '_, '_, '_> {
         self.plan.runs_ahead(op) && self.plan.move_of(op).is_some_and(|m| m.tiled.is_some())
     }
 
+    /// Whether a loop is one of stages whose copies the same warps start.
+    fn runs_in_one(&self, op: Op) -> bool {
+        self.program.stages(op) > 1 && !self.is_apart(op)
+    }
+
     /// In front of a loop of stages: what has to stand before its first copies.
     #[inline(never)]
     pub(crate) fn enter_stages(
@@ -245,7 +287,7 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<(), EmitError> {
-        let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
+        let Some(body) = self.program.body(op).filter(|_| self.runs_in_one(op)) else {
             return Ok(());
         };
         for copy in self.program.ops(body).filter(|op| self.plan.runs_ahead(*op)) {
@@ -258,7 +300,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Behind a loop of stages: what it may have left open.
     #[inline(never)]
     pub(crate) fn leave_stages(&self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
-        let Some(body) = self.program.body(op).filter(|_| self.program.stages(op) > 1) else {
+        let Some(body) = self.program.body(op).filter(|_| self.runs_in_one(op)) else {
             return Ok(());
         };
         for inner in self.program.ops(body).filter(|inner| !self.ends_by_itself(*inner)) {
@@ -271,7 +313,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// What has to stand between copies of one turn and loads of another one, and between loads and
     /// copies into the same buffer: behind copies that complete on an object, or behind all others.
-    fn buffer_order(
+    pub(crate) fn buffer_order(
         &self,
         parts: &Loop,
         in_ring: bool,
@@ -316,6 +358,9 @@ impl LowerContext<'_, '_, '_, '_> {
         staged: &mut StagedLoop,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
+        if self.is_apart(parts.op) {
+            return self.ring_waits(parts);
+        }
         self.stage_waits(parts, staged.stages)?;
         let (over, known) = self.later_turn((parts, counter, node), staged.last)?;
         // What is waited for in this turn is first: what comes later need not be.
@@ -521,7 +566,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// A branch to a label where one number is below another, both with signs.
-    fn skip_if_less(&mut self, a: Reg, b: Slot, to: u16) -> Result<(), EmitError> {
+    pub(crate) fn skip_if_less(&mut self, a: Reg, b: Slot, to: u16) -> Result<(), EmitError> {
         let isa = self.machine.isa;
         self.steps.purpose = Purpose::Control;
         let compare = isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?;
@@ -598,12 +643,26 @@ impl LowerContext<'_, '_, '_, '_> {
         staged: &mut StagedLoop,
     ) -> Result<(), EmitError> {
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        if self.is_apart(parts.op) {
+            self.free_buffers(parts)?;
+            return self.next_buffers(parts.op, staged);
+        }
         self.steps.origin = owner;
         self.steps.purpose = Purpose::Control;
         self.steps.label(staged.behind)?;
         self.forget_since(staged.mark);
         self.store_turn((parts, counter), staged)?;
-        self.steps.origin = owner;
+        self.next_buffers(parts.op, staged)
+    }
+
+    /// At a turn's end: addresses go on by one buffer, or back to the first.
+    #[inline(never)]
+    pub(crate) fn next_buffers(
+        &mut self,
+        around: Op,
+        staged: &mut StagedLoop,
+    ) -> Result<(), EmitError> {
+        self.steps.origin = u16::try_from(around.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::FurtherAddress;
         let count = u64::from(staged.stages);
         // One buffer on, or back to the first.

@@ -3,6 +3,7 @@
 
 use crate::expr::{ExprId, RegBank, Variable};
 use crate::lower::context::{Advance, EmitError, LowerContext};
+use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::matrix::product::stored;
 use crate::pool::EmitPool;
@@ -91,7 +92,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn advance_descriptors(
         &mut self,
         plan: &ProductPlan,
-        parts: &Loop,
+        (parts, staged): (&Loop, &StagedLoop),
         step_of: impl Fn(u32) -> Option<crate::expr::Reg>,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
@@ -102,7 +103,11 @@ impl LowerContext<'_, '_, '_, '_> {
             let by = step_of(step).ok_or(refuse)?;
             // One buffer before the copies come round.
             self.steps.purpose = Purpose::FurtherAddress;
-            self.add_in_place(reg, SecondOperand::Number(i64::from(step)), IndexOp::Add)?;
+            if self.is_apart(parts.op) {
+                self.go_to_buffer(parts, staged, (reg, step))?;
+            } else {
+                self.add_in_place(reg, SecondOperand::Number(i64::from(step)), IndexOp::Add)?;
+            }
             let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
             self.advances
                 .push(Advance { owner, reg, by: Some(by), bytes: 0, waits: false })

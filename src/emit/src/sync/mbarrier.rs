@@ -55,7 +55,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 let class = this.machine.class(RegisterKind::Vector, 32);
                 this.filled(class.ok_or(StepError::NoAtom(Missing::Class))?, 0)
             })?;
-            self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(1)])?;
+            let arrivals = match self.plan.is_freed(self.program, number) {
+                true => i32::try_from(self.plan.threads).unwrap_or(i32::MAX),
+                false => 1,
+            };
+            self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(arrivals)])?;
         }
         for step in object.publish {
             push(self.machine.tables, step, &mut self.steps)?;

@@ -572,6 +572,10 @@ pub fn between(
 ) -> Result<(), StepError> {
     let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
     for step in rule(arch, producer, consumer).ok_or(missing)?.steps {
+        if step.barrier {
+            push(tables, step, steps)?;
+            continue;
+        }
         push_known(tables, step.atom, step.immediates, steps, |number| known(step.atom, number))?;
     }
     Ok(())
@@ -638,6 +642,9 @@ pub(crate) fn push(
     step: &SyncStep<'_>,
     steps: &mut StepStorage<'_>,
 ) -> Result<(), StepError> {
+    if let Some((atom, numbers)) = steps.meeting.filter(|_| step.barrier) {
+        return push_known(tables, atom, &numbers, steps, |_| None);
+    }
     push_known(tables, step.atom, step.immediates, steps, |_| None)
 }
 

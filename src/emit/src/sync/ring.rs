@@ -11,7 +11,7 @@ use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, slot};
 use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
-use lanebook_ir::Op;
+use lanebook_ir::{Loop, Op};
 use lanebook_tables::IndexOp;
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -24,6 +24,10 @@ impl LowerContext<'_, '_, '_, '_> {
         parity: impl FnOnce(&mut Self) -> Result<Reg, EmitError>,
     ) -> Result<(), EmitError> {
         let kept = match self.plan.ring_of(number) {
+            // Each of the two parts of a kernel keeps its own.
+            _ if self.plan.is_handed_over(self.program, number) => {
+                MbarrierRegs { address, parity: address }
+            }
             Some((first, _)) if first != number => {
                 let MbarrierRegs { address, parity } = self.completion(first)?;
                 let next = number.checked_sub(first) == Some(1);
@@ -58,7 +62,17 @@ impl LowerContext<'_, '_, '_, '_> {
         first: u8,
         count: u8,
     ) -> Result<(), EmitError> {
-        let (object, at) = (self.completion_object()?, self.completion(first)?);
+        self.wait_for_object(around, first, (first, count))
+    }
+
+    /// Waits for the object of a ring that a kept one stands for, and goes on to the next one.
+    pub(crate) fn wait_for_object(
+        &mut self,
+        around: Op,
+        kept: u8,
+        (first, count): (u8, u8),
+    ) -> Result<(), EmitError> {
+        let (object, at) = (self.completion_object()?, self.completion(kept)?);
         self.steps.origin = u16::try_from(around.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
         self.steps.append(object.wait, &[slot(at.address), slot(at.parity)])?;
@@ -68,9 +82,31 @@ impl LowerContext<'_, '_, '_, '_> {
         self.add_in_place(at.parity, SecondOperand::Number(1), IndexOp::Xor)
     }
 
+    /// Which buffer is next where a loop of stages begins whose copies other warps start, less the
+    /// last one's number: the one whose object is waited for next.
+    #[inline(never)]
+    pub(crate) fn buffer_number(&mut self, parts: &Loop) -> Result<Reg, EmitError> {
+        let unplanned = EmitError::Unplanned(parts.op);
+        let (first, count) = self.plan.ring(self.program, parts.op).ok_or(unplanned)?;
+        let (freed, _) = self.plan.freed_ring(self.program, parts.op).ok_or(unplanned)?;
+        let waited = if self.copies_alone { freed } else { first };
+        let each = u32::from(self.completion_object()?.bytes);
+        let begin = each.saturating_mul(u32::from(waited));
+        let begin = self.shared_address(self.plan.completion_offset.saturating_add(begin))?;
+        let at = self.completion(first)?.address;
+        let node = self.declare(Variable::word().uniform().level(1), at)?;
+        let behind = self.arena.op(IndexOp::Sub, &[node, begin])?;
+        let scale = u64::from(each.trailing_zeros());
+        let number = self.arena.op_const(IndexOp::Shr, behind, scale)?;
+        let last = u64::from(count).saturating_sub(1);
+        let number = self.arena.op_const(IndexOp::Sub, number, last)?;
+        let number = self.compute(number, self.uniform_bank())?;
+        self.copy(number)
+    }
+
     /// Goes on to the next object of a ring, or from the last one to the first; 1 where it goes on,
     /// else 0.
-    fn next_object(
+    pub(crate) fn next_object(
         &mut self,
         around: Op,
         (first, count): (u8, u8),

@@ -9,6 +9,7 @@ pub(crate) mod erase;
 pub(crate) mod inline;
 pub(crate) mod on_tiles;
 pub(crate) mod permute;
+pub(crate) mod pipeline_stages;
 pub(crate) mod pointers;
 pub(crate) mod ranks;
 pub(crate) mod recurrences;

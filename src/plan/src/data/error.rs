@@ -303,6 +303,18 @@ pub enum Unstaged {
     Mover,
     /// What reads the tile cannot be ordered after a copy that runs ahead.
     Reader,
+    /// Warps are to be set aside for a loop whose copies do not run ahead.
+    Single,
+    /// The architecture has nothing to set warps aside with.
+    Apart,
+    /// With the warps that are set aside the block has too many threads.
+    Threads,
+    /// A loop whose copies other warps start does not stand in loops alone.
+    Branch,
+    /// The function writes the tensor that other warps copy from.
+    WrittenBeside,
+    /// No copy of boxes brings the tile: other warps start those alone.
+    Boxes,
 }
 
 /// Why an index tile is not obeyed.

@@ -511,6 +511,48 @@ pub struct Plan<'s> {
     pub tensor_columns: u16,
     /// Where the words that tensor memory needs in shared memory start; set by placement.
     pub tensor_slot: u32,
+    /// Warps that are set aside to start copies for the others.
+    pub specialized: Option<SpecializedWarps>,
+}
+
+/// Warps beside those that a kernel's tiles are dealt out to: they only start copies.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::compile::{KernelStorage, plan};
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::plan::SpecializedWarps;
+///
+/// let text = "func @f(%x: memref<4096x64xf16, #gmem> {align = 16},
+///                         %y: memref<4096x64xf16, #gmem> {align = 16}) {threads = 128} {
+///   %s = alloc_tensor : tensor<64x64xf16, #smem>
+///   scf.for %k = 0 to 4096 step 64 {num_stages = 3, warp_specialize} {
+///     copy %x[%k, 0], %s : memref<4096x64xf16, #gmem> -> tensor<64x64xf16, #smem>
+///     %a = tiled_load %s : tensor<64x64xf16, #smem> -> tensor<64x64xf16>
+///     tiled_store %a, %y[%k, 0] : tensor<64x64xf16> -> memref<4096x64xf16, #gmem>
+///     scf.yield
+///   }
+/// }";
+/// let (mut pools, mut room) = (Box::new(SmallStorage::new()), Box::new(KernelStorage::new()));
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let arch = TABLES.arch_named("sm_90a").unwrap();
+/// let planned = plan(&TABLES, arch, &mut program, room.scratch()).unwrap();
+/// let apart: SpecializedWarps = planned.plan.specialized.unwrap();
+/// assert_eq!((planned.plan.threads, apart.threads), (128, 128));
+/// assert!(apart.producer < apart.entry && apart.entry <= apart.consumer);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SpecializedWarps {
+    /// Number of the fact among the tables' specializations.
+    pub how: u8,
+    /// Threads that are set aside, behind all others.
+    pub threads: u16,
+    /// Registers of each thread when the block begins.
+    pub entry: u16,
+    /// Registers that one which only copies is left with.
+    pub producer: u16,
+    /// Registers that the others have then.
+    pub consumer: u16,
 }
 
 impl Plan<'_> {
@@ -531,6 +573,7 @@ impl Plan<'_> {
         self.shared_align = 0;
         self.tensor_columns = 0;
         self.tensor_slot = 0;
+        self.specialized = None;
     }
 
     /// The fragment of a register value.
@@ -591,6 +634,46 @@ impl Plan<'_> {
             let tile = self.staged(m).filter(|_| self.runs_ahead(m.op))?;
             Some((m.tiled?.completion?, tile.stages))
         })
+    }
+
+    /// Of a loop whose copies other warps start: the objects at which readers arrive when they have
+    /// read a buffer, behind those that the copies complete on, and as many.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn freed_ring(
+        &self,
+        program: &lanebook_ir::Program<'_, '_>,
+        around: Op,
+    ) -> Option<(u8, u8)> {
+        let (first, count) = self.ring(program, around)?;
+        program.is_warp_specialized(around).then_some((first.saturating_add(count), count))
+    }
+
+    /// Whether threads arrive at a completion object when they have read a buffer.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_freed(&self, program: &lanebook_ir::Program<'_, '_>, number: u8) -> bool {
+        let rings = self.transfers.iter().filter_map(|m| program.parent(m.op));
+        rings
+            .filter_map(|around| self.freed_ring(program, around))
+            .any(|(first, count)| number.checked_sub(first).is_some_and(|k| k < count))
+    }
+
+    /// Whether warps hand buffers over to each other with a completion object.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_handed_over(&self, program: &lanebook_ir::Program<'_, '_>, number: u8) -> bool {
+        let rings = self.transfers.iter().filter_map(|m| program.parent(m.op));
+        rings.filter_map(|around| self.freed_ring(program, around)).any(|(first, count)| {
+            let objects = first.saturating_sub(count)..first.saturating_add(count);
+            objects.contains(&number)
+        })
+    }
+
+    /// The threads of a launch: those that are set aside among them.
+    #[must_use]
+    pub fn launched_threads(&self) -> u32 {
+        self.threads.saturating_add(self.specialized.map_or(0, |apart| u32::from(apart.threads)))
     }
 
     /// The ring that a completion object belongs to: its first one, and how many.

@@ -4,7 +4,8 @@
 //! program is refused with what keeps it from that.
 
 use crate::data::{
-    InShared, MAX_STAGED_SIZES, PlanError, ProductPlan, STAGED_REACH, TransferPlan, Unstaged,
+    InShared, MAX_STAGED_SIZES, PlanError, ProductPlan, STAGED_REACH, SpecializedWarps,
+    TransferPlan, Unstaged,
 };
 use crate::in_flight::{CountedWait, closes_group, ends_with_product};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
@@ -20,10 +21,17 @@ impl Planner<'_, '_, '_, '_> {
     pub(crate) fn stage_tiles(&mut self) -> Result<(), PlanError> {
         for op in self.program.inside(self.function) {
             let stages = self.program.stages(op);
+            let refuse = |why| PlanError::Stages { op, why };
+            let apart = self.program.is_warp_specialized(op);
             if stages < 2 {
+                if apart {
+                    return Err(refuse(Unstaged::Single));
+                }
                 continue;
             }
-            let refuse = |why| PlanError::Stages { op, why };
+            if apart {
+                self.set_aside(op)?;
+            }
             let parts = self.program.counted_loop(op).ok_or(refuse(Unstaged::Bounds))?;
             self.stage_loop(&parts, stages)?;
             let mut none = true;
@@ -41,6 +49,39 @@ impl Planner<'_, '_, '_, '_> {
                 return Err(refuse(Unstaged::NoCopy));
             }
         }
+        Ok(())
+    }
+
+    /// Sets warps aside for the copies of a loop: once for all such loops.
+    fn set_aside(&mut self, op: Op) -> Result<(), PlanError> {
+        let refuse = |why| PlanError::Stages { op, why };
+        let (tables, arch, program) = (self.target.tables, self.target.arch, self.program);
+        let mut around = core::iter::successors(program.parent(op), |at| program.parent(*at));
+        if around.any(|at| at != self.function && program.counted_loop(at).is_none()) {
+            return Err(refuse(Unstaged::Branch));
+        }
+        let mut all = (0u8..).zip(tables.units.specializations);
+        let (how, fact) =
+            all.find(|(_, fact)| has(arch, fact.feature)).ok_or(refuse(Unstaged::Apart))?;
+        let threads = self.plan.threads.saturating_add(u32::from(fact.threads));
+        if threads > u32::from(arch.max_threads) {
+            return Err(refuse(Unstaged::Threads));
+        }
+        let (least, most, step) = fact.registers;
+        let whole = |n: u32| {
+            let rest = n.checked_rem(u32::from(step)).unwrap_or(0);
+            let n = n.saturating_sub(rest).min(u32::from(most));
+            u16::try_from(n).unwrap_or(most)
+        };
+        // A lane has one less than what the greatest number of a register says.
+        let entry =
+            whole(fact.file.checked_div(threads).unwrap_or(0)).min(most.saturating_sub(step));
+        let producer = whole(tables.weights.producer_registers).clamp(least, entry.max(least));
+        let all = u32::from(entry).saturating_mul(threads);
+        let left = all.saturating_sub(u32::from(producer).saturating_mul(fact.threads.into()));
+        let consumer = whole(left.checked_div(self.plan.threads).unwrap_or(0)).max(entry);
+        let threads = fact.threads;
+        self.plan.specialized = Some(SpecializedWarps { how, threads, entry, producer, consumer });
         Ok(())
     }
 
@@ -85,6 +126,9 @@ impl Planner<'_, '_, '_, '_> {
         };
         if program.inside(parts.op).any(writes) {
             return Err(refuse(Unstaged::Written));
+        }
+        if program.is_warp_specialized(parts.op) && program.inside(self.function).any(writes) {
+            return Err(refuse(Unstaged::WrittenBeside));
         }
         let tile = self.plan.allocs.get(usize::from(alloc)).ok_or(PlanError::Stale)?.value;
         for user in program.uses(tile).filter_map(|place| program.user(place)) {

@@ -72,6 +72,8 @@ pub struct Emitted {
     pub kernel: String,
     /// Its text.
     pub text: String,
+    /// Threads of a block.
+    pub threads: u32,
     /// Bytes of shared memory that the launch must ask for.
     pub dynamic_shared: u32,
     /// The driver's numbers of each map's element type and interleaving.
@@ -156,6 +158,7 @@ impl Workshop {
         let numbers = launch.maps().map(|map| Some([map?.element.1, map?.interleave.1]));
         Ok(Emitted {
             kernel: launch.kernel.to_string(),
+            threads: launch.threads,
             dynamic_shared: launch.dynamic_shared_bytes,
             numbers: numbers.collect::<Option<_>>().ok_or("a tensor map without a number")?,
             text,
@@ -239,7 +242,7 @@ fn once(
         dynamic_shared: emitted.dynamic_shared,
         record_matrix: false,
         record_accesses: false,
-        ..Launch::new(said.threads, params).grid(x, y, z).banks(BankModel::none())
+        ..Launch::new(emitted.threads, params).grid(x, y, z).banks(BankModel::none())
     };
     let report = run(kernel, &launch, &mut memory)
         .map_err(|f| (format!("fault {:?}", f.kind), f.to_string()))?;

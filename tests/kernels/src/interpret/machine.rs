@@ -11,6 +11,9 @@ use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
 use std::collections::BTreeMap;
 
+/// Words of a pipeline's stages.
+const STAGES: [&str; 2] = ["produce_one", "consume_one"];
+
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Tile(Tile),
@@ -64,7 +67,9 @@ impl<'p> Machine<'p> {
             if line.starts_with('}') {
                 return Ok((at, yielded));
             }
-            if line.contains("scf.while") {
+            if STAGES.iter().any(|word| line.contains(word)) {
+                at = self.stage(body, at).map_err(said)?;
+            } else if line.contains("scf.while") {
                 at = self.while_loop(body, at).map_err(said)?;
             } else if let Some(end) = self.loop_statement(body, at).map_err(said)? {
                 at = end;
@@ -74,7 +79,9 @@ impl<'p> Machine<'p> {
             } else if line.contains("scf.for") {
                 at = self.for_loop(body, at).map_err(said)?;
             } else if let Some(rest) =
-                line.strip_prefix("scf.yield").or(line.strip_prefix("scf.condition"))
+                ["scf.yield", "async.pipeline.yield", "yield", "scf.condition"]
+                    .iter()
+                    .find_map(|word| line.strip_prefix(word))
             {
                 let names = rest.split(" : ").next().unwrap_or("");
                 // The condition stands in brackets.
@@ -87,6 +94,53 @@ impl<'p> Machine<'p> {
             }
             at += 1;
         }
+    }
+
+    /// `%e = consume_one %c : T -> T {`, then `^bb0(%d: T):` and what it does; results and operands
+    /// may be missing.
+    fn stage(&mut self, body: &[String], at: usize) -> Said<usize> {
+        let line = &body[at];
+        let word = STAGES.iter().find(|word| line.contains(**word)).ok_or("no stage")?;
+        let (results, rest) = line.split_once(*word).ok_or("no stage")?;
+        let given = rest.split([':', '{']).next().unwrap_or("").trim();
+        let given = given.trim_end_matches("attributes");
+        let given: Vec<Value> = list(given).iter().map(|n| self.value(n)).collect::<Said<_>>()?;
+        let end = closing(body, at).ok_or("no closing bracket")?;
+        let mut first = at + 1;
+        if let Some(label) = body.get(first).filter(|line| line.starts_with('^')) {
+            let arguments = label.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+            let arguments = list(arguments.ok_or("no arguments")?.0);
+            if arguments.len() != given.len() {
+                return Err("another number of values given than taken".to_string());
+            }
+            for (argument, value) in arguments.iter().zip(given) {
+                let name = argument.split(':').next().unwrap_or("").trim();
+                self.values.insert(name.to_string(), value);
+            }
+            first += 1;
+        }
+        let (_, passed) = self.block(body, first)?;
+        let names = results.split('=').next().unwrap_or("").trim();
+        if !names.starts_with('%') {
+            return Ok(end);
+        }
+        // `%e:2` names two.
+        let named: Vec<String> = list(names)
+            .into_iter()
+            .flat_map(|name| match name.split_once(':') {
+                Some((name, _)) if passed.len() > 1 => {
+                    (0..passed.len()).map(|k| format!("{}#{k}", name.trim())).collect()
+                }
+                _ => vec![name],
+            })
+            .collect();
+        if named.len() != passed.len() {
+            return Err("another number of values passed out than named".to_string());
+        }
+        for (name, value) in named.into_iter().zip(passed) {
+            self.values.insert(name, value);
+        }
+        Ok(end)
     }
 
     fn for_loop(&mut self, body: &[String], at: usize) -> Said<usize> {

@@ -188,6 +188,18 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
             w.pick(|x| ["cta", "gl", "sys"].contains(&x).then_some(()));
             Op::Fence
         }
+        "setmaxnreg" => {
+            let more = w.pick(|x| match x {
+                "inc" => Some(true),
+                "dec" => Some(false),
+                _ => None,
+            });
+            ["sync", "aligned", "u32"].iter().try_for_each(|word| w.require(word))?;
+            want(o, 1..=1)?;
+            let Src::Imm(count) = src(&o[0])? else { return Err("expected a number".to_string()) };
+            let count = u32::try_from(count).map_err(|_| "expected a number".to_string())?;
+            Op::SetMaxRegisters { count, more: more.ok_or("expected .inc or .dec")? }
+        }
         "mbarrier" => super::tensor::mbarrier(&mut w, o)?,
         "fence" if w.take("mbarrier_init") => {
             w.require("release")?;

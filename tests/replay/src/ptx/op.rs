@@ -393,6 +393,15 @@ pub(super) enum Op {
         addr: Addr,
         bytes: Src,
     },
+    /// Every thread arrives at a barrier.
+    Arrive {
+        addr: Addr,
+    },
+    /// So many registers for each thread of the warp, more (`true`) or fewer than it had.
+    SetMaxRegisters {
+        count: u32,
+        more: bool,
+    },
     TryWait {
         done: Reg,
         addr: Addr,
@@ -455,13 +464,29 @@ pub(super) enum Threads {
     AtMost(u32),
 }
 
+impl Threads {
+    /// How many, where that is certain.
+    pub(super) fn exactly(self) -> Option<u32> {
+        if let Self::Exactly(threads) = self { Some(threads) } else { None }
+    }
+}
+
 /// A parsed module.
 pub(crate) struct Program {
     pub name: String,
     pub code: Vec<Stmt>,
     pub(super) threads: Threads,
+    /// Registers of each thread when the block begins, where that is said.
+    pub(super) entry_registers: Option<u32>,
     /// Bytes of the parameter area.
     pub(super) param_bytes: u32,
     pub shared_bytes: u32,
     pub(super) cells: u32,
+}
+
+impl Program {
+    /// How many threads a block has, where the text says that exactly.
+    pub fn block_threads(&self) -> Option<u32> {
+        self.threads.exactly()
+    }
 }

@@ -58,6 +58,7 @@ pub(super) struct Parser {
     name: Option<String>,
     target: Option<u32>,
     threads: Threads,
+    entry_registers: Option<u32>,
 }
 
 /// Parses a module.
@@ -79,6 +80,7 @@ pub(crate) fn parse(text: &str) -> Result<Program, ParseFault> {
         name: None,
         target: None,
         threads: Threads::Any,
+        entry_registers: None,
     };
     parser.module()
 }
@@ -174,6 +176,7 @@ impl Parser {
             name,
             code: std::mem::take(&mut self.code),
             threads: self.threads,
+            entry_registers: self.entry_registers,
             param_bytes: self.params,
             shared_bytes: self.shared,
             cells: self.cells,
@@ -202,6 +205,7 @@ impl Parser {
             }
             match word.as_str() {
                 ".reqntid" => self.threads = Threads::Exactly(numbers.iter().product()),
+                ".maxnreg" => self.entry_registers = numbers.first().copied(),
                 ".maxntid" => self.threads = Threads::AtMost(numbers.iter().product()),
                 _ => {}
             }

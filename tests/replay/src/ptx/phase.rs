@@ -70,6 +70,16 @@ impl Machine<'_, '_> {
 }
 
 impl Machine<'_, '_> {
+    /// A thread arrives at a barrier now.
+    pub(super) fn arrived(&mut self, thread: u32, at: u64, done: Done) -> Run<()> {
+        self.phases.here.entry(at).or_default().join(done);
+        if self.world.shared.announce(thread, at, 0)? {
+            let done = self.phases.here.remove(&at).unwrap_or_default();
+            self.phases.over.entry(at).or_default().join(done);
+        }
+        Ok(())
+    }
+
     /// A copy will complete on the barrier.
     pub(super) fn complete_later(&mut self, at: u64, copied: Completed) {
         self.phases.late.push_back((at, Done { copied: Some(copied), ..Done::default() }));

@@ -40,8 +40,10 @@ pub(super) struct Warp {
     pub unit: Unit,
     pub tensor: View,
     waiting: Option<(u64, Option<u64>)>,
-    /// It waits for a phase of the barrier at this address.
+    /// It waits for a phase of the barrier at this address, or for [`REGISTERS`].
     pub blocked: Option<u64>,
+    /// Registers of each thread.
+    registers: u32,
     line: u32,
 }
 
@@ -55,7 +57,12 @@ pub(super) struct Machine<'a, 'b> {
     pub tensor: TensorMemory,
     pub stored: Stored,
     steps: u64,
+    /// Registers that warps have given up.
+    free_registers: u32,
 }
+
+/// In place of a barrier's address: registers that other warps are to give up.
+const REGISTERS: u64 = u64::MAX;
 
 /// Runs block `block`; the error carries its line.
 pub(crate) fn run_block(
@@ -98,6 +105,7 @@ pub(crate) fn run_block(
         tensor: TensorMemory::default(),
         stored: Stored::default(),
         steps: 0,
+        free_registers: 0,
     };
     let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
         .map(|index| {
@@ -113,6 +121,7 @@ pub(crate) fn run_block(
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
                 waiting: None,
                 blocked: None,
+                registers: program.entry_registers.unwrap_or(0),
                 line: 0,
             }
         })
@@ -188,6 +197,11 @@ impl Machine<'_, '_> {
         }
         if let Some(stuck) = warps.iter().find(|w| w.blocked.is_some()) {
             let address = stuck.blocked.unwrap_or(0);
+            if address == REGISTERS {
+                let sentence = "registers are taken that no warp gives up";
+                let clash = Clash::new(FaultKind::PhaseNeverEnds, sentence).by(stuck.index * 32);
+                return Err((stuck.line, clash));
+            }
             let sentence = format!(
                 "warp {} waits for a phase that never ends; {}",
                 stuck.index,
@@ -304,6 +318,8 @@ impl Warp {
                 m.world.shared.publish(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>())
             }
             Op::Announce { addr, bytes } => self.announce(m, *addr, *bytes, on)?,
+            Op::Arrive { addr } => self.arrive_all(m, *addr, on)?,
+            Op::SetMaxRegisters { count, more } => self.set_registers(m, (*count, *more), on)?,
             Op::TryWait { done, addr, parity } => {
                 if !self.try_wait(m, *done, *addr, *parity, on)? {
                     lanes(on).for_each(|l| self.pc[l] -= 1);
@@ -362,6 +378,37 @@ impl Warp {
             format!("{what} is executed by lanes {on:#x} while lanes {:#x} live", self.live);
         Err(Clash::new(FaultKind::WarpDivergence, sentence)
             .by(self.thread(on.trailing_zeros() as usize)))
+    }
+
+    /// `setmaxnreg`: registers go to what all warps share, or come from there when there are so many.
+    fn set_registers(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        (count, more): (u32, bool),
+        on: u32,
+    ) -> Run<()> {
+        self.whole(on, "setmaxnreg")?;
+        let refuse = |sentence: String| {
+            Err(Clash::new(FaultKind::InvalidOperand, sentence).by(self.index * LANES as u32))
+        };
+        if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
+            return refuse(format!("{count} registers: 24 to 256, a multiple of 8"));
+        }
+        if self.registers == 0 {
+            return refuse("nothing says how many registers a thread has at entry".to_string());
+        }
+        if more != (count > self.registers) && count != self.registers {
+            return refuse(format!("{count} registers, of {} before", self.registers));
+        }
+        let (has, wants) = (self.registers * LANES as u32, count * LANES as u32);
+        if wants > has && wants - has > m.free_registers {
+            self.blocked = Some(REGISTERS);
+            lanes(on).for_each(|l| self.pc[l] -= 1);
+            return Ok(());
+        }
+        m.free_registers = (m.free_registers + has) - wants;
+        self.registers = count;
+        Ok(())
     }
 
     /// Faults unless all 32 lanes take part.

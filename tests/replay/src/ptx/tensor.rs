@@ -4,6 +4,7 @@
 use super::decode::{Decoded, Words, addr, reg, src, srcs, want};
 use super::op::{Addr, Op, Src};
 use super::parse::Operand;
+use super::phase::Done;
 use super::run::{Machine, Run, Warp, lanes};
 use super::transfer::PARAM_WINDOW;
 use crate::fault::{Clash, FaultKind};
@@ -28,7 +29,15 @@ pub(super) fn mbarrier(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         return Ok(Op::MakeBarrier { addr: addr(&o[0])?, count: src(&o[1])? });
     }
     if w.take("arrive") {
-        w.require("expect_tx")?;
+        if !w.take("expect_tx") {
+            in_shared(w)?;
+            w.require("b64")?;
+            want(o, 2..=2)?;
+            if !matches!(o[0], Operand::Sink) {
+                return Err("states of barriers are not modelled: write `_`".to_string());
+            }
+            return Ok(Op::Arrive { addr: addr(&o[1])? });
+        }
         in_shared(w)?;
         w.require("b64")?;
         want(o, 3..=3)?;
@@ -108,6 +117,20 @@ impl Warp {
         for lane in lanes(on) {
             let (address, bytes) = (self.address(m, lane, addr)?, self.get(m, lane, bytes)?.value);
             m.world.shared.announce(self.thread(lane), address, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Threads of a warp arrive. What the warp did before is ordered before what waits for this
+    /// phase, if all of it arrives.
+    pub(super) fn arrive_all(&mut self, m: &mut Machine<'_, '_>, addr: Addr, on: u32) -> Run<()> {
+        let whole = on == self.live;
+        let clock = m.world.shared.release(self.index as usize);
+        for lane in lanes(on) {
+            let at = self.address(m, lane, addr)?;
+            let done =
+                Done { clock: if whole { clock.clone() } else { vec![] }, ..Done::default() };
+            m.arrived(self.thread(lane), at, done)?;
         }
         Ok(())
     }

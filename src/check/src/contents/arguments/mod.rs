@@ -130,7 +130,9 @@ impl ContentsContext<'_> {
             bounds = true;
             let stages = self.program.stages(at.op);
             if stages > 1 {
-                times = times.max(u64::from(stages).saturating_mul(2));
+                // Where it goes on with the buffer behind the last one, that is not the first.
+                let more = u64::from(self.program.is_warp_specialized(at.op));
+                times = times.max(u64::from(stages).saturating_mul(2).saturating_add(more));
             }
             let mut multiple = out;
             while multiple.checked_rem(step).is_some_and(|rest| rest != 0) && multiple < 1 << 20 {

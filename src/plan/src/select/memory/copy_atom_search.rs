@@ -155,12 +155,22 @@ impl Planner<'_, '_, '_, '_> {
         let mut search =
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
         let bound = self.bound(movement);
-        self.try_direct(&mut search, ends, bound, viable);
         let ahead = self.runs_ahead(movement);
+        let around = self.program.parent(movement.op).filter(|_| ahead);
+        let apart = around.is_some_and(|around| self.program.is_warp_specialized(around));
+        if !apart {
+            self.try_direct(&mut search, ends, bound, viable);
+        }
         if let (true, Some(global), Some((map, _))) = (ahead, self.global_of(movement), shared) {
             self.try_tensor_map(&mut search, global, map);
         }
         // Of copies that run ahead those come last that keep registers.
+        if apart {
+            return search.found().map_err(|error| match error {
+                PlanError::NoMover { op, .. } => PlanError::Stages { op, why: Unstaged::Boxes },
+                error => error,
+            });
+        }
         if !ahead || (search.best.is_none() && !search.capped) || search.record.is_some() {
             let shared = shared.map(|(map, _)| map);
             self.try_staged(&mut search, index, ends, (bound, shared), viable);

@@ -1,0 +1,352 @@
+//! Warps that are set aside: they start the copies of loops of stages, turn by turn, and the other
+//! warps read what these bring.
+//!
+//! Behind the kernel's entry the two part, and each goes through the loops by itself. A turn of the
+//! copies begins with the wait for a buffer that nobody reads any more, a turn of the readers with
+//! the wait for what its buffer was filled with; it ends with an arrival of every thread, which
+//! frees the buffer. Both waits go round a ring of completion objects, one for each buffer: those
+//! that copies complete on, and behind them those that readers arrive at.
+//!
+//! Buffers and objects are gone through in step, through the whole kernel: a loop that begins again
+//! goes on with the buffer behind the last one. So what a wait has found free is the buffer that is
+//! filled next.
+//!
+//! What all readers meet at is another barrier than that of all threads of the block.
+
+use crate::expr::{RegBank, Variable};
+use crate::lower::context::{EmitError, Index, LowerContext, full};
+use crate::lower::interface::ParamKind;
+use crate::lower::stages::StagedLoop;
+use crate::lower::target::SecondOperand;
+use crate::pool::EmitPool;
+use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
+use crate::sync::mbarrier::MbarrierRegs;
+use crate::sync::order::{PendingAccesses, RequiredSync, between_kinds, push};
+use lanebook_ir::{Loop, Op};
+use lanebook_plan::SpecializedWarps;
+use lanebook_tables::{AtomId, IndexOp, OpRole, RegisterKind, WarpSpecialization};
+
+/// Deepest nesting of loops around copies, their own among them.
+const MAX_DEPTH: usize = 4;
+
+/// A loop of the warps that copy.
+#[derive(Copy, Clone)]
+struct CopyLoop {
+    parts: Loop,
+    counter: crate::expr::Reg,
+    body: u16,
+    check: u16,
+    first_step: u16,
+    /// The first register that is made inside.
+    mark: u16,
+}
+
+/// Where the copying warps' part begins.
+#[derive(Copy, Clone)]
+pub(crate) struct Parting {
+    /// Its label.
+    begin: u16,
+    /// The first register that the others make.
+    mark: u16,
+    /// Where both meet again.
+    end: u16,
+}
+
+impl<'t> LowerContext<'_, 't, '_, '_> {
+    /// Warps that are set aside, and what that takes.
+    fn apart(&self) -> Result<(SpecializedWarps, &'t WarpSpecialization<'t>), EmitError> {
+        let missing = StepError::NoAtom(Missing::Frame);
+        let apart = self.plan.specialized.ok_or(missing)?;
+        let facts = self.machine.tables.units.specializations;
+        Ok((apart, facts.get(usize::from(apart.how)).ok_or(missing)?))
+    }
+
+    /// Behind the entry: the branch of the warps that copy, and what the others begin with.
+    #[inline(never)]
+    pub(crate) fn part_warps(&mut self) -> Result<Option<Parting>, EmitError> {
+        if self.plan.specialized.is_none() {
+            return Ok(None);
+        }
+        let (apart, fact) = self.apart()?;
+        let class = self.counter_class()?;
+        let threads = self.plan.threads;
+        self.steps.purpose = Purpose::Control;
+        let last = self.filled(class, i64::from(threads).saturating_sub(1))?;
+        let thread = self.compute(self.thread, RegBank::Vector)?;
+        let (begin, end) = (self.fresh_label(), self.fresh_label());
+        self.skip_if_less(last, slot(thread), begin)?;
+        let mark = self.steps.next_register();
+        self.move_registers(fact.resize, (apart.entry, apart.consumer))?;
+        let numbers = [i32::from(fact.number), i32::try_from(threads).unwrap_or(i32::MAX)];
+        self.steps.meeting = Some((fact.barrier, numbers));
+        self.each_ring(|this, first, freed| {
+            let full = this.object_copy(first)?;
+            let parity = this.parity(0)?;
+            let free = this.object_copy(freed)?;
+            this.keep_ring(first, (full, parity), free)
+        })?;
+        Ok(Some(Parting { begin, mark, end }))
+    }
+
+    /// Behind all that the others do: where the warps that copy come to as well.
+    pub(crate) fn meet_again(&mut self, parting: &Parting) -> Result<(), EmitError> {
+        self.steps.origin = u16::MAX;
+        self.steps.purpose = Purpose::Control;
+        Ok(self.steps.label(parting.end)?)
+    }
+
+    /// A thread has so many registers from here on, where that is another number.
+    fn move_registers(&mut self, atom: AtomId, (had, has): (u16, u16)) -> Result<(), EmitError> {
+        if had == has {
+            return Ok(());
+        }
+        self.steps.purpose = Purpose::Control;
+        Ok(self
+            .steps
+            .append(atom, &[Slot::Int(i32::from(has)), Slot::Int(i32::from(has > had))])?)
+    }
+
+    /// For each ring that warps hand buffers over with: its first object that copies complete on,
+    /// and the first one that readers arrive at.
+    fn each_ring(
+        &mut self,
+        mut each: impl FnMut(&mut Self, u8, u8) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
+        for op in self.program.all() {
+            if let Some((freed, _)) = self.plan.freed_ring(self.program, op)
+                && let Some((first, _)) = self.plan.ring(self.program, op)
+            {
+                each(self, first, freed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A register that begins with an object's address.
+    fn object_copy(&mut self, number: u8) -> Result<crate::expr::Reg, EmitError> {
+        let each = u32::from(self.completion_object()?.bytes);
+        let offset = each.saturating_mul(u32::from(number));
+        let node = self.shared_address(self.plan.completion_offset.saturating_add(offset))?;
+        self.steps.purpose = Purpose::Sync;
+        let address = self.compute(node, RegBank::Vector)?;
+        self.copy(address)
+    }
+
+    fn parity(&mut self, value: i64) -> Result<crate::expr::Reg, EmitError> {
+        let class = self.machine.class(RegisterKind::Vector, 32);
+        self.filled(class.ok_or(StepError::NoAtom(Missing::Class))?, value)
+    }
+
+    /// What is waited for next, with its parity, and what is arrived at, or announced to, next.
+    fn keep_ring(
+        &mut self,
+        first: u8,
+        (waited, parity): (crate::expr::Reg, crate::expr::Reg),
+        told: crate::expr::Reg,
+    ) -> Result<(), EmitError> {
+        let capacity = u32::from(self.plan.completions);
+        let short = EmitError::Capacity { pool: EmitPool::Completions, capacity };
+        for (number, address) in [(first, waited), (first.saturating_add(1), told)] {
+            let kept = self.completions.get_mut(usize::from(number)).ok_or(short)?;
+            *kept = MbarrierRegs { address, parity };
+        }
+        Ok(())
+    }
+
+    /// Whether other warps start the copies of a loop.
+    pub(crate) fn is_apart(&self, around: Op) -> bool {
+        self.plan.specialized.is_some() && self.program.is_warp_specialized(around)
+    }
+
+    /// At the end of a turn of the readers: what has to stand between what they have read and what
+    /// is copied there next, and the arrival that stands for their meeting.
+    #[inline(never)]
+    pub(crate) fn free_buffers(&mut self, parts: &Loop) -> Result<(), EmitError> {
+        let Some(freed) = self.plan.freed_ring(self.program, parts.op) else { return Ok(()) };
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let (_, fact) = self.apart()?;
+        let pairs = self.buffer_order(parts, false)?;
+        let wanted = between_kinds(arch, &pairs)?;
+        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Sync;
+        for wanted in &wanted {
+            if let RequiredSync::Step(step, _) = wanted
+                && !step.barrier
+            {
+                push(tables, step, &mut self.steps)?;
+            }
+        }
+        let ring = self.plan.ring(self.program, parts.op);
+        let (first, _) = ring.ok_or(EmitError::Unplanned(parts.op))?;
+        let at = self.completion(first.saturating_add(1))?.address;
+        self.steps.append(fact.arrive, &[slot(at)])?;
+        self.next_object(parts.op, freed, at).map(|_| ())
+    }
+
+    /// Behind the kernel: the part of the warps that copy.
+    #[inline(never)]
+    pub(crate) fn copying_warps(
+        &mut self,
+        function: Op,
+        parting: Option<Parting>,
+    ) -> Result<(), EmitError> {
+        let Some(Parting { begin, mark, end }) = parting else { return Ok(()) };
+        let (apart, fact) = self.apart()?;
+        self.forget_since(mark);
+        self.addresses.clear();
+        self.advances.clear();
+        self.steps.origin = u16::MAX;
+        self.steps.meeting = None;
+        self.copies_alone = true;
+        self.steps.purpose = Purpose::Control;
+        self.steps.label(begin)?;
+        self.move_registers(fact.resize, (apart.entry, apart.producer))?;
+        // One warp copies, its first lane for all others.
+        let class = self.counter_class()?;
+        let lanes = 1i64.checked_shl(u32::from(self.plan.wave)).unwrap_or(0);
+        let first = i64::from(self.plan.threads);
+        let last = first.saturating_add(lanes).saturating_sub(1);
+        let last = self.filled(class, last)?;
+        let thread = self.compute(self.thread, RegBank::Vector)?;
+        self.skip_if_less(last, slot(thread), end)?;
+        let compare = self.machine.isa.compare_less;
+        let missing = StepError::NoAtom(Missing::Frame);
+        let on = self.predicate(compare)?.ok_or(missing)?;
+        let behind = int(first.saturating_add(1)).ok_or(missing)?;
+        self.frame_step(compare, Some(on), &[slot(thread), behind])?;
+        self.elected = Some(on);
+        self.each_ring(|this, first, freed| {
+            let free = this.object_copy(freed)?;
+            // Nobody reads a buffer before it was filled: the phase before the first one is over.
+            let parity = this.parity(1)?;
+            let full = this.object_copy(first)?;
+            this.keep_ring(first, (free, parity), full)
+        })?;
+        let mut loops: heapless::Vec<(CopyLoop, Option<StagedLoop>), MAX_DEPTH> =
+            heapless::Vec::new();
+        let mut at = self.program.body(function).and_then(|body| self.program.first(body));
+        loop {
+            let Some(op) = at else {
+                let Some((l, staged)) = loops.pop() else { break };
+                self.leave_copies(&l, staged)?;
+                at = self.program.next(l.parts.op);
+                continue;
+            };
+            at = self.program.next(op);
+            self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+            match self.program.role(op) {
+                OpRole::Index if self.program.coordinates(op).is_none() => self.define_index(op)?,
+                OpRole::For if self.has_copies(op) => {
+                    let entered = self.enter_copies(op)?;
+                    if self.is_apart(op) {
+                        self.turn_of_copies(&entered)?;
+                    } else {
+                        at = self.program.first(entered.0.parts.body);
+                    }
+                    loops.push(entered).map_err(|_| full(EmitPool::Nesting, &loops))?;
+                    if self.is_apart(op) {
+                        at = None;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.steps.origin = u16::MAX;
+        self.steps.purpose = Purpose::Control;
+        Ok(self.steps.append(self.machine.isa.branch, &[Slot::Label(end)])?)
+    }
+
+    /// Whether other warps start copies in a loop, or in one inside it.
+    fn has_copies(&self, op: Op) -> bool {
+        self.is_apart(op) || self.program.inside(op).any(|inner| self.is_apart(inner))
+    }
+
+    /// Opens a loop of the warps that copy.
+    #[inline(never)]
+    fn enter_copies(&mut self, op: Op) -> Result<(CopyLoop, Option<StagedLoop>), EmitError> {
+        let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
+        self.hoist_indices(op)?;
+        let mut staged = None;
+        if self.is_apart(op) {
+            let begun = self.begin_stages(&parts)?;
+            for copy in self.program.ops(parts.body).filter(|op| self.plan.runs_ahead(*op)) {
+                let plan = self.plan.move_of(copy).ok_or(EmitError::Unplanned(copy))?;
+                self.prepare(plan, Some(&parts))?;
+                if let Some(staged) = &begun {
+                    self.advance_buffers(plan, &parts, staged)?;
+                }
+            }
+            staged = begun;
+        }
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let class = self.counter_class()?;
+        let counter = match self.index_value(op, parts.lower, None)? {
+            None => self.filled(class, 0)?,
+            Some(node) => {
+                let start = self.compute(node, self.uniform_bank())?;
+                self.copy(start)?
+            }
+        };
+        self.bounds_inside(&parts)?;
+        let node = self.declare(Variable::word().uniform().level(1), counter)?;
+        let index = Index { value: parts.induction, kind: ParamKind::Scalar, node };
+        self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
+        let (body, check) = (self.fresh_label(), self.fresh_label());
+        self.steps.append(self.machine.isa.branch, &[Slot::Label(check)])?;
+        let first_step = self.steps.here();
+        self.steps.label(body)?;
+        let mark = self.steps.next_register();
+        Ok((CopyLoop { parts, counter, body, check, first_step, mark }, staged))
+    }
+
+    /// A turn of a loop whose copies these warps start.
+    #[inline(never)]
+    fn turn_of_copies(&mut self, (l, _): &(CopyLoop, Option<StagedLoop>)) -> Result<(), EmitError> {
+        let op = l.parts.op;
+        let unplanned = EmitError::Unplanned(op);
+        let (freed, count) = self.plan.freed_ring(self.program, op).ok_or(unplanned)?;
+        let (first, _) = self.plan.ring(self.program, op).ok_or(unplanned)?;
+        self.wait_for_object(op, first, (freed, count))?;
+        let open = &mut PendingAccesses::new(self.objects());
+        for copy in self.program.ops(l.parts.body) {
+            match self.program.role(copy) {
+                OpRole::Index if self.program.coordinates(copy).is_none() => {
+                    self.define_index(copy)?;
+                }
+                _ if self.plan.runs_ahead(copy) => self.movement(copy, Some(&l.parts), open)?,
+                _ => {}
+            }
+        }
+        self.next_announced(op)
+    }
+
+    /// Closes a loop of the warps that copy.
+    #[inline(never)]
+    fn leave_copies(&mut self, l: &CopyLoop, staged: Option<StagedLoop>) -> Result<(), EmitError> {
+        let op = l.parts.op;
+        self.steps.purpose = Purpose::FurtherAddress;
+        if let Some(mut staged) = staged {
+            self.next_buffers(op, &mut staged)?;
+        }
+        self.steps.purpose = Purpose::FurtherAddress;
+        self.advance_all(op, false)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let step = match self.program.int(l.parts.step) {
+            Some(step) => SecondOperand::Number(step),
+            None => {
+                let node = self.index_value(op, l.parts.step, None)?.ok_or(EmitError::Index(op))?;
+                SecondOperand::Reg(self.compute(node, self.uniform_bank())?)
+            }
+        };
+        self.add_in_place(l.counter, step, IndexOp::Add)?;
+        self.test_turn(&l.parts, (l.counter, l.body, l.check))?;
+        let last = self.steps.here().saturating_sub(1);
+        let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
+        let span = LoopSpan { first: l.first_step, last };
+        self.steps.loops.push(span).map_err(|_| StepError::Loops { capacity })?;
+        self.forget_since(l.mark);
+        Ok(())
+    }
+}
