@@ -10,7 +10,9 @@ use crate::lower::interface::{Param, ParamKind, find, parameter_bytes, write_par
 use crate::text::{TextError, dynamic_shared, write_number};
 use core::fmt::Write;
 use heapless::VecView;
-use lanebook_ir::{AttrValue, GridError, GridStep, IndexFacts, Op, Program, Value, attr_names};
+use lanebook_ir::{
+    AttrValue, GridError, GridStep, IndexFacts, MemrefBound, Op, Program, Value, attr_names,
+};
 use lanebook_plan::{MapPlan, Plan};
 use lanebook_tables::{Code, DtypeKind, Isa, Piece, Tables};
 use lanebook_tile::unit::{map::MAX_RANK, swizzle};
@@ -100,7 +102,7 @@ pub enum MapNumber {
 pub struct LaunchMapDim {
     /// The argument's dimension that this is, from 0.
     pub argument_dim: u32,
-    /// Elements of the tensor.
+    /// Elements of the tensor, up to its bound where it has one.
     pub extent: MapNumber,
     /// From one element to the next.
     pub stride: MapNumber,
@@ -111,8 +113,10 @@ pub struct LaunchMapDim {
 }
 
 /// A tensor map that the kernel takes by value, in the numbers that a driver's encoder is given.
-/// What elements outside of the tensor read as, and how much the second-level cache fetches at
-/// once, is open: no result depends on it.
+/// Elements outside of the tensor read as zeros (`CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE` in CUDA's
+/// driver API): extents are the tensor's bounds, where it has some. How much the second-level cache
+/// fetches at once is open: no result depends on it. Encoders take extents of 1 or more: a tensor
+/// that has an extent of 0 is one element of zeros to them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct LaunchMap<'k> {
     /// The kernel's parameter that it is.
@@ -332,15 +336,22 @@ impl<'k> Launch<'k> {
         let of = |kind| at(kind).map(|(at, _)| MapNumber::Parameter(at));
         let element_bytes = u32::from(element.bits / 8);
         let shape = self.program.type_of(map.memref).shape;
+        let bounds = self.program.bounds(map.memref);
+        let bound = |dim: u8| bounds.as_ref()?.get(usize::from(dim)).copied();
         let mut dims = [NO_DIM; MAX_RANK];
         let shapes = map.dims().iter().zip(map.boxed).enumerate();
         for (slot, (place, (dim, boxed))) in dims.iter_mut().zip(shapes) {
             let known = if place == 0 { Some(element_bytes) } else { map.stride(place) };
             *slot = LaunchMapDim {
                 argument_dim: u32::from(*dim),
-                extent: match shape.extent(usize::from(*dim)) {
-                    Some(extent) => MapNumber::Known(extent),
-                    None => of(ParamKind::Extent(*dim))?,
+                extent: match (bound(*dim), shape.extent(usize::from(*dim))) {
+                    (Some(MemrefBound::Number(bound)), _) => MapNumber::Known(bound),
+                    (Some(MemrefBound::Argument(value)), _) => {
+                        let (at, _) = find(self.params, value, ParamKind::Scalar)?;
+                        MapNumber::Parameter(u32::try_from(at).ok()?)
+                    }
+                    (_, Some(extent)) => MapNumber::Known(extent),
+                    (_, None) => of(ParamKind::Extent(*dim))?,
                 },
                 stride: match known {
                     Some(bytes) => MapNumber::Known(bytes),

@@ -98,7 +98,11 @@ pub fn job(emitted: &Emitted, said: &Interpreted) -> Result<(Job, Vec<Vec<u8>>),
         let global = said.globals.get(map.memref).ok_or("a map of no tensor")?;
         let extents: Vec<u32> = global.extents.iter().map(|extent| *extent as u32).collect();
         let filled = map.fill_many(ids[map.memref], &extents, &memory);
+        let filled = map.within(filled, &said.indices);
         let rank = usize::from(filled.rank);
+        if filled.extents[..rank].contains(&0) {
+            return Err("a tensor without elements has no map".to_string());
+        }
         args.push(Arg::Map(Map {
             operand: map.memref,
             element: *element,

@@ -16,7 +16,7 @@ pub mod replay;
 use cases::Case;
 use lanebook::TABLES;
 use lanebook::compile::compile;
-use lanebook::emit::{Launch, LaunchMap, ParamKind};
+use lanebook::emit::{Launch, LaunchMap, MapNumber, ParamKind};
 use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
 use lanebook::written::resolve_layouts;
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ fn filled(
             }
             ParamKind::Map(number) => {
                 let map = maps.get(usize::from(number)).ok_or("no such map")?;
-                Arg::Map(boxes(map, extents(usize::from(map.argument))?)?)
+                Arg::Map(boxes(map, extents(usize::from(map.argument))?, &args)?)
             }
             ParamKind::Tile | ParamKind::Result(_) | ParamKind::Scratch => {
                 return Err("a snippet is not launched".to_string());
@@ -163,15 +163,22 @@ fn filled(
     Ok(JobLaunch { grid, args })
 }
 
-/// A tensor map of an operand of these extents.
-fn boxes(map: &LaunchMap<'_>, extents: &[u32]) -> Result<Map, String> {
+/// A tensor map of an operand of these extents, of a kernel with these arguments before it.
+fn boxes(map: &LaunchMap<'_>, extents: &[u32], args: &[Arg]) -> Result<Map, String> {
+    let extent = |number: MapNumber| match number {
+        MapNumber::Known(extent) => Ok(extent),
+        MapNumber::Parameter(at) => match args.get(at as usize) {
+            Some(Arg::U32(extent)) => Ok(*extent),
+            _ => Err("an extent that is no parameter before the map".to_string()),
+        },
+    };
     let dims = || map.dims().iter().map(|dim| dim.argument_dim as usize);
     let rest = |dim: usize| extents[dim + 1..].iter().map(|extent| u64::from(*extent));
     Ok(Map {
         operand: usize::from(map.argument),
         element: map.element.1,
         element_bytes: u8::try_from(map.element_bytes).map_err(|e| e.to_string())?,
-        extents: dims().map(|dim| extents[dim]).collect(),
+        extents: map.dims().iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?,
         strides: dims()
             .map(|dim| rest(dim).product::<u64>() * u64::from(map.element_bytes))
             .collect(),

@@ -45,6 +45,7 @@ impl Device for Replay {
                             strides: [0; 5],
                             boxed: [1; 5],
                             swizzle: map.swizzle,
+                            bounded: false,
                         };
                         out.extents[..map.extents.len()].copy_from_slice(&map.extents);
                         out.strides[..map.strides.len()].copy_from_slice(&map.strides);

@@ -1,7 +1,7 @@
 //! Kernels run against plain references: how many elements of the result are wrong.
 
 use crate::interpret::Interpreted;
-use crate::maps::{KernelMap, kernel_maps, map_params};
+use crate::maps::{KernelMap, encoded, kernel_maps, map_params};
 use crate::try_kernel_text;
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
 
@@ -248,11 +248,10 @@ pub fn run_measured(
         .zip(&ids)
         .map(|(g, id)| (*id, g.extents.iter().map(|e| *e as u32).collect::<Vec<_>>()))
         .collect();
-    params.extend(
-        maps.iter().map(|m| {
-            Param::Tensor(m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory))
-        }),
-    );
+    for m in maps {
+        let filled = m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory);
+        params.push(Param::Tensor(encoded(m.within(filled, &said.indices), &mut memory)));
+    }
     params.extend(block_counts(text, said.grid));
     let parsed =
         if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };

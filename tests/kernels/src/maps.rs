@@ -2,7 +2,7 @@
 
 use crate::with_kernel;
 use lanebook::TABLES;
-use lanebook::ir::{Program, TypeKind};
+use lanebook::ir::{MemrefBound, Program, TypeKind};
 use lanebook::plan::MapPlan;
 use lanebook::unit::swizzle;
 use lanebook_replay::{BufferId, Memory, Param, TensorMap};
@@ -18,6 +18,9 @@ pub struct KernelMap {
     pub order: [u8; 5],
     /// Dimensions.
     pub rank: u8,
+    /// Where the memref ends along each dimension, if its bounds say so: a number, or that of an
+    /// argument that is no tensor.
+    pub bounds: [Option<Result<u32, usize>>; 5],
     /// The box.
     pub boxed: [u16; 5],
     /// The driver's number of the swizzle mode.
@@ -48,9 +51,30 @@ impl KernelMap {
             element_bytes: element.bits / 8,
             order: map.order,
             rank: map.rank,
+            bounds: bounds_of(program, function, map.memref),
             boxed: map.boxed,
             swizzle,
         }
+    }
+
+    /// The same map of a tensor that ends where its bounds say, with the arguments that are no
+    /// tensors.
+    ///
+    /// # Panics
+    /// If there are fewer arguments.
+    #[must_use]
+    pub fn within(&self, mut map: TensorMap, numbers: &[(String, i64)]) -> TensorMap {
+        map.bounded = self.bounds.iter().any(Option::is_some);
+        for (k, dim) in self.order.into_iter().take(self.rank.into()).enumerate() {
+            match self.bounds[usize::from(dim)] {
+                None => {}
+                Some(Ok(bound)) => map.extents[k] = bound,
+                Some(Err(number)) => {
+                    map.extents[k] = u32::try_from(numbers[number].1).expect("a bound");
+                }
+            }
+        }
+        map
     }
 
     /// The map of a tensor.
@@ -77,6 +101,7 @@ impl KernelMap {
             strides: [0; 5],
             boxed: [1; 5],
             swizzle: self.swizzle,
+            bounded: false,
         };
         for (k, dim) in self.order.into_iter().take(self.rank.into()).enumerate() {
             let (own, inside) = extents.split_at(usize::from(dim) + 1);
@@ -88,6 +113,38 @@ impl KernelMap {
         }
         out
     }
+}
+
+/// A map as encoders take it: a tensor without elements is one element of zeros to them.
+#[must_use]
+pub fn encoded(map: TensorMap, memory: &mut Memory) -> TensorMap {
+    if map.extents[..usize::from(map.rank)].iter().all(|extent| *extent > 0) {
+        return map;
+    }
+    let zeros = memory.add_zeros("a tensor without elements", 16);
+    TensorMap { address: memory.address(zeros), extents: [1; 5], ..map }
+}
+
+/// The bounds of a memref, by its dimensions.
+fn bounds_of(
+    program: &Program<'_, '_>,
+    function: lanebook::ir::Op,
+    memref: lanebook::ir::Value,
+) -> [Option<Result<u32, usize>>; 5] {
+    let mut out = [None; 5];
+    let others =
+        program.parameters(function).filter(|v| program.type_of(*v).kind != TypeKind::Memref);
+    let bounds = program.bounds(memref);
+    for (place, bound) in out.iter_mut().zip(bounds.iter().flatten()) {
+        *place = match bound {
+            MemrefBound::None => None,
+            MemrefBound::Number(bound) => Some(Ok(*bound)),
+            MemrefBound::Argument(value) => {
+                Some(Err(others.clone().position(|v| v == *value).expect("an argument")))
+            }
+        };
+    }
+    out
 }
 
 /// The maps that a kernel takes, in the order of its parameters.

@@ -29,6 +29,9 @@ pub struct TensorMap {
     pub boxed: [u16; 5],
     /// The driver's number of the swizzle mode.
     pub swizzle: u8,
+    /// Boxes are meant to reach beyond the tensor: what they do not touch there is no access that
+    /// was kept from it.
+    pub bounded: bool,
 }
 
 /// Bytes of a row under a swizzle mode; 0: any.
@@ -64,6 +67,7 @@ impl TensorMap {
         out.extend(self.extents.iter().flat_map(|v| v.to_le_bytes()));
         out.extend(self.strides.iter().flat_map(|v| v.to_le_bytes()));
         out.extend(self.boxed.iter().flat_map(|v| v.to_le_bytes()));
+        out.push(u8::from(self.bounded));
         out.resize(MAP_BYTES, 0);
         out
     }
@@ -84,6 +88,7 @@ impl TensorMap {
             extents: std::array::from_fn(|k| number(19 + 4 * k, 4) as u32),
             strides: std::array::from_fn(|k| number(39 + 8 * k, 8)),
             boxed: std::array::from_fn(|k| number(79 + 2 * k, 2) as u16),
+            bounded: bytes[89] != 0,
         })
     }
 

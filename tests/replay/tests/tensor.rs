@@ -57,6 +57,7 @@ fn map(memory: &Memory, tensor: lanebook_replay::BufferId) -> TensorMap {
         strides: [4, 80, 0, 0, 0],
         boxed: [16, 4, 1, 1, 1],
         swizzle: 2,
+        bounded: false,
     }
 }
 

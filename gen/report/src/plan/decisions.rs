@@ -159,6 +159,13 @@ impl Report<'_> {
             1u32 << plan.warps,
             1u32 << plan.wave
         );
+        if let Some(apart) = plan.specialized {
+            let warps = u32::from(apart.threads) >> plan.wave;
+            out.push_str(&format!(
+                "beside them {warps} warps that only start copies: a thread has {} registers at launch, these keep {}, the others take {}\n",
+                apart.entry, apart.producer, apart.consumer
+            ));
+        }
         out.push_str(&table.render(2));
         out.push_str("  COUNT: instructions a warp. PASSES, LEAST, EXTRA: over the banks, one instruction, with the bank model's status.\n");
         out.push_str("  ADDRESS: instructions up to the first address + for all further ones. COST: issue slots a warp, one execution.\n");

@@ -398,6 +398,17 @@ pub(super) fn of_plan(
                         "give the copy a tile of its own, and load it behind the copy in the same body; or leave `num_stages` out"
                     }
                     Unstaged::Written => "store to another tensor, or leave `num_stages` out",
+                    Unstaged::Single => "give the loop `num_stages` of 2 to 8",
+                    Unstaged::Apart | Unstaged::Branch => {
+                        "leave `warp_specialize` out, or write what produce_one and consume_one hold into the loop itself"
+                    }
+                    Unstaged::Threads => "take fewer threads, or leave `warp_specialize` out",
+                    Unstaged::WrittenBeside => {
+                        "store to another tensor, or leave `warp_specialize` out"
+                    }
+                    Unstaged::Boxes => {
+                        "say `align = 16` and `stride_div` of the memref so that rows begin at multiples of 16 bytes, or leave `warp_specialize` out"
+                    }
                     Unstaged::Mover => "leave `num_stages` out, or the `mover`",
                     _ => "leave `num_stages` out",
                 },

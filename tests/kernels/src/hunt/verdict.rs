@@ -3,7 +3,7 @@
 use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
 use crate::judge::block_counts;
 use crate::loops::{inferred, memory};
-use crate::maps::KernelMap;
+use crate::maps::{KernelMap, encoded};
 use crate::{Pools, Room, checked, room};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
@@ -230,12 +230,10 @@ fn once(
     let (mut memory, ids, mut params) = said.memory();
     let extents: Vec<Vec<u32>> =
         said.globals.iter().map(|g| g.extents.iter().map(|e| *e as u32).collect()).collect();
-    params.extend(
-        emitted
-            .maps
-            .iter()
-            .map(|m| Param::Tensor(m.fill_many(ids[m.memref], &extents[m.memref], &memory))),
-    );
+    for m in &emitted.maps {
+        let filled = m.fill_many(ids[m.memref], &extents[m.memref], &memory);
+        params.push(Param::Tensor(encoded(m.within(filled, &said.indices), &mut memory)));
+    }
     params.extend(block_counts(&emitted.text, said.grid));
     let [x, y, z] = said.grid;
     let launch = Launch {

@@ -111,7 +111,7 @@ impl Warp {
                     self.stores[lane].open.reads.push((address, 8));
                 }
                 m.world.recorder.report.clamped +=
-                    u64::from(row.is_none_or(|(.., len)| len < row_bytes));
+                    u64::from(!map.bounded && row.is_none_or(|(.., len)| len < row_bytes));
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, true)?;
                     self.stores[lane].open.writes.push(m.stored.0.len());

@@ -222,7 +222,7 @@ impl Warp {
             let mut rows = Vec::new();
             for row in map.rows(&at) {
                 m.world.recorder.report.clamped +=
-                    u64::from(row.is_none_or(|(.., len)| len < row_bytes));
+                    u64::from(!map.bounded && row.is_none_or(|(.., len)| len < row_bytes));
                 let (mut data, mut tags) = (vec![0; row_bytes], vec![0; row_bytes / 2]);
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, false)?;

@@ -306,7 +306,9 @@ impl Planner<'_, '_, '_, '_> {
                 continue;
             }
             let what = Way { atom: form.atom, second: None, transpose: None };
-            if global.guards != 0 || global.is_masked {
+            // What lies outside of bounds is outside of the map as well, which says them: it is read
+            // as zeros, and not written.
+            if global.is_masked || global.guards != 0 && global.indexed.is_some() {
                 search.consider(what, Err(Reject::Unguarded));
                 continue;
             }
