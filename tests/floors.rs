@@ -84,7 +84,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables", "ir", "tile", "plan", "emit"],
         &[
             &["reader", "stages"],
-            &["violation+evaluator+memory+matrix+lanes+order+contents"],
+            &["violation+evaluator+memory+matrix+lanes+order+contents+parting"],
             &["explain"],
         ],
     ),

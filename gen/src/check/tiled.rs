@@ -159,6 +159,28 @@ fn specialization(
             .help("`threads` is 1 or more; `registers`: fewest, most, of what both are multiples"),
         );
     }
+    // All threads of a block meet at another one.
+    let barriers = model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| &rule.steps);
+    let number = i64::from(entry.number);
+    let shared = barriers
+        .filter(|step| step.barrier)
+        .find(|step| step.immediates.values().any(|value| i64::from(*value) == number));
+    if let Some(step) = shared {
+        let message = format!("all threads of a block meet at barrier {number} as well");
+        diags.push(
+            Diagnostic::at(entry.name.span, message)
+                .note(step.span.head(), "there")
+                .help("number it otherwise: those that are set aside never come"),
+        );
+    }
+    let resized = model.atom(found.resize).operands.iter().find(|o| o.role == Role::Immediate);
+    let takes = resized.and_then(|operand| operand.range.as_ref()).map(|range| range.value);
+    if takes.is_some_and(|takes| takes != (i64::from(least), i64::from(most))) {
+        diags.push(
+            Diagnostic::at(entry.resize.span, "the atom takes other numbers of registers")
+                .help("`registers` begins with the fewest and the most that it takes"),
+        );
+    }
     let numbers: [&[(u32, u32)]; 2] = [
         &[(entry.number.into(), entry.number.into()), (entry.threads.into(), entry.threads.into())],
         &[(least.into(), most.into()), (0, 1)],

@@ -197,9 +197,6 @@ impl PlanNames<'_, '_, '_> {
                 "with the warps that are set aside for copies a block has more threads than ~ takes",
                 self.arch
             ),
-            Unstaged::Branch => sink.write_str(
-                "a loop whose copies other warps start stands in the function or in loops that count, in no branch",
-            ),
             Unstaged::WrittenBeside => sink.write_str(
                 "other warps copy only from tensors that the function writes nowhere: they run ahead of what it does",
             ),

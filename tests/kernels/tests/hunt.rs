@@ -40,6 +40,9 @@ const ELEMENTS: &str = "elements";
 /// The kind of quotients of whole numbers, alike.
 const QUOTIENTS: &str = "quotients";
 
+/// The kind of loops whose copies other warps start, alike.
+const APART: &str = "apart";
+
 /// The kind of atomic operations on elements of any type, alike.
 const ATOMICS: &str = "atomics";
 
@@ -92,6 +95,11 @@ fn random_quotients_are_right() {
 }
 
 #[test]
+fn random_copies_of_other_warps_are_right() {
+    of_kind(APART, (5, 24), &["sm_90a", "sm_100a", "sm_120a"], 24);
+}
+
+#[test]
 fn random_nests_are_right() {
     of_kind(NESTS, (18, 40), &["sm_80", "gfx942", "gfx1100", "sm_90a"], 60);
 }
@@ -99,7 +107,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 6;
+    let count = KINDS.len() - 7;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -115,7 +123,9 @@ fn programs_from(first: usize, count: usize) -> usize {
         kinds: KINDS
             .iter()
             .map(|(kind, _)| kind.to_string())
-            .filter(|k| ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS].contains(&k.as_str()))
+            .filter(|k| {
+                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART].contains(&k.as_str())
+            })
             .collect(),
         seconds: None,
         assemble: true,

@@ -308,9 +308,17 @@ pub(crate) fn kind(path: &[String]) -> Option<Kind> {
         () if has("hazards") => Kind::Hazards,
         () if has("cost") => Kind::Cost,
         () if has("broadcasts") && !has("atoms") => Kind::MatrixLayouts,
-        () if ["sync", "counters", "accesses", "completions", "tiled_moves", "unordered"]
-            .iter()
-            .any(|name| has(name)) =>
+        () if [
+            "sync",
+            "counters",
+            "accesses",
+            "completions",
+            "tiled_moves",
+            "unordered",
+            "specializations",
+        ]
+        .iter()
+        .any(|name| has(name)) =>
         {
             Kind::Synchronisation
         }

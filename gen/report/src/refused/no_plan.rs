@@ -399,7 +399,7 @@ pub(super) fn of_plan(
                     }
                     Unstaged::Written => "store to another tensor, or leave `num_stages` out",
                     Unstaged::Single => "give the loop `num_stages` of 2 to 8",
-                    Unstaged::Apart | Unstaged::Branch => {
+                    Unstaged::Apart => {
                         "leave `warp_specialize` out, or write what produce_one and consume_one hold into the loop itself"
                     }
                     Unstaged::Threads => "take fewer threads, or leave `warp_specialize` out",

@@ -309,8 +309,6 @@ pub enum Unstaged {
     Apart,
     /// With the warps that are set aside the block has too many threads.
     Threads,
-    /// A loop whose copies other warps start does not stand in loops alone.
-    Branch,
     /// The function writes the tensor that other warps copy from.
     WrittenBeside,
     /// No copy of boxes brings the tile: other warps start those alone.

@@ -58,7 +58,7 @@ impl Planner<'_, '_, '_, '_> {
         let (tables, arch, program) = (self.target.tables, self.target.arch, self.program);
         let mut around = core::iter::successors(program.parent(op), |at| program.parent(*at));
         if around.any(|at| at != self.function && program.counted_loop(at).is_none()) {
-            return Err(refuse(Unstaged::Branch));
+            return Err(refuse(Unstaged::Bounds));
         }
         let mut all = (0u8..).zip(tables.units.specializations);
         let (how, fact) =

@@ -20,14 +20,14 @@ use super::ranks::ranks;
 use super::recurrences::{RECURRENCES, recurrences};
 use super::revisit::revisit;
 use super::spread::spread;
-use super::stages::stages;
+use super::stages::{APART, stages};
 use super::turns::turns;
 use super::whole::{quotients, whole};
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 39] = [
+pub const KINDS: [(&str, Make); 40] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -67,6 +67,7 @@ pub const KINDS: [(&str, Make); 39] = [
     ("elements", elements),
     ("atomics", atomics),
     ("quotients", quotients),
+    (APART, stages),
 ];
 
 /// A program of a kind.

@@ -2,6 +2,7 @@
 
 use super::calls::{CALLS, outlined};
 use super::recurrences::{RECURRENCES, recurrent};
+use super::stages::APART;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -688,8 +689,19 @@ impl Program {
         };
         let stages = match l.stages {
             1 => String::new(),
+            n if self.kind == APART => format!("{{num_stages = {n}, warp_specialize}} "),
             n => format!("{{num_stages = {n}}} "),
         };
+        let copies = l.body.iter().take_while(|s| fills(s)).count();
+        if self.kind == APART
+            && l.stages > 1
+            && copies > 0
+            && copies % 2 == 1
+            && !l.body.iter().skip(copies).any(fills)
+        {
+            self.pipeline(l, copies, (&head, &types), depth, out);
+            return;
+        }
         let _ = writeln!(
             out,
             "{head}scf.for {} = {} to {} step {}{args} {stages}{{",
@@ -699,4 +711,56 @@ impl Program {
         self.end(&l.carried.iter().map(|c| c.yielded).collect::<Vec<_>>(), &types, depth, out);
         let _ = writeln!(out, "{:1$}}}", "", depth * 2);
     }
+
+    /// A loop of stages whose copies stand in `produce_one`, and all else in `consume_one`.
+    fn pipeline(
+        &self,
+        l: &Loop,
+        copies: usize,
+        (head, types): (&str, &str),
+        depth: usize,
+        out: &mut String,
+    ) {
+        let pad = |more: usize| " ".repeat(2 * (depth + more));
+        let join =
+            |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
+        let several = l.carried.len() > 1;
+        let made = if several { format!("({types})") } else { types.to_string() };
+        let (args, of) = match l.carried.is_empty() {
+            true => (String::new(), String::new()),
+            false => {
+                let starts = join(&|c| format!("%u{} = %v{}", c.inside, c.start));
+                (format!(" iter_args({starts}) -> {made}"), format!(" : {types}"))
+            }
+        };
+        let _ = writeln!(
+            out,
+            "{head}scf.for {} = {} to {} step {}{args} {{num_stages = {}}} {{",
+            l.counter, l.from, l.to, l.step, l.stages
+        );
+        let _ = writeln!(out, "{}produce_one {{", pad(1));
+        self.block(&l.body[..copies], depth + 2, out);
+        let _ = writeln!(out, "{}}}", pad(1));
+        if l.carried.is_empty() {
+            let _ = writeln!(out, "{}consume_one {{", pad(1));
+        } else {
+            let passed = join(&|c| format!("%p{}", c.result));
+            let given = join(&|c| format!("%u{}", c.inside));
+            let _ = writeln!(out, "{}{passed} = consume_one {given}{of} -> {made} {{", pad(1));
+            let named = join(&|c| format!("%v{}: {}", c.inside, self.registers(c.inside)));
+            let _ = writeln!(out, "{}^bb0({named}):", pad(1));
+        }
+        self.block(&l.body[copies..], depth + 2, out);
+        let yielded = join(&|c| format!("%v{}", c.yielded));
+        let _ = writeln!(out, "{}async.pipeline.yield {yielded}{of}", pad(2));
+        let _ = writeln!(out, "{}}}", pad(1));
+        let passed = join(&|c| format!("%p{}", c.result));
+        let _ = writeln!(out, "{}scf.yield {passed}{of}", pad(1));
+        let _ = writeln!(out, "{}}}", pad(0));
+    }
+}
+
+/// Whether a statement copies a tile of a tensor into shared memory.
+fn fills(statement: &Statement) -> bool {
+    matches!(statement, Statement::Copy { from: Place::Global(..), to: Place::Shared(_), .. })
 }

@@ -8,6 +8,9 @@ use super::program::{Id, Place, Statement, Type};
 
 const STAGES: [u32; 5] = [2, 3, 3, 4, 5];
 
+/// The kind whose loops have warps of their own for their copies.
+pub const APART: &str = "apart";
+
 pub(super) fn stages(g: &mut Generator) {
     if g.choices.once_in(2) {
         gemm(g);

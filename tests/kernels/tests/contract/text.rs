@@ -111,6 +111,19 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
+        OpRole::Produce | OpRole::Consume => {
+            let (of_copies, of_rest) =
+                if decl.role == OpRole::Produce { (ATTR, "") } else { ("", ATTR) };
+            let (of_one, more) = if decl.role == OpRole::Produce { (MORE, "") } else { ("", MORE) };
+            let (tile, t) = (format!("tensor<32x32x{ty}, #smem>"), format!("tensor<32x32x{ty}>"));
+            let laid = format!("tensor<32x32x{ty}{LAYOUT}>");
+            let body = format!(
+                "{}  %s = alloc_tensor : {tile}\n  %r = scf.for %i = 0 to %K step 32 iter_args(%c = %a) -> {t} {{num_stages = 2}} {{\n    produce_one {of_one} attributes {{{of_copies}}} {{\n      copy %B[0, %i], %s : memref<?x?x{ty}, #gmem> -> {tile}\n    }}\n    %e = consume_one %c{more} : {t} -> {laid} attributes {{{of_rest}}} {{\n    ^bb0(%d: {t}):\n      %b = tiled_load %s : {tile} -> {t}\n      %x = add %b, %d : {t}\n      async.pipeline.yield %x : {t}\n    }}\n    scf.yield %e : {t}\n  }}\n{}",
+                load("a", "A", "32x32", ty),
+                store("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::While | OpRole::Condition => {
             let (of_loop, of_end) =
                 if decl.role == OpRole::While { (ATTR, "") } else { ("", ATTR) };
