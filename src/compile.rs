@@ -631,5 +631,6 @@ fn walk<'f>(
     context.pressure = pressure;
     context
         .function(function, told)
+        .and_then(|()| context.copying_warps(function))
         .map_err(|error| CompileError::emission(error, Op::at(usize::from(context.steps.origin))))
 }

@@ -96,7 +96,7 @@ fn random_quotients_are_right() {
 
 #[test]
 fn random_copies_of_other_warps_are_right() {
-    of_kind(APART, (5, 24), &["sm_90a", "sm_100a", "sm_120a"], 24);
+    of_kind(APART, (5, 40), &["sm_90a", "sm_100a", "sm_120a"], 30);
 }
 
 #[test]

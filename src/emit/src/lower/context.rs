@@ -293,6 +293,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Where the run stands whose start is in the special register: bytes behind its first
     /// instance's.
     pub run_at: Option<u32>,
+    /// Where warps part that only start copies.
+    pub(crate) parting: Option<crate::lower::producer::Parting>,
     /// What is emitted is the part of the warps that only start copies.
     pub(crate) copies_alone: bool,
     /// What a kernel with accumulators in tensor memory keeps.
@@ -358,6 +360,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             runs: heapless::Vec::new(),
             indexed: crate::memory::indexed::IndexedPlace::NONE,
             run_at: None,
+            parting: None,
             copies_alone: false,
             tensor: None,
             written,

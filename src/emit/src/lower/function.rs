@@ -14,7 +14,8 @@ use lanebook_loops::Told;
 use lanebook_tables::OpRole;
 
 impl LowerContext<'_, '_, '_, '_> {
-    /// Emits a whole function.
+    /// Emits a whole function, but for the part of warps that only copy
+    /// ([`LowerContext::copying_warps`]).
     #[inline(never)]
     pub fn function<'f>(
         &mut self,
@@ -29,7 +30,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.make_completions()?;
         let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
-        let parting = self.part_warps()?;
+        self.part_warps()?;
         let mut loops = OpenLoops::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         loop {
@@ -106,17 +107,14 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
-        if let Some(parting) = &parting {
-            self.meet_again(parting)?;
-        }
+        self.meet_again()?;
         self.leave_tensor(function)?;
         if self.snippet {
             return Ok(());
         }
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
-        self.steps.append(end, &[])?;
-        self.copying_warps(function, parting)
+        Ok(self.steps.append(end, &[])?)
     }
 
     /// The end of the innermost loop's body; where it goes on.

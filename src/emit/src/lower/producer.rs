@@ -63,9 +63,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// Behind the entry: the branch of the warps that copy, and what the others begin with.
     #[inline(never)]
-    pub(crate) fn part_warps(&mut self) -> Result<Option<Parting>, EmitError> {
+    pub(crate) fn part_warps(&mut self) -> Result<(), EmitError> {
         if self.plan.specialized.is_none() {
-            return Ok(None);
+            return Ok(());
         }
         let (apart, fact) = self.apart()?;
         let class = self.counter_class()?;
@@ -85,11 +85,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let free = this.object_copy(freed)?;
             this.keep_ring(first, (full, parity), free)
         })?;
-        Ok(Some(Parting { begin, mark, end }))
+        self.parting = Some(Parting { begin, mark, end });
+        Ok(())
     }
 
     /// Behind all that the others do: where the warps that copy come to as well.
-    pub(crate) fn meet_again(&mut self, parting: &Parting) -> Result<(), EmitError> {
+    pub(crate) fn meet_again(&mut self) -> Result<(), EmitError> {
+        let Some(parting) = self.parting else { return Ok(()) };
         self.steps.origin = u16::MAX;
         self.steps.purpose = Purpose::Control;
         Ok(self.steps.label(parting.end)?)
@@ -183,14 +185,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.next_object(parts.op, freed, at).map(|_| ())
     }
 
-    /// Behind the kernel: the part of the warps that copy.
-    #[inline(never)]
-    pub(crate) fn copying_warps(
-        &mut self,
-        function: Op,
-        parting: Option<Parting>,
-    ) -> Result<(), EmitError> {
-        let Some(Parting { begin, mark, end }) = parting else { return Ok(()) };
+    /// Behind the kernel, if it has any: the part of the warps that only copy.
+    ///
+    /// # Errors
+    /// As of [`LowerContext::function`].
+    #[inline(never)] // What the others' part kept on the stack is gone.
+    pub fn copying_warps(&mut self, function: Op) -> Result<(), EmitError> {
+        let Some(Parting { begin, mark, end }) = self.parting else { return Ok(()) };
         let (apart, fact) = self.apart()?;
         self.forget_since(mark);
         self.addresses.clear();
