@@ -324,7 +324,7 @@ fn write_bytes(
     let dtype = tables.dtypes.iter().find(is_byte).ok_or(ConvertError::Dtype)?.name;
     let (rows, columns) = flat(wanted.extents);
     let rows = u32::try_from(rows).map_err(|_| ConvertError::Extents)?;
-    let along = u32::from(half) < columns.checked_ilog2().unwrap_or(0);
+    let along = u32::from(half) < columns.trailing_zeros();
     let extents = if along { [rows, columns / 2] } else { [rows / 2, columns] };
     let wanted = Conversion { extents: &extents, dtype, ..*wanted };
     write_sides(&wanted, (&from, &to), threads, out)?;

@@ -322,7 +322,7 @@ typedef struct lb_conversion {
  * in `given`; nothing before them still uses the scratch, and a barrier stands before it is used again. `scratch`: lb_convert_scratch_bytes() of memory,
  * aligned to lb_scratch_align. LB_ROOM: there are more runs than write_room (write_count says how many), and no text. LB_CONVERT: detail = 2 no such element
  * type or not of whole bytes, 3 extents, 4 `from` and 5 `to` are no distribution (numbers[0] = 1 the text cannot be read, at line and column; 2 memory; 3 extents
- * no powers of two; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
+ * that are no powers of two and no equal panels of these in each lane's registers; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
  * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads; 13 several blocks; 14 lanes where memory
  * is meant; 15 registers that are copies, of a tile that is handed over),
  * 6 threads (numbers = said, fewest), 9 elements of 4 bits of which the two layouts have others in a byte. LB_PLAN with detail 25: scratch_most is too little. */

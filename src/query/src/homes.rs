@@ -26,7 +26,22 @@ impl ElementBit {
     }
 }
 
-/// A layout as a distribution of `2^bits` elements.
+/// How many panels a tile has along rows and columns: two odd numbers. Each lane has them one behind
+/// the other in its registers.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PanelGrid {
+    pub(crate) rows: u8,
+    pub(crate) cols: u8,
+    /// Panels are counted row by row (else column by column).
+    pub(crate) by_rows: bool,
+    /// log2 of a panel's columns.
+    pub(crate) column_bits: u8,
+    /// log2 of the bits of registers from one panel to the next.
+    pub(crate) step: u8,
+}
+
+/// A layout as a distribution of `2^bits` elements, or of panels of so many: extents that are no powers
+/// of two are panels of some, an odd number of them along each dimension.
 ///
 /// ```
 /// use lanebook::TABLES;
@@ -55,10 +70,16 @@ impl ElementBit {
 /// let (half, bytes) = storage.distributions()[0].of_bytes().unwrap();
 /// assert_eq!((half, bytes.bits, bytes.home(0)), (0, 8, Some(ElementBit::Bit(3))));
 /// assert!(why.number() > 0 && !why.describe().is_empty() && WarpSplit::NAMED.len() == 2);
+/// // Three panels of 64 x 4 elements side by side.
+/// let wide = Tile { extents: &[64, 12], element_bits: 32 };
+/// let texts = ["S[(64,3,4):(1@laneid,128@bit,32@bit)]"; 2];
+/// distributions(&TABLES, arch, texts, wide, WarpSplit::Halves, &mut storage).unwrap();
+/// let from = &storage.distributions()[0];
+/// assert_eq!((from.bits, from.panels(), from.home(2)), (8, [1, 3], Some(ElementBit::Lane(0))));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Bits of an element's number.
+    /// Bits of an element's number, row by row in its panel.
     pub bits: u8,
     /// log2 of a wave's lanes.
     pub wave: u8,
@@ -69,6 +90,7 @@ pub struct Distribution {
     /// Bits of the register's number that hold copies: in registers that differ in one of these
     /// the layout has the same element.
     pub register_copies: u32,
+    pub(crate) panels: PanelGrid,
     pub(crate) homes: [ElementBit; MOST_BITS],
 }
 
@@ -80,6 +102,7 @@ impl Distribution {
         warps: 0,
         element_bits: 0,
         register_copies: 0,
+        panels: PanelGrid { rows: 1, cols: 1, by_rows: true, column_bits: 0, step: 0 },
         homes: [ElementBit::Lane(0); MOST_BITS],
     };
 
@@ -87,6 +110,20 @@ impl Distribution {
     #[must_use]
     pub fn home(&self, bit: u8) -> Option<ElementBit> {
         self.homes.get(..usize::from(self.bits))?.get(usize::from(bit)).copied()
+    }
+
+    /// How many panels there are along rows and along columns, all dimensions but the last counted as
+    /// rows.
+    #[must_use]
+    pub fn panels(&self) -> [u8; 2] {
+        [self.panels.rows.max(1), self.panels.cols.max(1)]
+    }
+
+    /// log2 of a panel's columns.
+    #[doc(hidden)] // Of the crate on top.
+    #[must_use]
+    pub fn column_bits(&self) -> u8 {
+        self.panels.column_bits
     }
 
     /// Of elements of half a byte, the bit of their number that tells the two halves of a byte apart,
@@ -101,6 +138,9 @@ impl Distribution {
         let above = self.homes().iter().skip(half.saturating_add(1));
         for (place, home) in out.homes.iter_mut().skip(half).zip(above) {
             *place = *home;
+        }
+        if half < usize::from(self.panels.column_bits) {
+            out.panels.column_bits = self.panels.column_bits.checked_sub(1)?;
         }
         Some((u8::try_from(half).ok()?, out))
     }

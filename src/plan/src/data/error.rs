@@ -265,7 +265,8 @@ pub enum Unwritable {
     Padding,
     /// It says what the elements are, which the tile's type does.
     Element,
-    /// An extent of a register tile is no power of two.
+    /// An extent of a register tile is no power of two, and its panels are not one after the other
+    /// in each lane's registers.
     Panels,
     /// The program was made by hand, and nobody has read its layouts
     /// ([`read_layouts`](lanebook_ir::Program::read_layouts)); or it is in a notation of another

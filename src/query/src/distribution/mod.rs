@@ -3,6 +3,7 @@
 //! lanes on waves of 64, and back.
 
 pub(crate) mod in_memory;
+mod panels;
 
 use crate::ask::on_arch;
 use crate::error::{QueryError, Why};
@@ -14,6 +15,7 @@ use crate::value::{Asked, Placed, QueryStorage, QueryValue};
 use core::fmt::Write;
 use lanebook_layout::{AxisId, Coord, PostMap};
 use lanebook_tables::{ArchId, Tables};
+use panels::grid_of;
 
 /// Bits of a register.
 const REGISTER_BITS: u32 = 32;
@@ -53,7 +55,8 @@ pub enum NoDistribution {
     Query(QueryError),
     /// It names no lanes: what it is of is memory.
     Memory,
-    /// Extents that are no powers of two, or too many elements.
+    /// Extents that are no powers of two and no panels one behind the other in each lane's registers,
+    /// or too many elements.
     Extents,
     /// It is of another number of elements, or of another shape.
     Shape,
@@ -113,7 +116,9 @@ impl NoDistribution {
             Self::Memory => {
                 "it names no lanes: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
             }
-            Self::Extents => "its extents are no powers of two, or their product is above 2^24",
+            Self::Extents => {
+                "its extents are no powers of two and no equal panels of powers of two, one behind the other in each lane's registers; or they have more than 2^24 elements"
+            }
             Self::Shape => "it has another number of elements than the tile",
             Self::Post => "it has an offset, a swizzle or padding, which registers do not have",
             Self::Several => {
@@ -278,16 +283,16 @@ fn placed_on(
         return Err(NoDistribution::Memory);
     };
     let total = tile.extents.iter().try_fold(1u64, |all, n| all.checked_mul(u64::from(*n)));
-    let total = total.filter(|n| n.is_power_of_two()).ok_or(NoDistribution::Extents)?;
-    let bits = u8::try_from(total.checked_ilog2().unwrap_or(0))
-        .ok()
-        .filter(|bits| usize::from(*bits) <= MOST_BITS);
+    let most = 1u64.wrapping_shl(u32::try_from(MOST_BITS).unwrap_or(0));
+    let total = total.filter(|n| *n > 0 && *n <= most).ok_or(NoDistribution::Extents)?;
+    let panels = grid_of(tile.extents).ok_or(NoDistribution::Extents)?;
     let mut out = Distribution {
-        bits: bits.ok_or(NoDistribution::Extents)?,
+        bits: u8::try_from(total.trailing_zeros()).map_err(|_| NoDistribution::Extents)?,
         wave,
         warps: 0,
         element_bits: tile.element_bits,
         register_copies: 0,
+        panels,
         homes: [ElementBit::Bit(u8::MAX); MOST_BITS],
     };
     if placed.layout.view().post != PostMap::None {
@@ -301,6 +306,9 @@ fn placed_on(
     if by_lane {
         out.of_places(placed, tile, total)?;
     } else if axes.iter().all(|axis| *axis == AxisId::M) && !placed.elements.row_major {
+        if out.panels() != [1, 1] {
+            return Err(NoDistribution::Extents);
+        }
         out.of_values(placed, tile)?;
     } else {
         return Err(NoDistribution::Memory);
@@ -369,7 +377,8 @@ impl Distribution {
         let shapeless = placed.elements.rank == 0 && placed.elements.row_major;
         let more = |n: &&u32| **n != 1;
         let same = own.iter().filter(more).eq(tile.extents.iter().filter(more));
-        if !(same || shapeless) || !own.iter().all(|n| n.is_power_of_two()) {
+        let is_panelled = self.panels() != [1, 1];
+        if !(same || shapeless) || !(is_panelled || own.iter().all(|n| n.is_power_of_two())) {
             return Err(NoDistribution::Shape);
         }
         let mut at = Coord::new();
@@ -380,7 +389,7 @@ impl Distribution {
         }
         for bit in 0..u32::from(self.bits) {
             let mut whole = [0u64; 32];
-            let coordinate = coordinate(1u64.wrapping_shl(bit), own, &mut whole);
+            let coordinate = coordinate(self.number_of_bit(bit, tile.extents), own, &mut whole);
             let flat = placed.flat(coordinate).ok_or(NoDistribution::Shape)?;
             let mut at = Coord::new();
             view.apply_flat(flat, &mut at).map_err(Why::from)?;
@@ -398,6 +407,9 @@ impl Distribution {
                 );
             }
             self.place(bit, home.ok_or(NoDistribution::Several)?)?;
+        }
+        if is_panelled {
+            self.of_panels(placed, own, tile.extents)?;
         }
         self.copied(placed)
     }
@@ -433,6 +445,10 @@ impl Distribution {
     }
 
     fn copy_register(&mut self, bit: u8) -> Result<(), NoDistribution> {
+        if self.panels() != [1, 1] {
+            // Panels would be apart by what the copies take.
+            return Err(NoDistribution::Extents);
+        }
         let register = REGISTER_BITS.max(u32::from(self.element_bits)).checked_ilog2().unwrap_or(0);
         let number = u32::from(bit).checked_sub(register).ok_or(NoDistribution::CopyInside)?;
         self.register_copies |= 1u32.checked_shl(number).ok_or(NoDistribution::Extents)?;
@@ -611,17 +627,58 @@ impl Distribution {
     /// lowest of them, and how many they are.
     fn runs(&self) -> impl Iterator<Item = (ElementBit, u32)> + '_ {
         let mut left = self.homes();
+        // Panels of columns stand between the bits of rows and those of columns.
+        let cut = match self.panels.cols {
+            0 | 1 => None,
+            _ => Some(usize::from(self.panels.column_bits)),
+        };
         core::iter::from_fn(move || {
             let (last, rest) = left.split_last()?;
             let (mut first, mut bits) = (*last, 1u32);
             left = rest;
             while let Some((below, rest)) = left.split_last()
                 && below.next() == Some(first)
+                && cut != Some(left.len())
             {
                 (first, bits, left) = (*below, bits.saturating_add(1), rest);
             }
             Some((first, bits))
         })
+    }
+
+    /// The digits of an element's number, row by row, the slowest first: extent, stride, and axis.
+    fn digits(
+        &self,
+        mut each: impl FnMut(u64, u64, &'static str) -> core::fmt::Result,
+    ) -> core::fmt::Result {
+        let [rows, cols] = self.panels().map(u64::from);
+        let step = 1u64.checked_shl(u32::from(self.panels.step)).unwrap_or(0);
+        let (down, along) = if self.panels.by_rows { (cols, 1) } else { (1, rows) };
+        if rows > 1 {
+            each(rows, step.saturating_mul(down), "@bit")?;
+        }
+        let mut left = u32::from(self.bits);
+        let columns = u32::from(self.panels.column_bits);
+        let mut panels = (cols > 1).then_some((cols, step.saturating_mul(along)));
+        for (home, bits) in self.runs() {
+            if left <= columns
+                && let Some((extent, stride)) = panels.take()
+            {
+                each(extent, stride, "@bit")?;
+            }
+            left = left.saturating_sub(bits);
+            let (bit, axis) = match home {
+                ElementBit::Lane(bit) => (bit, "@laneid"),
+                ElementBit::Warp(bit) => (bit, "@warpid"),
+                ElementBit::Bit(bit) => (bit, "@bit"),
+            };
+            let extent = 1u64.checked_shl(bits).unwrap_or(0);
+            each(extent, 1u64.checked_shl(u32::from(bit)).unwrap_or(0), axis)?;
+        }
+        match panels {
+            Some((extent, stride)) => each(extent, stride, "@bit"),
+            None => Ok(()),
+        }
     }
 
     /// Writes it in TIRx's notation over lanes, for a group of `2^warps` warps.
@@ -630,25 +687,23 @@ impl Distribution {
     /// Those of the sink.
     pub fn write(&self, warps: u8, sink: &mut impl Write) -> core::fmt::Result {
         let mut out = crate::write::Out::new(sink);
-        let runs = || self.runs();
         out.text("S[(")?;
-        for (k, (_, bits)) in runs().enumerate() {
-            out.text(if k > 0 { "," } else { "" })?;
-            out.unsigned(1u64.checked_shl(bits).unwrap_or(0))?;
-        }
+        let mut is_first = true;
+        self.digits(|extent, _, _| {
+            out.text(if is_first { "" } else { "," })?;
+            is_first = false;
+            out.unsigned(extent)
+        })?;
         // One element alone.
-        out.text(if self.bits == 0 { "1):(" } else { "):(" })?;
-        for (k, (home, _)) in runs().enumerate() {
-            out.text(if k > 0 { "," } else { "" })?;
-            let (bit, axis) = match home {
-                ElementBit::Lane(bit) => (bit, "@laneid"),
-                ElementBit::Warp(bit) => (bit, "@warpid"),
-                ElementBit::Bit(bit) => (bit, "@bit"),
-            };
-            out.unsigned(1u64.checked_shl(u32::from(bit)).unwrap_or(0))?;
-            out.text(axis)?;
-        }
-        out.text(if self.bits == 0 { "1@bit)]" } else { ")]" })?;
+        out.text(if is_first { "1):(" } else { "):(" })?;
+        let is_one = core::mem::replace(&mut is_first, true);
+        self.digits(|_, stride, axis| {
+            out.text(if is_first { "" } else { "," })?;
+            is_first = false;
+            out.unsigned(stride)?;
+            out.text(axis)
+        })?;
+        out.text(if is_one { "1@bit)]" } else { ")]" })?;
         let lanes = (0..self.wave).map(ElementBit::Lane);
         let copies = lanes.chain((0..warps).map(ElementBit::Warp));
         let copies = || copies.clone().filter(|home| !self.homes().contains(home));

@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 mod operands;
+mod panels;
 
 use lanebook::TABLES;
 use lanebook::convert::{
@@ -724,7 +725,7 @@ fn refusals() {
         ("S[(16,16):(1@laneid,32@bit)]", [16, 16], "f32", None, "says nothing of some lanes"),
         ("mma.m16n8k16.f32.f16.D", [16, 8], "f32", None, "says nothing of some lanes"),
         (good, [16, 32], "f32", None, "another number of elements"),
-        (good, [16, 12], "f32", None, "no powers of two"),
+        ("S[(16,4,3):(1@laneid,16@laneid,32@bit)]", [16, 12], "f32", None, "no powers of two"),
         (good, [16, 16], "f33", None, "no type of elements"),
         (good, [16, 16], "e3m2", None, "no type of elements"),
         (good, [16, 16], "i4", None, "the same two in both layouts"),

@@ -1,8 +1,9 @@
 //! Written layouts of register tiles: which lane and which register holds each element, in TIRx's
 //! notation.
 //!
-//! What can be kept to has one panel, and every bit of an element's number belongs to one bit of a
-//! lane's, a warp's or a register's. Bits of lanes and warps that no element's bit has hold copies.
+//! What can be kept to has every bit of an element's number in its panel in one bit of a lane's, a
+//! warp's or a register's, and panels one after the other in a lane's registers. Bits of lanes and
+//! warps that no element's bit has hold copies.
 
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
@@ -11,7 +12,7 @@ use crate::select::memory::explicit_layouts;
 use crate::select::planner::{MAX_REGISTERS, Planner};
 use lanebook_ir::attr_names::INSERTED;
 use lanebook_ir::{Op, Program, Value};
-use lanebook_layout::{AxisId, Layout, PostMap};
+use lanebook_layout::{AxisId, Layout, LayoutRef, PostMap};
 use lanebook_tables::OpRole;
 use lanebook_tile::map::{Fragment, TileShape, log2_exact};
 
@@ -44,23 +45,24 @@ fn fragment(
     let mut layout = Layout::new();
     explicit_layouts::read(program, text, &mut layout)?;
     let view = layout.view();
-    if shape.grid.count() != 1 {
-        return Err(Unwritable::Panels);
-    }
     if view.size_value().ok() != shape.row_count().checked_mul(shape.col_count()) {
         return Err(Unwritable::Size);
     }
     if view.post != PostMap::None || !view.offset.is_empty() {
         return Err(Unwritable::Axes);
     }
+    if shape.grid.count() != 1 && !digits_are_panels(&view, shape) {
+        return Err(Unwritable::Panels);
+    }
     let (mut lane, mut warp) = ([0u32; 6], [0u32; 5]);
     let (mut bits, mut least) = (0u32, u32::MAX);
     for k in 0..shape.total() {
         let e = 1u32.checked_shl(u32::from(k)).ok_or(Unwritable::Size)?;
+        let number = number_of(shape, e);
         let mut homes = 0u8;
         for axis in [AxisId::LANE, AxisId::WARP, AxisId::BIT] {
             let at = view
-                .offset_on(u64::from(e), axis)
+                .offset_on(number, axis)
                 .ok()
                 .and_then(|at| u64::try_from(at).ok())
                 .ok_or(Unwritable::Order)?;
@@ -88,7 +90,45 @@ fn fragment(
             return Err(Unwritable::Order);
         }
     }
-    // Copies are where no element's bit leads, and nowhere else.
+    copies_are_free(&view, (&lane, wave), (&warp, warps))?;
+    // Places follow each other: elements side by side, or one in each register.
+    let element = shape.bits.max(1).trailing_zeros();
+    let unpacked = bits != 0 && least > element && least == 5;
+    let first = if bits == 0 { element } else { least };
+    if first != element && !unpacked {
+        return Err(Unwritable::Order);
+    }
+    let mut out = Fragment::new(shape);
+    out.unpacked = unpacked;
+    for bit in first..first.saturating_add(bits.count_ones()) {
+        let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
+        let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
+        let e = home
+            .into_iter()
+            .find(|e| view.offset_on(number_of(shape, *e), AxisId::BIT).is_ok_and(|at| at == want))
+            .ok_or(Unwritable::Order)?;
+        if !out.register.push(e) {
+            return Err(Unwritable::Size);
+        }
+    }
+    let lanes = lane.iter().take(usize::from(wave)).all(|e| out.lane.push(*e));
+    let all = lanes && warp.iter().take(usize::from(warps)).all(|e| out.warp.push(*e));
+    if !(all && out.covers()) {
+        return Err(Unwritable::Size);
+    }
+    // A panel of one element of a lane may have a register of its own.
+    let places = [(true, unpacked), (false, unpacked), (true, true), (false, true)];
+    let places = places.into_iter().filter(|(_, each)| *each == unpacked || bits == 0);
+    let mut ways = places.map(|(by_rows, unpacked)| Fragment { by_rows, unpacked, ..out });
+    ways.find(|out| panels_follow(&view, out)).ok_or(Unwritable::Panels)
+}
+
+/// Copies are where no element's bit leads, and nowhere else.
+fn copies_are_free(
+    view: &LayoutRef<'_>,
+    (lane, wave): (&[u32], u8),
+    (warp, warps): (&[u32], u8),
+) -> Result<(), Unwritable> {
     for iter in view.replica {
         let (extent, stride) = (
             iter.extent_value().map_err(|_| Unwritable::Axes)?,
@@ -107,29 +147,64 @@ fn fragment(
             }
         }
     }
-    // Places follow each other: elements side by side, or one in each register.
-    let element = shape.bits.max(1).trailing_zeros();
-    let unpacked = bits != 0 && least > element && least == 5;
-    let first = if bits == 0 { element } else { least };
-    if first != element && !unpacked {
-        return Err(Unwritable::Order);
-    }
-    let mut out = Fragment::new(shape);
-    out.unpacked = unpacked;
-    for bit in first..first.saturating_add(bits.count_ones()) {
-        let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
-        let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
-        let e = home
-            .into_iter()
-            .find(|e| view.offset_on(u64::from(*e), AxisId::BIT).is_ok_and(|at| at == want))
-            .ok_or(Unwritable::Order)?;
-        if !out.register.push(e) {
-            return Err(Unwritable::Size);
+    Ok(())
+}
+
+/// The number, row by row, of an element that is given as its panel and the bits in it.
+fn number_of(shape: TileShape, e: u32) -> u64 {
+    let (row, col) = shape.position(e);
+    u64::from(row).saturating_mul(shape.col_count()).saturating_add(u64::from(col))
+}
+
+/// Whether no digit of a layout's is part of a panel's extent and part of a count of panels: what
+/// elements' bits and panels add is then what each of them adds alone.
+#[inline(never)] // Of few layouts; what is read stands on the stack above it.
+fn digits_are_panels(view: &LayoutRef<'_>, shape: TileShape) -> bool {
+    let panel = |bits: u8| 1u64.checked_shl(u32::from(bits)).unwrap_or(0);
+    let (cols, rows) = (panel(shape.cols), panel(shape.rows));
+    let (across, up) = (u64::from(shape.grid.cols), u64::from(shape.grid.rows));
+    // Extents from the fastest on, and what is left of the one that is gone through.
+    let mut extents = [cols, across, rows, up].into_iter().filter(|n| *n > 1);
+    let mut left = 1u64;
+    for iter in view.shard {
+        let mut digit = iter.extent_value().map_or(0, u64::from);
+        while digit > 1 {
+            if left == 1 {
+                let Some(next) = extents.next() else { return false };
+                left = next;
+            }
+            if left.checked_rem(digit) == Some(0) {
+                left = left.checked_div(digit).unwrap_or(0);
+                break;
+            }
+            if digit.checked_rem(left) != Some(0) {
+                return false;
+            }
+            digit = digit.checked_div(left).unwrap_or(0);
+            left = 1;
+        }
+        if digit == 0 {
+            return false;
         }
     }
-    let lanes = lane.iter().take(usize::from(wave)).all(|e| out.lane.push(*e));
-    let all = lanes && warp.iter().take(usize::from(warps)).all(|e| out.warp.push(*e));
-    if all && out.covers() { Ok(out) } else { Err(Unwritable::Size) }
+    left == 1 && extents.next().is_none()
+}
+
+/// Whether panels lie one behind the other in each lane's registers, in the fragment's order.
+#[inline(never)]
+fn panels_follow(view: &LayoutRef<'_>, fragment: &Fragment) -> bool {
+    let grid = fragment.shape.grid;
+    let registers = u32::try_from(fragment.register.len()).unwrap_or(u32::MAX);
+    let each = i64::from(fragment.place_bits()).checked_shl(registers).unwrap_or(i64::MAX);
+    let total = u32::from(fragment.shape.total());
+    (0..grid.count()).all(|index| {
+        let first = grid.panel(index, fragment.by_rows).checked_shl(total).unwrap_or(0);
+        let number = number_of(fragment.shape, first);
+        let on = |axis| view.offset_on(number, axis).ok();
+        on(AxisId::LANE) == Some(0)
+            && on(AxisId::WARP) == Some(0)
+            && on(AxisId::BIT) == i64::from(index).checked_mul(each)
+    })
 }
 
 impl Planner<'_, '_, '_, '_> {
