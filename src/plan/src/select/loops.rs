@@ -5,7 +5,7 @@ use crate::select::planner::full;
 use lanebook_ir::{Op, Program, TileEncoding, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{OpRole, Space, Tables};
-use lanebook_tile::map::SharedLayout;
+use lanebook_tile::map::{SharedLayout, TileShape};
 use lanebook_tile::shaping::tile_shape;
 
 /// Finds the shared tiles of a function of parallel loops.
@@ -44,10 +44,11 @@ pub(crate) fn collect_loops(
         if ty.encoding != TileEncoding::None || program.has_attr(op, attr_names::LAYOUT) {
             return Err(PlanError::Unsupported(op));
         }
-        let shape = tile_shape(program, value).ok_or(PlanError::Extents(op))?;
         let count = ty.shape.iter().try_fold(1u32, |n, e| n.checked_mul(e?));
-        let bytes = count.and_then(|n| n.checked_mul(u32::from(shape.bits / 8)));
-        let bytes = bytes.ok_or(PlanError::Extents(op))?;
+        let bits = ty.dtype.and_then(|id| tables.dtype(id)).map_or(0, |dtype| dtype.held);
+        let shape = tile_shape(program, value).or_else(|| line_of(count?, bits));
+        let shape = shape.ok_or(PlanError::Extents(op))?;
+        let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
         let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
         let align = tables.weights.shared_align;
         let capacity = plan.allocs.capacity();
@@ -56,6 +57,16 @@ pub(crate) fn collect_loops(
         plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
     }
     Ok(())
+}
+
+/// A line of so many elements, or as few more as make one of a shape that there is: elements are
+/// found by their numbers alone.
+fn line_of(count: u32, bits: u16) -> Option<TileShape> {
+    (0..u32::BITS).find_map(|low| {
+        let part = 1u32.checked_shl(low)?;
+        let whole = count.checked_next_multiple_of(part)?;
+        TileShape::new(1, u64::from(whole), bits)
+    })
 }
 
 /// Places the shared tiles of a function of parallel loops one behind the other: views may look at

@@ -182,13 +182,19 @@ pub fn choose(
         most: u32::from(machine.max_threads),
     };
     let wave = log2_exact(u64::from(lanes)).ok_or(bad)?;
-    let all = log2_exact(u64::from(threads)).ok_or(bad)?;
+    let in_place = program.has_loops(function);
+    // Loops are dealt out to any number of whole waves, whose numbers have so many bits at the most.
+    let counted = match in_place && threads.checked_rem(u32::from(lanes)) == Some(0) {
+        true => u64::from(threads).checked_next_power_of_two().unwrap_or(0),
+        false => u64::from(threads),
+    };
+    let all = log2_exact(counted).ok_or(bad)?;
     let warps = all.checked_sub(wave).ok_or(bad)?;
     if threads > u32::from(machine.max_threads) {
         return Err(bad);
     }
     (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
-    if program.has_loops(function) {
+    if in_place {
         return collect_loops(tables, program, function, plan);
     }
     workspace.copy_atoms.clear();
