@@ -26,8 +26,8 @@ impl ElementBit {
     }
 }
 
-/// How many panels a tile has along rows and columns: two odd numbers. Each lane has them one behind
-/// the other in its registers.
+/// How many panels a tile has along rows and columns: two odd numbers. Each lane has them in
+/// other registers, here one behind the other.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PanelGrid {
     pub(crate) rows: u8,
@@ -38,6 +38,10 @@ pub(crate) struct PanelGrid {
     pub(crate) column_bits: u8,
     /// log2 of the bits of registers from one panel to the next.
     pub(crate) step: u8,
+    /// As the layout is written, panels along columns and those along rows may stand between the bits
+    /// of a register's number in one panel: above so many of them.
+    pub(crate) columns_above: u8,
+    pub(crate) rows_above: u8,
 }
 
 /// A layout as a distribution of `2^bits` elements, or of panels of so many: extents that are no powers
@@ -102,7 +106,15 @@ impl Distribution {
         warps: 0,
         element_bits: 0,
         register_copies: 0,
-        panels: PanelGrid { rows: 1, cols: 1, by_rows: true, column_bits: 0, step: 0 },
+        panels: PanelGrid {
+            rows: 1,
+            cols: 1,
+            by_rows: true,
+            column_bits: 0,
+            step: 0,
+            columns_above: 0,
+            rows_above: 0,
+        },
         homes: [ElementBit::Lane(0); MOST_BITS],
     };
 

@@ -55,8 +55,8 @@ pub enum NoDistribution {
     Query(QueryError),
     /// It names no lanes: what it is of is memory.
     Memory,
-    /// Extents that are no powers of two and no panels one behind the other in each lane's registers,
-    /// or too many elements.
+    /// Extents that are no powers of two and no panels in other registers of each lane, or too many
+    /// elements.
     Extents,
     /// It is of another number of elements, or of another shape.
     Shape,
@@ -117,7 +117,7 @@ impl NoDistribution {
                 "it names no lanes: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
             }
             Self::Extents => {
-                "its extents are no powers of two and no equal panels of powers of two, one behind the other in each lane's registers; or they have more than 2^24 elements"
+                "its extents are no powers of two and no equal panels of powers of two, in other registers of each lane; or they have more than 2^24 elements"
             }
             Self::Shape => "it has another number of elements than the tile",
             Self::Post => "it has an offset, a swizzle or padding, which registers do not have",
@@ -387,9 +387,13 @@ impl Distribution {
         if axes.iter().any(|axis| at.get(*axis) != 0) {
             return Err(NoDistribution::Post);
         }
+        if is_panelled {
+            self.of_panels(placed, own, tile.extents)?;
+            return self.copied(placed);
+        }
         for bit in 0..u32::from(self.bits) {
             let mut whole = [0u64; 32];
-            let coordinate = coordinate(self.number_of_bit(bit, tile.extents), own, &mut whole);
+            let coordinate = coordinate(1u64.wrapping_shl(bit), own, &mut whole);
             let flat = placed.flat(coordinate).ok_or(NoDistribution::Shape)?;
             let mut at = Coord::new();
             view.apply_flat(flat, &mut at).map_err(Why::from)?;
@@ -407,9 +411,6 @@ impl Distribution {
                 );
             }
             self.place(bit, home.ok_or(NoDistribution::Several)?)?;
-        }
-        if is_panelled {
-            self.of_panels(placed, own, tile.extents)?;
         }
         self.copied(placed)
     }
@@ -609,9 +610,12 @@ impl Distribution {
     }
 
     /// The register of the layout's that a register stands for: with its copies left out they
-    /// follow each other.
+    /// follow each other, and so do those of a panel.
     #[must_use]
     pub fn written_register(&self, register: u32) -> u32 {
+        if self.panels() != [1, 1] {
+            return self.written_panel_register(register);
+        }
         let (mut out, mut rest) = (0u32, register);
         for bit in 0..REGISTER_BITS {
             if self.register_copies.checked_shr(bit).unwrap_or(0) & 1 == 1 {

@@ -1,10 +1,9 @@
 //! Tiles whose extents are no powers of two, as panels of powers of two: a panel's elements are spread
-//! over lanes, warps and registers bit by bit, and each lane has all panels one behind the other in
-//! its registers.
+//! over lanes, warps and registers bit by bit, and each lane has all panels in other registers.
 
-use super::{NoDistribution, coordinate};
+use super::{NoDistribution, REGISTER_BITS, coordinate};
 use crate::error::Why;
-use crate::homes::{Distribution, ElementBit, PanelGrid};
+use crate::homes::{Distribution, ElementBit, MOST_BITS, PanelGrid};
 use crate::value::Placed;
 use lanebook_layout::{AxisId, Coord};
 
@@ -29,7 +28,7 @@ pub(super) fn grid_of(extents: &[u32]) -> Option<PanelGrid> {
         cols: u8::try_from(parts(*last).1).ok()?,
         by_rows: true,
         column_bits: u8::try_from(last.trailing_zeros()).ok()?,
-        step: 0,
+        ..PanelGrid::default()
     })
 }
 
@@ -77,8 +76,11 @@ impl Distribution {
         }
     }
 
-    /// How the panels of a layout follow each other, where the bits in one are known. `own` are the
-    /// extents that the layout counts elements by, `extents` the tile's.
+    /// From a layout that says where each element of a tile of panels is. `own` are the extents that
+    /// the layout counts elements by, `extents` the tile's.
+    ///
+    /// Registers of panels may be written between those of one panel: here they follow each other, and
+    /// [`Self::written_register`] says which is which.
     #[inline(never)] // Of few layouts; what reads the others takes no stack for it.
     pub(super) fn of_panels(
         &mut self,
@@ -95,60 +97,161 @@ impl Distribution {
             return Err(NoDistribution::Extents);
         }
         let each = self.element_bits.checked_ilog2().unwrap_or(0);
-        let above = |home: &ElementBit| match home {
-            ElementBit::Bit(bit) => u32::from(*bit).saturating_add(1),
-            _ => 0,
-        };
+        let mut strides = [0u64; MOST_BITS];
+        for (bit, stride) in (0..u32::from(self.bits)).zip(&mut strides) {
+            let number = self.number_of_bit(bit, extents);
+            let (axis, position) = place_of(placed, own, number)?.ok_or(NoDistribution::Several)?;
+            match in_registers(axis, position, each) {
+                Some(bits) => *stride = bits,
+                None if position.is_power_of_two() => {
+                    let home = self.on_axis(axis, position.checked_ilog2().unwrap_or(0));
+                    self.place(bit, home.ok_or(NoDistribution::Memory)?)?;
+                }
+                None => return Err(NoDistribution::Several),
+            }
+        }
         let [rows, cols] = self.panels().map(u64::from);
         let columns = u64::from(extents.last().copied().unwrap_or(0));
         let wide = 1u64.wrapping_shl(u32::from(self.panels.column_bits));
         let row_bits = u32::from(self.bits.saturating_sub(self.panels.column_bits));
-        let high = columns.wrapping_shl(row_bits);
-        let end = self.homes().iter().map(above).max().unwrap_or(0);
-        // A panel of one element of a lane may have a register of its own.
-        let steps = [each.max(end), if end == 0 { each.max(5) } else { end }];
-        for (step, by_rows) in steps.into_iter().flat_map(|step| [(step, true), (step, false)]) {
-            let size = 1u64.checked_shl(step).unwrap_or(0);
-            let (down, along) = if by_rows { (cols, 1) } else { (1, rows) };
-            let mut follows = true;
-            for (number, element, many) in [(down, high, rows), (along, wide, cols)] {
-                for index in 0..many {
-                    let want = index.saturating_mul(number).saturating_mul(size);
-                    let found = panel_at(placed, own, index.saturating_mul(element), each)?;
-                    follows &= found == Some(want);
+        let down = panel_stride(placed, own, (rows, columns.wrapping_shl(row_bits)), each)?;
+        let along = panel_stride(placed, own, (cols, wide), each)?;
+        self.follow(&strides, (down, along))
+    }
+
+    /// Puts registers' digits one above the other, as their strides say: those of bits, and of panels
+    /// along rows and columns.
+    fn follow(
+        &mut self,
+        strides: &[u64; MOST_BITS],
+        (down, along): (Option<u64>, Option<u64>),
+    ) -> Result<(), NoDistribution> {
+        let each = self.element_bits.checked_ilog2().unwrap_or(0);
+        let register = REGISTER_BITS.checked_ilog2().unwrap_or(0).max(each);
+        let least = strides.iter().copied().chain(down).chain(along).filter(|s| *s > 0).min();
+        // Elements side by side, or one in each register.
+        let alone = least == Some(1u64.wrapping_shl(register));
+        let mut next = if alone { register } else { each };
+        let mut want = 1u64.wrapping_shl(next);
+        let [rows, cols] = self.panels().map(u64::from);
+        let (mut down, mut along) = (down, along);
+        let unit = 1u64.wrapping_shl(register);
+        loop {
+            let bit = (0u32..).zip(strides).find(|(_, stride)| **stride == want);
+            let above = u8::try_from(next.saturating_sub(register)).unwrap_or(u8::MAX);
+            let extent = match bit {
+                Some((bit, _)) => {
+                    let home = u8::try_from(next).map_err(|_| NoDistribution::Extents)?;
+                    self.place(bit, ElementBit::Bit(home))?;
+                    next = next.saturating_add(1);
+                    2
+                }
+                None if along == Some(want) && want.checked_rem(unit) == Some(0) => {
+                    self.panels.columns_above = above;
+                    self.panels.by_rows = down.is_some() || rows == 1;
+                    along = None;
+                    cols
+                }
+                None if down == Some(want) && want.checked_rem(unit) == Some(0) => {
+                    self.panels.rows_above = above;
+                    down = None;
+                    rows
+                }
+                None => break,
+            };
+            want = want.checked_mul(extent).ok_or(NoDistribution::Extents)?;
+        }
+        self.panels.step = u8::try_from(next).map_err(|_| NoDistribution::Extents)?;
+        let all = !self.homes().contains(&ElementBit::Bit(u8::MAX));
+        if all && down.is_none() && along.is_none() { Ok(()) } else { Err(NoDistribution::Extents) }
+    }
+
+    /// The register of the layout's that a register of panels that follow each other stands for.
+    pub(super) fn written_panel_register(&self, register: u32) -> u32 {
+        let [rows, cols] = self.panels().map(u32::from);
+        let each = self.element_bits.checked_ilog2().unwrap_or(0);
+        let unit = REGISTER_BITS.checked_ilog2().unwrap_or(0).max(each);
+        let bits = u32::from(self.panels.step).saturating_sub(unit);
+        let panel = register.checked_shr(bits).unwrap_or(0);
+        let (inner, outer) = if self.panels.by_rows { (cols, rows) } else { (rows, cols) };
+        let digits = [
+            (panel.checked_rem(inner).unwrap_or(0), inner),
+            (panel.checked_div(inner).unwrap_or(0), outer),
+        ];
+        let above = match self.panels.by_rows {
+            true => [self.panels.columns_above, self.panels.rows_above],
+            false => [self.panels.rows_above, self.panels.columns_above],
+        };
+        let (mut out, mut weight) = (0u32, 1u32);
+        for bit in 0..=bits {
+            for ((digit, extent), above) in digits.into_iter().zip(above) {
+                if u32::from(above) == bit && extent > 1 {
+                    out = out.saturating_add(digit.saturating_mul(weight));
+                    weight = weight.saturating_mul(extent);
                 }
             }
-            if follows {
-                self.panels.by_rows = by_rows;
-                self.panels.step = u8::try_from(step).unwrap_or(u8::MAX);
-                return Ok(());
+            if bit < bits {
+                let own = register.checked_shr(bit).unwrap_or(0) & 1;
+                out = out.saturating_add(own.saturating_mul(weight));
+                weight = weight.saturating_mul(2);
             }
         }
-        Err(NoDistribution::Extents)
+        out
     }
 }
 
-/// Where the element `number`, row by row, is in registers, in bits; `None` if lanes or warps differ.
-fn panel_at(
+/// A position on an axis in bits of registers; `None` of other axes.
+fn in_registers(axis: AxisId, position: u64, each: u32) -> Option<u64> {
+    match axis {
+        AxisId::BIT => Some(position),
+        AxisId::REGISTER | AxisId::M => position.checked_shl(each),
+        _ => None,
+    }
+}
+
+/// How far panels are from each other in registers, in bits: `many` of them, of which the second
+/// begins with the element `first`. `None` of one alone.
+fn panel_stride(
+    placed: &Placed,
+    own: &[u32],
+    (many, first): (u64, u64),
+    each: u32,
+) -> Result<Option<u64>, NoDistribution> {
+    let mut step = None;
+    for index in 1..many {
+        let number = index.saturating_mul(first);
+        let (axis, position) = place_of(placed, own, number)?.ok_or(NoDistribution::Extents)?;
+        let bits = in_registers(axis, position, each).ok_or(NoDistribution::Extents)?;
+        let stride = *step.get_or_insert(bits);
+        if index.checked_mul(stride) != Some(bits) {
+            return Err(NoDistribution::Extents);
+        }
+    }
+    Ok(step)
+}
+
+/// Where the element `number`, row by row, is: its axis, and the position there; `None` if it is on
+/// several axes, or where the first element is.
+fn place_of(
     placed: &Placed,
     own: &[u32],
     number: u64,
-    each: u32,
-) -> Result<Option<u64>, NoDistribution> {
+) -> Result<Option<(AxisId, u64)>, NoDistribution> {
     let mut whole = [0u64; 32];
     let flat = placed.flat(coordinate(number, own, &mut whole)).ok_or(NoDistribution::Shape)?;
     let view = placed.layout.view();
     let mut at = Coord::new();
     view.apply_flat(flat, &mut at).map_err(Why::from)?;
-    let mut sum = 0u64;
+    let mut found = None;
     for axis in &view.axes().map_err(Why::from)? {
         let position = u64::try_from(at.get(*axis)).map_err(|_| NoDistribution::Several)?;
-        sum = match *axis {
-            _ if position == 0 => sum,
-            AxisId::BIT => sum.saturating_add(position),
-            AxisId::REGISTER | AxisId::M => sum.saturating_add(position.wrapping_shl(each)),
-            _ => return Ok(None),
-        };
+        if position == 0 {
+            continue;
+        }
+        if found.is_some() {
+            return Ok(None);
+        }
+        found = Some((*axis, position));
     }
-    Ok(Some(sum))
+    Ok(found)
 }

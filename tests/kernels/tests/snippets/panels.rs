@@ -7,6 +7,15 @@ use lanebook::convert::{Conversion, ConvertError, write_conversion};
 use lanebook::query::{NoDistribution, QueryStorage};
 use lanebook_kernels::snippets::{framed, replayed};
 
+/// What a digit of a place in a lane's registers counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digit {
+    /// A bit of the place in a panel.
+    Bit(u32),
+    Rows,
+    Cols,
+}
+
 /// A distribution of a tile of panels.
 struct Panels {
     /// One of them: bits of its columns are the lowest of its elements' numbers.
@@ -14,68 +23,81 @@ struct Panels {
     column_bits: usize,
     rows: u32,
     cols: u32,
-    by_rows: bool,
+    /// The digits of a place, the lowest first.
+    digits: Vec<Digit>,
 }
 
 impl Panels {
-    /// log2 of the bits of registers from one panel to the next.
-    fn step(&self) -> u32 {
-        let end = |home: &Home| match home {
-            Home::Bit(bit) => bit + 1,
-            _ => 0,
-        };
-        self.one.homes.iter().map(end).max().unwrap_or(0).max(self.one.bits.ilog2())
+    fn extent(&self, digit: Digit) -> u32 {
+        match digit {
+            Digit::Bit(_) => 2,
+            Digit::Rows => self.rows,
+            Digit::Cols => self.cols,
+        }
+    }
+
+    /// What places of the lowest digit are apart.
+    fn unit(&self) -> u64 {
+        match self.digits.iter().find(|digit| matches!(digit, Digit::Bit(_))) {
+            Some(Digit::Bit(bit)) => 1 << bit,
+            _ => u64::from(self.one.bits),
+        }
+    }
+
+    fn stride(&self, wanted: Digit) -> u64 {
+        let below = self.digits.iter().take_while(|digit| **digit != wanted);
+        below.fold(self.unit(), |all, digit| all * u64::from(self.extent(*digit)))
     }
 
     fn text(&self) -> String {
-        let (mut extents, mut strides) = (Vec::new(), Vec::new());
-        let step = 1u64 << self.step();
-        let (down, along) = if self.by_rows { (self.cols, 1) } else { (1, self.rows) };
-        let mut panels = |extents: &mut Vec<u32>, many: u32, each: u32| {
-            if many > 1 {
-                extents.push(many);
-                strides.push(format!("{}@bit", u64::from(each) * step));
-            }
-        };
-        panels(&mut extents, self.rows, down);
-        let (low, high) = self.one.homes.split_at(self.column_bits);
-        let stride = |home: &Home| match home {
-            Home::Lane(b) => format!("{}@laneid", 1 << b),
-            Home::Warp(b) => format!("{}@warpid", 1 << b),
-            Home::Bit(b) => format!("{}@bit", 1u64 << b),
-        };
-        let bits = |extents: &mut Vec<u32>, strides: &mut Vec<String>, homes: &[Home]| {
+        let mut list: Vec<(u32, String)> = Vec::new();
+        let bits = |list: &mut Vec<(u32, String)>, homes: &[Home]| {
             for home in homes.iter().rev() {
-                extents.push(2);
-                strides.push(stride(home));
+                let stride = match home {
+                    Home::Lane(b) => format!("{}@laneid", 1 << b),
+                    Home::Warp(b) => format!("{}@warpid", 1 << b),
+                    Home::Bit(b) => format!("{}@bit", self.stride(Digit::Bit(*b))),
+                };
+                list.push((2, stride));
             }
         };
-        let mut across = Vec::new();
-        panels(&mut across, self.cols, along);
-        let last = if across.is_empty() { None } else { strides.pop() };
-        bits(&mut extents, &mut strides, high);
-        extents.extend(across);
-        strides.extend(last);
-        bits(&mut extents, &mut strides, low);
-        let list: Vec<String> = extents.iter().map(u32::to_string).collect();
-        let mut out = format!("S[({}):({})]", list.join(","), strides.join(","));
+        let (low, high) = self.one.homes.split_at(self.column_bits);
+        for (digit, homes) in [(Digit::Rows, high), (Digit::Cols, low)] {
+            if self.extent(digit) > 1 {
+                list.push((self.extent(digit), format!("{}@bit", self.stride(digit))));
+            }
+            bits(&mut list, homes);
+        }
+        let extents: Vec<String> = list.iter().map(|(extent, _)| extent.to_string()).collect();
+        let strides: Vec<&str> = list.iter().map(|(_, stride)| stride.as_str()).collect();
+        let mut out = format!("S[({}):({})]", extents.join(","), strides.join(","));
         if !self.one.copies.is_empty() {
-            let twos = vec!["2"; self.one.copies.len()].join(",");
-            let copies: Vec<String> = self.one.copies.iter().map(stride).collect();
-            out += &format!(" + R[({twos}):({})]", copies.join(","));
+            let mut copies = Vec::new();
+            bits(&mut copies, &self.one.copies);
+            let strides: Vec<&str> = copies.iter().map(|(_, stride)| stride.as_str()).collect();
+            let twos = vec!["2"; strides.len()].join(",");
+            out += &format!(" + R[({twos}):({})]", strides.join(","));
         }
         out
     }
 
     /// The element at a bit of a thread's registers, row by row in the tile.
     fn element(&self, thread: u32, at: u32) -> Option<u32> {
-        let (panel, place) = (at >> self.step(), at & ((1 << self.step()) - 1));
-        let e = self.one.element(thread, place)?;
-        let (up, across) = if self.by_rows {
-            (panel / self.cols, panel % self.cols)
-        } else {
-            (panel % self.rows, panel / self.rows)
-        };
+        let unit = self.unit() as u32;
+        if at % unit != 0 {
+            return None;
+        }
+        let (mut rest, mut place, mut up, mut across) = (at / unit, 0, 0, 0);
+        for digit in &self.digits {
+            let own = rest % self.extent(*digit);
+            rest /= self.extent(*digit);
+            match digit {
+                Digit::Bit(bit) => place |= own << bit,
+                Digit::Rows => up = own,
+                Digit::Cols => across = own,
+            }
+        }
+        let e = self.one.element(thread, place).filter(|_| rest == 0)?;
         let row_bits = self.one.homes.len() - self.column_bits;
         let (row, col) = (e >> self.column_bits, e & ((1 << self.column_bits) - 1));
         let columns = self.cols << self.column_bits;
@@ -83,16 +105,34 @@ impl Panels {
     }
 }
 
-/// One of a tile's distributions: whole registers of each panel, without copies in registers.
+/// One of a tile's distributions: whole registers of each panel, without copies in registers; panels'
+/// registers stand anywhere among those of one.
 fn deal_panels(noise: &mut Noise, like: &Panels, (wave, warps): (u32, u32)) -> Panels {
     let (total, bits) = (like.one.homes.len() as u32, like.one.bits);
     loop {
         let one = deal(noise, total, (wave, warps), bits);
-        let in_registers = one.copies.iter().any(|home| matches!(home, Home::Bit(_)));
-        let out = Panels { one, by_rows: noise.chance(2), ..*like };
-        if !in_registers && out.step() >= 5 {
-            return out;
+        if one.copies.iter().any(|home| matches!(home, Home::Bit(_))) {
+            continue;
         }
+        let mut places: Vec<u32> = Vec::new();
+        for home in &one.homes {
+            places.extend(if let Home::Bit(bit) = home { Some(*bit) } else { None });
+        }
+        places.sort_unstable();
+        let inside = places.iter().filter(|bit| **bit < 5.max(bits.ilog2())).count();
+        let is_whole = inside == 0 && places.first().is_none_or(|bit| *bit >= 5)
+            || inside as u32 == 5 - bits.ilog2().min(5);
+        if bits < 32 && (places.is_empty() || !is_whole) {
+            continue;
+        }
+        let mut digits: Vec<Digit> = places.into_iter().map(Digit::Bit).collect();
+        for (panels, many) in [(Digit::Rows, like.rows), (Digit::Cols, like.cols)] {
+            if many > 1 {
+                let at = inside + noise.below(digits.len() - inside + 1);
+                digits.insert(at, panels);
+            }
+        }
+        return Panels { one, digits, ..*like };
     }
 }
 
@@ -102,7 +142,7 @@ fn panels_are_converted() {
     let archs = [("sm_80", 5), ("sm_90a", 5), ("gfx942", 6), ("gfx1100", 5)];
     for (seed, (arch, wave)) in (7..).zip(archs) {
         let mut noise = Noise(seed);
-        let (mut done, mut through, mut columns_first) = (0, 0, 0);
+        let (mut done, mut through, mut between) = (0, 0, 0);
         for round in 0..24 {
             let (dtype, bits) = TYPES[noise.below(TYPES.len())];
             let warps = noise.below(3) as u32;
@@ -116,7 +156,7 @@ fn panels_are_converted() {
             }
             let one =
                 Dealt { homes: vec![Home::Lane(0); total as usize], copies: vec![], bits, wave };
-            let like = Panels { one, column_bits, rows, cols, by_rows: true };
+            let like = Panels { one, column_bits, rows, cols, digits: vec![] };
             let from = deal_panels(&mut noise, &like, (wave, warps));
             let to = deal_panels(&mut noise, &like, (wave, warps));
             let row_bits = total as usize - column_bits;
@@ -142,19 +182,23 @@ fn panels_are_converted() {
             };
             done += 1;
             through += usize::from(framed.scratch > 0);
-            columns_first += usize::from(from.by_rows != to.by_rows && rows > 1 && cols > 1);
+            between += usize::from(matches!(from.digits.last(), Some(Digit::Bit(_))));
             if round % 4 == 0 {
                 assemble(&framed, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{source}"));
             }
             for digit in 0..digits((rows * cols) << total, bits) {
                 let given = |thread: u32, register: u32| {
-                    word(|at| from.element(thread, at), register, bits, digit).0
+                    let each = bits.div_ceil(32);
+                    let written = sides.from.written_register(register / each) * each;
+                    word(|at| from.element(thread, at), written + register % each, bits, digit).0
                 };
                 let left = replayed(&framed, arch, given, &[]).expect("a run");
                 for thread in 0..framed.threads {
                     for register in 0..framed.registers.1 {
                         let of = |at| to.element(thread, at);
-                        let (want, mask) = word(of, register, bits, digit);
+                        let each = bits.div_ceil(32);
+                        let written = sides.to.written_register(register / each) * each;
+                        let (want, mask) = word(of, written + register % each, bits, digit);
                         assert_ne!(mask, 0, "{arch}: a register of nothing\n{source}");
                         let is = left.word(thread, register);
                         assert_eq!(is & mask, want & mask, "{arch}\n{source}\n{}", framed.text);
@@ -163,7 +207,7 @@ fn panels_are_converted() {
             }
         }
         println!("{arch}: {done} converted, {through} through scratch");
-        assert!(done > 12 && through > 8 && columns_first > 0, "{arch}: {done}, {through}");
+        assert!(done > 12 && through > 8 && between > 4, "{arch}: {done}, {through}");
     }
 }
 
@@ -174,9 +218,8 @@ fn other_factors_are_refused() {
     for layout in [
         // Three neighbours of a lane.
         "S[(32,8,3):(1@laneid,96@bit,32@bit)]",
-        // Panels apart from each other, and below the bits of one.
+        // Panels apart from each other.
         "S[(32,3,8):(1@laneid,512@bit,32@bit)]",
-        "S[(32,3,8):(1@laneid,32@bit,128@bit)]",
         // A digit that is part of a panel and part of how many there are.
         "S[(32,4,6):(1@laneid,192@bit,32@bit)]",
         // Panels in other lanes.

@@ -2,8 +2,8 @@
 //! notation.
 //!
 //! What can be kept to has every bit of an element's number in its panel in one bit of a lane's, a
-//! warp's or a register's, and panels one after the other in a lane's registers. Bits of lanes and
-//! warps that no element's bit has hold copies.
+//! warp's or a register's, and panels in other registers of each lane. Bits of lanes and warps that no
+//! element's bit has hold copies.
 
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
@@ -30,7 +30,8 @@ pub(crate) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p
     .then_some(text)
 }
 
-/// The distribution that a text writes.
+/// The distribution that a text writes, and whether its registers stand in this order in the text:
+/// those of a panel follow each other here, wherever they are written.
 ///
 /// # Errors
 /// Why it cannot be kept to.
@@ -41,7 +42,7 @@ fn fragment(
     shape: TileShape,
     wave: u8,
     warps: u8,
-) -> Result<Fragment, Unwritable> {
+) -> Result<(Fragment, bool), Unwritable> {
     let mut layout = Layout::new();
     explicit_layouts::read(program, text, &mut layout)?;
     let view = layout.view();
@@ -55,7 +56,6 @@ fn fragment(
         return Err(Unwritable::Panels);
     }
     let (mut lane, mut warp) = ([0u32; 6], [0u32; 5]);
-    let (mut bits, mut least) = (0u32, u32::MAX);
     for k in 0..shape.total() {
         let e = 1u32.checked_shl(u32::from(k)).ok_or(Unwritable::Size)?;
         let number = number_of(shape, e);
@@ -70,16 +70,14 @@ fn fragment(
                 continue;
             }
             homes = homes.saturating_add(1);
+            // Registers are brought to places below.
+            if axis == AxisId::BIT {
+                continue;
+            }
             let bit = log2_exact(at).ok_or(Unwritable::Order)?;
             let slot = match axis {
                 AxisId::LANE => lane.get_mut(usize::from(bit)).filter(|_| bit < wave),
-                AxisId::WARP => warp.get_mut(usize::from(bit)).filter(|_| bit < warps),
-                _ => {
-                    // Brought to places below.
-                    least = least.min(u32::from(bit));
-                    bits |= 1u32.checked_shl(u32::from(bit)).unwrap_or(0);
-                    continue;
-                }
+                _ => warp.get_mut(usize::from(bit)).filter(|_| bit < warps),
             };
             match slot {
                 Some(column @ 0) => *column = e,
@@ -91,36 +89,81 @@ fn fragment(
         }
     }
     copies_are_free(&view, (&lane, wave), (&warp, warps))?;
-    // Places follow each other: elements side by side, or one in each register.
-    let element = shape.bits.max(1).trailing_zeros();
-    let unpacked = bits != 0 && least > element && least == 5;
-    let first = if bits == 0 { element } else { least };
-    if first != element && !unpacked {
-        return Err(Unwritable::Order);
-    }
     let mut out = Fragment::new(shape);
-    out.unpacked = unpacked;
-    for bit in first..first.saturating_add(bits.count_ones()) {
-        let want = 1i64.checked_shl(bit).ok_or(Unwritable::Order)?;
-        let home = (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
-        let e = home
-            .into_iter()
-            .find(|e| view.offset_on(number_of(shape, *e), AxisId::BIT).is_ok_and(|at| at == want))
-            .ok_or(Unwritable::Order)?;
-        if !out.register.push(e) {
-            return Err(Unwritable::Size);
-        }
-    }
+    let in_order = place_registers(&view, &mut out)?;
     let lanes = lane.iter().take(usize::from(wave)).all(|e| out.lane.push(*e));
     let all = lanes && warp.iter().take(usize::from(warps)).all(|e| out.warp.push(*e));
-    if !(all && out.covers()) {
-        return Err(Unwritable::Size);
+    if all && out.covers() { Ok((out, in_order)) } else { Err(Unwritable::Size) }
+}
+
+/// Puts elements' bits into registers by their strides, with panels above them; whether they are
+/// written in this order.
+#[inline(never)] // Of few layouts; what is read stands on the stack above it.
+fn place_registers(view: &LayoutRef<'_>, out: &mut Fragment) -> Result<bool, Unwritable> {
+    let shape = out.shape;
+    let bits = || (0..shape.total()).filter_map(|k| 1u32.checked_shl(u32::from(k)));
+    let stride = |e: u32| view.offset_on(number_of(shape, e), AxisId::BIT).ok();
+    let grid = shape.grid;
+    let (mut along, mut down) = (
+        panel_stride(view, shape, (grid.cols, 1))?,
+        panel_stride(view, shape, (grid.rows, grid.cols))?,
+    );
+    let strides = bits().filter_map(stride).chain(along).chain(down);
+    let least = strides.filter(|stride| *stride > 0).min();
+    // Places follow each other: elements side by side, or one in each register.
+    out.unpacked = shape.bits < 32 && least == Some(32);
+    let mut want = i64::from(out.place_bits());
+    let unit = want.max(32);
+    let mut in_order = true;
+    let panels_are_left = grid.count() > 1;
+    loop {
+        let extent = if let Some(e) = bits().find(|e| stride(*e) == Some(want)) {
+            in_order &= along.is_some() == (grid.cols > 1) && down.is_some() == (grid.rows > 1);
+            if !out.register.push(e) {
+                return Err(Unwritable::Size);
+            }
+            2
+        } else if along == Some(want) && want.checked_rem(unit) == Some(0) {
+            out.by_rows = down.is_some() || grid.rows == 1;
+            along = None;
+            i64::from(grid.cols)
+        } else if down == Some(want) && want.checked_rem(unit) == Some(0) {
+            down = None;
+            i64::from(grid.rows)
+        } else {
+            break;
+        };
+        want = want.checked_mul(extent).ok_or(Unwritable::Size)?;
     }
-    // A panel of one element of a lane may have a register of its own.
-    let places = [(true, unpacked), (false, unpacked), (true, true), (false, true)];
-    let places = places.into_iter().filter(|(_, each)| *each == unpacked || bits == 0);
-    let mut ways = places.map(|(by_rows, unpacked)| Fragment { by_rows, unpacked, ..out });
-    ways.find(|out| panels_follow(&view, out)).ok_or(Unwritable::Panels)
+    let placed = out.register.len();
+    let all = bits().filter(|e| stride(*e).is_none_or(|at| at != 0)).count();
+    match placed == all && along.is_none() && down.is_none() {
+        true => Ok(in_order),
+        false if panels_are_left => Err(Unwritable::Panels),
+        false => Err(Unwritable::Order),
+    }
+}
+
+/// How far the next of `many` panels is in registers, where `step` is the number of the second; `None`
+/// of one alone.
+fn panel_stride(
+    view: &LayoutRef<'_>,
+    shape: TileShape,
+    (many, step): (u8, u8),
+) -> Result<Option<i64>, Unwritable> {
+    let mut stride = None;
+    for index in 1..many {
+        let panel = u32::from(index).saturating_mul(u32::from(step));
+        let number = number_of(shape, panel.checked_shl(u32::from(shape.total())).unwrap_or(0));
+        let on = |axis| view.offset_on(number, axis).ok();
+        let at = on(AxisId::BIT).ok_or(Unwritable::Panels)?;
+        let own = *stride.get_or_insert(at);
+        let follows = i64::from(index).checked_mul(own) == Some(at) && own > 0;
+        if !follows || on(AxisId::LANE) != Some(0) || on(AxisId::WARP) != Some(0) {
+            return Err(Unwritable::Panels);
+        }
+    }
+    Ok(stride)
 }
 
 /// Copies are where no element's bit leads, and nowhere else.
@@ -190,23 +233,6 @@ fn digits_are_panels(view: &LayoutRef<'_>, shape: TileShape) -> bool {
     left == 1 && extents.next().is_none()
 }
 
-/// Whether panels lie one behind the other in each lane's registers, in the fragment's order.
-#[inline(never)]
-fn panels_follow(view: &LayoutRef<'_>, fragment: &Fragment) -> bool {
-    let grid = fragment.shape.grid;
-    let registers = u32::try_from(fragment.register.len()).unwrap_or(u32::MAX);
-    let each = i64::from(fragment.place_bits()).checked_shl(registers).unwrap_or(i64::MAX);
-    let total = u32::from(fragment.shape.total());
-    (0..grid.count()).all(|index| {
-        let first = grid.panel(index, fragment.by_rows).checked_shl(total).unwrap_or(0);
-        let number = number_of(fragment.shape, first);
-        let on = |axis| view.offset_on(number, axis).ok();
-        on(AxisId::LANE) == Some(0)
-            && on(AxisId::WARP) == Some(0)
-            && on(AxisId::BIT) == i64::from(index).checked_mul(each)
-    })
-}
-
 impl Planner<'_, '_, '_, '_> {
     /// Gives register tiles the distributions that the program writes.
     #[inline(never)]
@@ -234,8 +260,13 @@ impl Planner<'_, '_, '_, '_> {
             return if is_written { Err(PlanError::Written { op, why }) } else { Ok(()) };
         };
         let shape = self.shape_of(op, value)?;
-        let fragment = fragment(program, text, shape, self.target.wave, self.target.warps)
-            .map_err(|why| PlanError::Written { op, why })?;
+        let refused = |why| PlanError::Written { op, why };
+        let (fragment, in_order) =
+            fragment(program, text, shape, self.target.wave, self.target.warps).map_err(refused)?;
+        // What is handed over is handed over register by register; else nobody sees which is which.
+        if !in_order && self.is_handed_over(op, value) {
+            return Err(refused(Unwritable::Panels));
+        }
         let (unpacked, registers) = (fragment.unpacked, fragment.registers());
         // What a product reads may come slice by slice; what is handed over is there at once.
         let whole = matches!(program.role(op), OpRole::Function | OpRole::Convert);
@@ -244,6 +275,14 @@ impl Planner<'_, '_, '_, '_> {
         }
         let reader = self.placed_operand(op);
         spread(program, value, fragment, unpacked, reader, &Unread::default(), self.plan.fragments)
+    }
+
+    /// Whether a function takes or returns a tile.
+    fn is_handed_over(&self, op: Op, value: Value) -> bool {
+        let program = self.program;
+        let mut users = program.uses(value).filter_map(|place| program.user(place));
+        program.role(op) == OpRole::Function
+            || users.any(|user| program.role(user) == OpRole::Return)
     }
 
     /// The first operand of an operation on tiles that has a distribution and is not a conversion's
