@@ -20,6 +20,7 @@ const CHOICES: i64 = 64;
 type LocalIndices = heapless::Vec<Option<u16>, LANES>;
 
 /// One of the registers from `low` to before `end`, by its number.
+#[derive(Copy, Clone, PartialEq, Eq)]
 struct Choice {
     node: ExprId,
     low: u16,
@@ -118,7 +119,9 @@ impl LowerContext<'_, '_, '_, '_> {
         for slot in slots {
             let at = arena.substitute(local, &slot.vars).map_err(&full)?;
             let known = u16::try_from(at.constant).ok().filter(|_| at.is_constant());
-            let known = known.filter(|at| u32::from(*at) < layout.slots);
+            // In the threads that execute the slot it is where the work is, if both are spread alike.
+            let own = slot.place.filter(|(place, _)| arena.same(*place, at)).map(|(_, at)| at);
+            let known = known.or(own).filter(|at| u32::from(*at) < layout.slots);
             let known = match known {
                 // No thread does anything with it.
                 None if !slot.live => Some(0),
@@ -252,6 +255,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         let out = self.steps.tuple(regs.class, count)?;
+        let mut before: Option<(Choice, Reg)> = None;
         for ((k, from), slot) in (0u16..).zip(&at).zip(slots) {
             let to = Reg { count: words, ..out.member(k.saturating_mul(u16::from(words))) };
             let Some(from) = *from else {
@@ -259,9 +263,21 @@ impl LowerContext<'_, '_, '_, '_> {
                     return Err(refused(op, ElementReason::View));
                 }
                 let choice = self.choice(told, doers, slot, place)?;
-                self.copy_tile(op, element(choice.low), to)?;
-                for number in choice.low.saturating_add(1)..choice.end {
-                    self.copy_chosen(op, (choice.node, number, None), element(number), to)?;
+                // Neighbours often read one element.
+                if let Some((known, reg)) = before.filter(|(known, _)| *known == choice) {
+                    self.copy_tile(op, reg, to)?;
+                    before = Some((known, to));
+                    continue;
+                }
+                before = Some((choice, to));
+                // From the last on, each where the number is no greater: one comparison each.
+                let last = choice.end.saturating_sub(1);
+                self.copy_tile(op, element(last), to)?;
+                for number in (choice.low..last).rev() {
+                    let mut guard = None;
+                    self.keep_below(&mut guard, choice.node, number.saturating_add(1))?;
+                    let guard = self.guard_of(op, guard)?;
+                    self.copy_guarded(op, guard, element(number), to)?;
                 }
                 continue;
             };

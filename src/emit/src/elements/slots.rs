@@ -30,6 +30,9 @@ pub struct WorkSlot {
     pub vars: SlotVars,
     /// A word that is below zero in the threads that execute it; `None` where all do.
     pub guard: Option<ExprId>,
+    /// The local index in the layout of the work where it is known only when the program runs: in the
+    /// threads that execute the slot it is this number.
+    pub place: Option<(IndexForm, u16)>,
     /// Whether any thread may execute it.
     pub live: bool,
 }
@@ -74,6 +77,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let own = self.form_node(op, told, place, thread)?;
             let wanted = self.arena.constant(number)?;
             self.keep_equal(&mut out.guard, own, wanted)?;
+            out.place = u16::try_from(number).ok().map(|number| (place, number));
         }
         self.within_branches(op, told, thread, &mut out.guard)?;
         self.within_threads(doers, &mut out.guard)
@@ -90,7 +94,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let Doers { op, spread, thread, .. } = *doers;
         let full = of_form(op);
-        (out.guard, out.live) = (None, true);
+        (out.guard, out.place, out.live) = (None, None, true);
         out.vars.clear();
         let mut vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
         for id in spread.vars.iter().chain([spread.copy]) {
@@ -168,6 +172,18 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let differ = self.arena.op(IndexOp::Xor, &[a, b])?;
         let word = self.arena.op_const(IndexOp::Add, differ, u64::from(u32::MAX))?;
+        self.keep_word(guard, word)
+    }
+
+    /// A number below 2^31 is below another one.
+    pub(crate) fn keep_below(
+        &mut self,
+        guard: &mut Option<ExprId>,
+        node: ExprId,
+        end: u16,
+    ) -> Result<(), EmitError> {
+        let less = 0u32.wrapping_sub(u32::from(end));
+        let word = self.arena.op_const(IndexOp::Add, node, u64::from(less))?;
         self.keep_word(guard, word)
     }
 

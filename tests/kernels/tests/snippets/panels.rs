@@ -84,7 +84,7 @@ impl Panels {
     /// The element at a bit of a thread's registers, row by row in the tile.
     fn element(&self, thread: u32, at: u32) -> Option<u32> {
         let unit = self.unit() as u32;
-        if at % unit != 0 {
+        if !at.is_multiple_of(unit) {
             return None;
         }
         let (mut rest, mut place, mut up, mut across) = (at / unit, 0, 0, 0);
@@ -151,7 +151,7 @@ fn panels_are_converted() {
             let grids = [(1, 3), (3, 1), (3, 5), (5, 3), (1, 7), (3, 3), (5, 1)];
             let (rows, cols) = grids[noise.below(grids.len())];
             // What the test's frame declares is no more than 48 KiB.
-            if rows * cols * bits << total > 8 * (48 << 10) {
+            if (rows * cols * bits) << total > 8 * (48 << 10) {
                 continue;
             }
             let one =
