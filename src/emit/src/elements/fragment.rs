@@ -215,7 +215,7 @@ impl LowerContext<'_, '_, '_, '_> {
         reg: Reg,
     ) -> Result<(), EmitError> {
         self.note_written();
-        if !self.is_written(reg) {
+        if !(0..u16::from(reg.count)).all(|word| self.is_written(reg.member(word))) {
             let buffer = told.inference.buffer_of(id).map_err(of_form(op))?;
             told.read_early(buffer.storage);
         }

@@ -9,7 +9,6 @@ use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
 use crate::elements::slots::{Doers, LANES, WorkSlot};
-use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
@@ -355,11 +354,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if !same || !work.live || work.guard.is_some() {
             return Err(refuse);
         }
-        if self.packing(op, told, buffer)? != Packing::SINGLE {
+        let packing = self.packing(op, told, buffer)?;
+        if packing.parts != 1 {
             return Err(refused(op, ElementReason::View));
         }
         let regs = self.fragment_regs(op, told, buffer)?;
-        Ok(regs.member(u16::try_from(number).map_err(|_| refuse)?))
+        let (first, _) = packing.place(u16::try_from(number).map_err(|_| refuse)?);
+        Ok(Reg { count: packing.words, ..regs.member(first) })
     }
 
     /// A block of the sum: from its fragment, or back there.
@@ -374,12 +375,19 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let op = product.op;
         let refuse = refused(op, ElementReason::Product);
         let bits = told.inference.buffer_of(side.buffer).map_err(of_form(op))?.bits;
-        let parts = match (bits, side.tile.elements.len().checked_div(usize::from(sum.count))) {
-            (16 | 32, Some(1)) => 1u8,
+        let vector = self.machine.class(lanebook_tables::RegisterKind::Vector, 32).ok_or(refuse)?;
+        // An element of two registers, or of one that is as wide.
+        let is_wide = self.machine.is_twice(sum.class, vector);
+        let words = if bits == 64 && !is_wide { 2u8 } else { 1 };
+        let own = usize::from(sum.count.checked_div(words).unwrap_or(0));
+        let parts = match (bits, side.tile.elements.len().checked_div(own)) {
+            (16 | 32 | 64, Some(1)) => 1u8,
             (16, Some(2)) => 2,
             _ => return Err(refuse),
         };
-        let apart = 32u32.checked_div(u32::from(parts)).unwrap_or(32);
+        let apart = bits.max(32).checked_div(u32::from(parts)).unwrap_or(32);
+        let operand = product.unit.instance().atom.operands.get(usize::from(product.shape.d));
+        let operand = operand.ok_or(refuse)?;
         let mut before: Option<Reg> = None;
         for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
             if u32::from(*bit) != u32::from(k).saturating_mul(apart) {
@@ -397,8 +405,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 self.note_reader(op, told, side.buffer, held)?;
             }
             let part = k.checked_rem(u16::from(parts)).unwrap_or(0);
-            let own = sum.member(k.checked_div(u16::from(parts)).unwrap_or(k));
+            let place = k.checked_div(u16::from(parts)).unwrap_or(k);
+            let own = sum.member(place.saturating_mul(u16::from(words)));
+            let own = Reg { count: words, ..own };
             match (reads, parts, before) {
+                (true, ..) if bits == 64 && is_wide => {
+                    let wide = self.taken(op, held, operand)?;
+                    self.copy_tile(op, wide, own)?;
+                }
+                (false, ..) if bits == 64 && is_wide => self.take_apart(own, held)?,
                 (true, 1, _) => self.copy_tile(op, held, own)?,
                 (false, 1, _) => self.copy_tile(op, own, held)?,
                 // Of two to a register the first waits for the second.
@@ -432,15 +447,23 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let count = instance.registers(side.number).ok_or(refuse)?;
         let operand = instance.atom.operands.get(usize::from(side.number)).ok_or(refuse)?;
         let buffer = *told.inference.buffer_of(side.buffer).map_err(of_form(op))?;
-        let each = 32u32.checked_div(buffer.bits).filter(|each| [1, 2, 4].contains(each));
-        let each = usize::try_from(each.ok_or(refused(op, ElementReason::Element))?).unwrap_or(1);
+        let each = match buffer.bits {
+            8 => 4usize,
+            16 => 2,
+            32 | 64 => 1,
+            _ => return Err(refused(op, ElementReason::Element)),
+        };
         let dense = (0u32..)
             .zip(&side.tile.elements)
             .all(|(k, (bit, _))| u32::from(*bit) == k.saturating_mul(buffer.bits));
-        if !dense || side.tile.elements.len() != usize::from(count).saturating_mul(each) {
+        let class = self.machine.class(lanebook_tables::RegisterKind::Vector, 32).ok_or(refuse)?;
+        let words = if buffer.bits == 64 { 2u8 } else { 1 };
+        let twice = if self.machine.is_twice(operand.class, class) { 2u8 } else { 1 };
+        let count = count.checked_mul(twice).ok_or(refuse)?;
+        let all = usize::from(count.checked_div(words).unwrap_or(0)).saturating_mul(each);
+        if !dense || side.tile.elements.len() != all {
             return Err(refuse);
         }
-        let class = self.machine.class(lanebook_tables::RegisterKind::Vector, 32).ok_or(refuse)?;
         let out = self.steps.tuple(class, count)?;
         let step = LANES.checked_div(each).unwrap_or(1).saturating_mul(each);
         let mut first = 0usize;
@@ -465,13 +488,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
             }
             let place = u16::try_from(first.checked_div(each).unwrap_or(0)).map_err(|_| refuse)?;
+            let place = place.saturating_mul(u16::from(words));
             let whole = chunk.slots.len().checked_div(each).and_then(|n| u8::try_from(n).ok());
-            let part =
-                Reg { class, first: out.first.wrapping_add(place), count: whole.ok_or(refuse)? };
+            let whole = whole.and_then(|n| n.checked_mul(words)).ok_or(refuse)?;
+            let part = Reg { class, first: out.first.wrapping_add(place), count: whole };
             if buffer.scope == MemoryScope::Fragment {
-                self.packed(op, &held, each, part)?;
+                self.packed(op, &held, (each, words), part)?;
             } else {
-                self.loaded(told, product, (side, each), chunk, part)?;
+                self.loaded(told, product, (side, each, words), chunk, part)?;
             }
             told.inference.arena.release(mark);
             first = first.saturating_add(step);
@@ -484,7 +508,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &mut self,
         told: &mut Told<'_>,
         product: &InPlaceProduct<'t>,
-        (side, each): (&InPlaceSide, usize),
+        (side, each, words): (&InPlaceSide, usize, u8),
         chunk: &mut Chunk<'_>,
         part: Reg,
     ) -> Result<(), EmitError> {
@@ -505,19 +529,27 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let many = chunk.slots.len();
         let mut held: heapless::Vec<Reg, LANES> = heapless::Vec::new();
         for k in 0..u16::try_from(many).unwrap_or(0) {
-            let k = if regs.count == 1 { 0 } else { k };
-            held.push(regs.member(k)).map_err(|_| refuse)?;
+            let k = if regs.count == words { 0 } else { k.saturating_mul(u16::from(words)) };
+            held.push(Reg { count: words, ..regs.member(k) }).map_err(|_| refuse)?;
         }
-        if regs == part { Ok(()) } else { self.packed(op, &held, each, part) }
+        if regs == part { Ok(()) } else { self.packed(op, &held, (each, words), part) }
     }
 
-    /// Registers with several elements each, of registers with one each.
-    fn packed(&mut self, op: Op, held: &[Reg], each: usize, out: Reg) -> Result<(), EmitError> {
+    /// Registers with several elements each, of registers with one each; of elements of several
+    /// registers these.
+    fn packed(
+        &mut self,
+        op: Op,
+        held: &[Reg],
+        (each, words): (usize, u8),
+        out: Reg,
+    ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Product);
         match each {
             1 => {
                 for (k, from) in (0u16..).zip(held) {
-                    self.copy_tile(op, *from, out.member(k))?;
+                    let to = out.member(k.saturating_mul(u16::from(words)));
+                    self.copy_tile(op, *from, Reg { count: words, ..to })?;
                 }
                 Ok(())
             }
