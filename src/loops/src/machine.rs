@@ -56,11 +56,22 @@ pub fn unit<'t>(
     arch: &Arch<'t>,
     request: &UnitRequest,
 ) -> Option<AnchorUnit<'t>> {
+    unit_of_depth(tables, arch, request, 0)
+}
+
+/// The same of a product that sums `depth` others for each element: units whose depth is no part of
+/// that come last.
+pub(crate) fn unit_of_depth<'t>(
+    tables: &Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+    depth: u32,
+) -> Option<AnchorUnit<'t>> {
     let read_as =
         tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
     let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
-    let own = unit_for(tables, arch, request, request.operand, false);
-    own.or_else(|| unit_for(tables, arch, request, operand?, false))
+    let own = unit_for(tables, arch, (request, depth), request.operand, false);
+    own.or_else(|| unit_for(tables, arch, (request, depth), operand?, false))
 }
 
 /// The same of those that one warp executes.
@@ -69,20 +80,30 @@ pub fn warp_unit<'t>(
     arch: &Arch<'t>,
     request: &UnitRequest,
 ) -> Option<AnchorUnit<'t>> {
-    unit_for(tables, arch, request, request.operand, true)
+    warp_unit_of_depth(tables, arch, request, 0)
+}
+
+/// The same of a product of some depth.
+pub(crate) fn warp_unit_of_depth<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+    depth: u32,
+) -> Option<AnchorUnit<'t>> {
+    unit_for(tables, arch, (request, depth), request.operand, true)
 }
 
 fn unit_for<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'t>,
-    request: &UnitRequest,
+    (request, depth): (&UnitRequest, u32),
     operand: DtypeId,
     alone: bool,
 ) -> Option<AnchorUnit<'t>> {
     let wave = figures(tables, arch).wave;
     let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
     let wish = Capability::Product { a: operand, b: operand, c: request.result, d: request.result };
-    let mut best: Option<((bool, u32, u16), AtomId, Instance<'t>)> = None;
+    let mut best: Option<(Rank, AtomId, Instance<'t>)> = None;
     for id in arch.dispatch(wish) {
         let Some(atom) = tables.atom(*id) else { continue };
         let dense = atom.more.is_none_or(|more| more.index.is_none() && more.blocks <= 1);
@@ -90,8 +111,8 @@ fn unit_for<'t>(
             continue;
         }
         for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
-            if let Some(rank) = rank(&instance, request, wave)
-                && (rank.0 || !alone)
+            if let Some(rank) = rank(&instance, (request, depth), wave)
+                && (rank.is_alone || !alone)
                 && best.as_ref().is_none_or(|b| rank < b.0)
             {
                 best = Some((rank, *id, instance));
@@ -101,9 +122,20 @@ fn unit_for<'t>(
     best.map(|(_, id, instance)| AnchorUnit { id, instance, wave, transposed })
 }
 
+/// How late an instruction is taken.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Its depth is no part of the product's.
+    is_too_deep: bool,
+    /// One warp executes it.
+    is_alone: bool,
+    area: u32,
+    shallow: u16,
+}
+
 /// How late an instruction is taken; `None` if it does not fit.
 #[inline(never)] // Its layout leaves the stack before the next one is looked at.
-fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bool, u32, u16)> {
+fn rank(instance: &Instance<'_>, (request, depth): (&UnitRequest, u32), wave: u32) -> Option<Rank> {
     let shape = instance.shape()?;
     let warps = together_of(instance, shape.d)?;
     let (m, n) = request.extents;
@@ -112,7 +144,12 @@ fn rank(instance: &Instance<'_>, request: &UnitRequest, wave: u32) -> Option<(bo
     let fits =
         whole(m, shape.m) && whole(n, shape.n) && request.threads.checked_rem(group) == Some(0);
     let area = u32::from(shape.m).saturating_mul(u32::from(shape.n));
-    fits.then_some((warps == 1, area, u16::MAX.saturating_sub(shape.k)))
+    fits.then_some(Rank {
+        is_too_deep: !whole(depth, shape.k),
+        is_alone: warps == 1,
+        area,
+        shallow: u16::MAX.saturating_sub(shape.k),
+    })
 }
 
 impl<'t> AnchorUnit<'t> {

@@ -2,7 +2,7 @@
 
 use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
-use crate::machine::{AnchorUnit, UnitRequest, unit, warp_unit};
+use crate::machine::{AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_depth};
 use crate::tell::{Fact, Teller, Told};
 use lanebook_infer::{
     BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
@@ -70,14 +70,19 @@ pub fn product_unit<'t>(
     let mut extents = dims.iter().map(|dim| told.inference.arena.extent(dim).ok());
     let (m, n) = (extents.next()??, extents.next()??);
     let (operand, result) = (program.type_of(a).dtype?, program.type_of(c).dtype?);
+    let Fact::Buffer(left) = told.fact(a) else { return None };
+    let along = usize::from(!program.has_attr(op, attr_names::TRANSPOSE_A));
+    let dims = told.inference.buffer_of(left).ok()?.dims;
+    let depth = told.inference.arena.extent(dims.iter().nth(along)?).ok()?;
     let request = UnitRequest { operand, result, extents: (m, n), threads };
-    let anchor = unit(tables, arch, &request)?;
+    let anchor = unit_of_depth(tables, arch, &request, depth)?;
     let warps = threads.checked_div(anchor.wave())?;
     let policy = policy(program, op)?;
     let split =
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
-    let unit = if together > 1 { warp_unit(tables, arch, &request)? } else { anchor };
+    let unit =
+        if together > 1 { warp_unit_of_depth(tables, arch, &request, depth)? } else { anchor };
     Some(WarpProduct { unit, warps, together })
 }
 
@@ -451,8 +456,11 @@ impl Teller<'_, '_, '_, '_> {
         let (Some(operand), Some(result)) = (dtype(0), dtype(2)) else {
             return Err(LoopErrorKind::NoUnit);
         };
+        let (first, second) = self.extents(a)?;
+        let depth = if program.has_attr(op, turned_a) { first } else { second };
         let request = UnitRequest { operand, result, extents: (m, n), threads: threads.1 };
-        let unit = unit(self.tables, self.arch, &request).ok_or(LoopErrorKind::NoUnit)?;
+        let unit = unit_of_depth(self.tables, self.arch, &request, depth);
+        let unit = unit.ok_or(LoopErrorKind::NoUnit)?;
         let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
         let split = unit.tile(UnitSide::D, |tile| split_warps(policy, (m, n), warps, tile));
         let split = split.ok_or(LoopErrorKind::NoUnit)?.ok_or(LoopErrorKind::Warps)?;
