@@ -67,11 +67,21 @@ pub(crate) fn unit_of_depth<'t>(
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
+    as_read(tables, arch, (request, depth), false)
+}
+
+/// The same, where need be of elements that units read these as.
+fn as_read<'t>(
+    tables: &Tables<'t>,
+    arch: &Arch<'t>,
+    (request, depth): (&UnitRequest, u32),
+    alone: bool,
+) -> Option<AnchorUnit<'t>> {
     let read_as =
         tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
     let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
-    let own = unit_for(tables, arch, (request, depth), request.operand, false);
-    own.or_else(|| unit_for(tables, arch, (request, depth), operand?, false))
+    let own = unit_for(tables, arch, (request, depth), request.operand, alone);
+    own.or_else(|| unit_for(tables, arch, (request, depth), operand?, alone))
 }
 
 /// The same of those that one warp executes.
@@ -90,7 +100,7 @@ pub(crate) fn warp_unit_of_depth<'t>(
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
-    unit_for(tables, arch, (request, depth), request.operand, true)
+    as_read(tables, arch, (request, depth), true)
 }
 
 fn unit_for<'t>(
