@@ -482,10 +482,8 @@ fn fill<'f, L: LoopSource<'f>>(
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters((tables, isa), program, function, plan.maps, params) {
-        let full = EmitError::Capacity {
-            pool: EmitPool::Params,
-            capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX),
-        };
+        let full =
+            EmitError::full(EmitPool::Params, u32::try_from(params.capacity()).unwrap_or(u32::MAX));
         return Err(CompileError::emission(full, Some(function)));
     }
     let queries = TargetQueries { tables, arch: machine, isa };

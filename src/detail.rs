@@ -47,7 +47,7 @@ pub fn of_compile(e: CompileError) -> Stage {
         CompileError::Emit(e) => Stage::Emit(of_emit(e)),
         // The same as emission's own, with the operation.
         CompileError::Capacity { pool, capacity, op } => {
-            Stage::Emit(Detail { op, ..of_emit(EmitError::Capacity { pool, capacity }) })
+            Stage::Emit(Detail { op, ..of_emit(EmitError::full(pool, capacity)) })
         }
         CompileError::Text(_) => Stage::Text,
         CompileError::NoFunction => Stage::NoFunction,

@@ -1,10 +1,9 @@
 //! Why a program was not compiled, in the terms of whoever lends the room: an operation of the
 //! caller's program, and a pool that was too small by name.
 
-use lanebook_emit::expr::{ExprError, SelectError};
+use lanebook_emit::expr::ExprError;
 use lanebook_emit::step::StepError;
 use lanebook_emit::{EmitError, EmitPool, TextError};
-use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify::contract::Breach;
 use lanebook_ir::{Op, Program};
 use lanebook_layout::sentence;
@@ -159,15 +158,8 @@ lanebook_layout::shown!(CompileError);
 impl CompileError {
     /// An error of emission, met at an operation.
     pub(super) fn emission(error: EmitError, op: Option<Op>) -> Self {
-        // What was being done when a list was full does not matter.
-        let cause = match error {
-            EmitError::Select(SelectError::Sink(step)) => EmitError::Step(step),
-            EmitError::Simplify(RunError::Graph(expr)) => EmitError::Expr(expr),
-            other => other,
-        };
-        let (pool, capacity) = match cause {
-            EmitError::Capacity { pool, capacity }
-            | EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
+        let (pool, capacity) = match error {
+            EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
             EmitError::Step(StepError::Steps { capacity }) => (EmitPool::Steps, capacity),
             EmitError::Step(StepError::Registers { capacity }) => (EmitPool::Tuples, capacity),
             EmitError::Step(StepError::Patterns { capacity }) => (EmitPool::Patterns, capacity),
@@ -178,7 +170,7 @@ impl CompileError {
             EmitError::Expr(ExprError::Variables { capacity }) => {
                 (EmitPool::Variables, u32::from(capacity))
             }
-            _ => return Self::Emit(cause),
+            _ => return Self::Emit(error),
         };
         Self::Capacity { pool, capacity, op }
     }

@@ -2,24 +2,25 @@
 //!
 //! ```
 //! use lanebook::detail::{EMIT, of_emit};
-//! use lanebook::emit::{EmitError, EmitPool};
+//! use lanebook::emit::EmitError;
 //!
-//! let full = of_emit(EmitError::Capacity { pool: EmitPool::Steps, capacity: 64 });
-//! assert!(EMIT.contains(&(full.number, "Capacity")));
+//! let none = of_emit(EmitError::Rules);
+//! assert!(EMIT.contains(&(none.number, "Rules")));
 //! ```
 
 use crate::EmitError;
+use crate::step::StepError;
 
 lanebook_ir::details! {
     /// Why there are no instructions.
     of_emit,
     /// Numbers and names of why there can be no instructions.
     EMIT of EmitError:
+    5 Step(StepError::Capacity { pool, capacity }) => [capacity, pool as u32];
     1 Step(_) => [];
     2 Expr(_) => [];
     3 Simplify(_) => [];
     4 Select(_) => [];
-    5 Capacity { pool, capacity } => [capacity, pool as u32];
     6 Unplanned(op) at op => [];
     7 Index(op) at op => [];
     8 Carried(op) at op => [];

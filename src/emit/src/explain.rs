@@ -4,7 +4,7 @@
 //! at hand ([`EmitError::write_named`]), and without.
 
 use crate::expr::{ExprError, SelectError};
-use crate::lower::context::EmitError;
+use crate::lower::context::{EmitError, Unsimplified};
 use crate::step::{Missing, StepError};
 use crate::text::TextError;
 use core::fmt::{Display, Formatter, Result, Write};
@@ -15,6 +15,12 @@ use lanebook_tables::{Arch, AtomId, ClassId, Tables};
 sentences! { TextError, sink;
     Sink => ("the text could not be written");
     Tables => ("the plan, or a step, names something that these tables lack");
+}
+
+sentences! { Unsimplified, sink;
+    Fuel => ("more changes of index expressions than one kernel may have");
+    Work { capacity } => ("more than ~ operations wait to be looked at", capacity);
+    BadRule(rule) => ("rule ~ of the tables is not well formed", rule.0);
 }
 
 sentences! { ExprError, sink;
@@ -171,7 +177,6 @@ impl<'n> EmitNames<'n, '_, '_> {
                 "no instruction of ~ computes an index of this program",
                 self.arch()
             ),
-            EmitError::Capacity { pool, capacity } => full(pool.describe(), capacity, sink),
             EmitError::Unplanned(op) => self.unplanned(op, sink),
             EmitError::Index(_) => {
                 sink.write_str("an index of this operation is none that a kernel computes")
@@ -239,7 +244,6 @@ mod tests {
     use super::*;
     use crate::ElementReason;
     use crate::pool::EmitPool;
-    use lanebook_ir::rewrite::RunError;
     use lanebook_layout::every_variant_speaks;
     use lanebook_tables::{ArchId, IndexOp, IsaId, RuleId};
 
@@ -266,11 +270,12 @@ mod tests {
             UnknownArch(ArchId(0)), NoRules { isa: IsaId(0), phase: 1 }, TooManyRules { rules: 9 },
             Scratch { needed, lent }, NoInstruction { node, scalar: true }, BadRule(RuleId(1)),
             Sink(StepError::Steps { capacity }));
+        every_variant_speaks!(Unsimplified: Fuel, Work { capacity: 9 }, BadRule(RuleId(1)));
         let why = ElementReason::Subscript;
         every_variant_speaks!(EmitError:
             Step(StepError::Steps { capacity }), Expr(ExprError::TileOperation),
-            Simplify(RunError::Fuel { limit: 3 }), Select(SelectError::BadRule(RuleId(1))),
-            Capacity { pool, capacity }, Unplanned(op), Index(op), Carried(op), Rules, Constant(op),
+            Simplify(Unsimplified::Fuel), Select(SelectError::BadRule(RuleId(1))),
+            Unplanned(op), Index(op), Carried(op), Rules, Constant(op),
             Element { op, why });
     }
 }

@@ -71,7 +71,7 @@ pub use crate::elements::{
     reserve_reductions,
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
-pub use crate::lower::context::EmitError;
+pub use crate::lower::context::{EmitError, Unsimplified};
 pub use crate::lower::interface::{Param, ParamKind, parameter_bytes, parameters};
 pub use crate::pool::EmitPool;
 pub use crate::snippet::{RegisterSet, Snippet, SnippetValue};

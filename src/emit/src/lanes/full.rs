@@ -87,9 +87,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             changed |= column;
-            columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| {
-                EmitError::Capacity { pool: EmitPool::AddressBits, capacity: THREAD_BITS as u32 }
-            })?;
+            columns
+                .push(BitColumn { value: self.thread, bit, column })
+                .map_err(|_| EmitError::full(EmitPool::AddressBits, THREAD_BITS as u32))?;
         }
         if columns.is_empty() {
             return Ok((self.arena.constant(0)?, 0));

@@ -83,7 +83,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
             self.addresses
                 .push(Address { op: number, side: LANES, key, reg })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
+                .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))?;
         }
         self.prepare_exchange(op)
     }

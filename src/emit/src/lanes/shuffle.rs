@@ -96,7 +96,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses
             .push(Address { op: number, side, key: Some(key), reg })
-            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+            .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
     }
 
     /// Computes what a conversion inside warps wants in registers: selectors and numbers of lanes.

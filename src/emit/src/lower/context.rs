@@ -11,12 +11,13 @@ use crate::lower::target::TargetQueries;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Slot, StepError, StepStorage, int, slot};
 use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
+use core::convert::Infallible;
 use heapless::VecView;
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_plan::Plan;
 use lanebook_plan::select::{ChooseBytes, choose_bytes};
-use lanebook_tables::{AtomId, IndexOp, Role};
+use lanebook_tables::{AtomId, IndexOp, Role, RuleId};
 
 /// Most variables of one kernel: parameters, thread number, loop counters.
 pub const MAX_VARIABLES: usize = 256;
@@ -25,10 +26,11 @@ pub const MAX_VARIABLES: usize = 256;
 ///
 /// ```
 /// use lanebook::TABLES;
+/// use lanebook::emit::step::StepError;
 /// use lanebook::emit::{ElementReason, EmitError, EmitPool};
 /// use lanebook::ir::{Options, SmallStorage, parse};
 ///
-/// let full = EmitError::Capacity { pool: EmitPool::Steps, capacity: 64 };
+/// let full = EmitError::full(EmitPool::Steps, 64);
 /// let (mut plain, mut named) = (String::new(), String::new());
 /// full.write_text(&mut plain).unwrap();
 /// let mut pools = Box::new(SmallStorage::new());
@@ -46,17 +48,10 @@ pub enum EmitError {
     Step(StepError),
     /// Index expressions ran out of room.
     Expr(ExprError),
-    /// Simplification ended early (fuel or room).
-    Simplify(RunError<ExprError>),
+    /// Simplification of an index expression ended early.
+    Simplify(Unsimplified),
     /// No instruction computes this.
-    Select(SelectError<StepError>),
-    /// A list is full.
-    Capacity {
-        /// Which.
-        pool: EmitPool,
-        /// How many it holds.
-        capacity: u32,
-    },
+    Select(SelectError<Infallible>),
     /// The operation has no place in the plan, or one that emission cannot follow.
     Unplanned(Op),
     /// An index that is neither a constant, an argument nor a loop counter.
@@ -76,7 +71,71 @@ pub enum EmitError {
     },
 }
 
+/// Why simplification of an index expression ended early.
+///
+/// ```
+/// use lanebook::emit::{EmitError, Unsimplified};
+///
+/// let early = EmitError::Simplify(Unsimplified::Work { capacity: 64 });
+/// assert!(early.to_string().contains("index simplification"));
+/// assert!(Unsimplified::Work { capacity: 64 }.to_string().contains("64"));
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unsimplified {
+    /// More changes than one kernel may have.
+    Fuel,
+    /// More parts wait to be looked at than there is room for.
+    Work {
+        /// How many there is room for.
+        capacity: u16,
+    },
+    /// A compiled rule is not well formed (tables from outside the build).
+    BadRule(RuleId),
+}
+
+// Nearly every function of emission returns one, and what fits a register costs neither memory nor
+// copies: a fifth of this crate's code was copies of twelve bytes.
+const _: () = assert!(core::mem::size_of::<Result<Reg, EmitError>>() <= 8);
+
+impl From<RunError<ExprError>> for EmitError {
+    #[inline(never)] // Rare, and met at several places.
+    fn from(e: RunError<ExprError>) -> Self {
+        match e {
+            RunError::Work { capacity } => Self::Simplify(Unsimplified::Work { capacity }),
+            RunError::BadRule { rule } => Self::Simplify(Unsimplified::BadRule(rule)),
+            RunError::Graph(e) => Self::Expr(e),
+            // Other reasons to stop are reasons of the rules' other languages.
+            _ => Self::Simplify(Unsimplified::Fuel),
+        }
+    }
+}
+
+impl From<SelectError<StepError>> for EmitError {
+    fn from(e: SelectError<StepError>) -> Self {
+        Self::Select(match e {
+            SelectError::Sink(step) => return Self::Step(step),
+            SelectError::UnknownArch(arch) => SelectError::UnknownArch(arch),
+            SelectError::NoRules { isa, phase } => SelectError::NoRules { isa, phase },
+            SelectError::TooManyRules { rules } => SelectError::TooManyRules { rules },
+            SelectError::Scratch { needed, lent } => SelectError::Scratch { needed, lent },
+            SelectError::NoInstruction { node, scalar } => {
+                SelectError::NoInstruction { node, scalar }
+            }
+            SelectError::BadRule(rule) => SelectError::BadRule(rule),
+        })
+    }
+}
+
 impl EmitError {
+    /// A list of `capacity` entries is full.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn full(pool: EmitPool, capacity: u32) -> Self {
+        Self::Step(StepError::Capacity { pool, capacity })
+    }
+
     /// The same about another operation: `to` says which one stands for each.
     #[must_use]
     #[doc(hidden)]
@@ -86,12 +145,7 @@ impl EmitError {
                 *op = to(*op);
             }
             Self::Element { op, .. } => *op = to(*op),
-            Self::Step(_)
-            | Self::Expr(_)
-            | Self::Simplify(_)
-            | Self::Select(_)
-            | Self::Capacity { .. }
-            | Self::Rules => {}
+            Self::Step(_) | Self::Expr(_) | Self::Simplify(_) | Self::Select(_) | Self::Rules => {}
         }
         self
     }
@@ -169,7 +223,7 @@ pub struct ComputedIndex {
 
 /// A list that is full.
 pub(crate) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
-    EmitError::Capacity { pool, capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
+    EmitError::full(pool, u32::try_from(list.capacity()).unwrap_or(u32::MAX))
 }
 
 /// What emission keeps lists of, in the caller's storage: in frames they would lie under everything
@@ -416,7 +470,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         let place = self
             .registers
             .get_mut(usize::from(number))
-            .ok_or(EmitError::Capacity { pool: EmitPool::Variables, capacity })?;
+            .ok_or(EmitError::full(EmitPool::Variables, capacity))?;
         *place = Some(reg);
         self.selector.remember(node, reg);
         Ok(node)
@@ -529,8 +583,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             &mut self.scratch,
             &mut self.fuel,
             |_, _| {},
-        )
-        .map_err(EmitError::Simplify)?;
+        )?;
         let [node] = roots;
         Ok(node)
     }
@@ -539,9 +592,13 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     #[inline(never)]
     fn selected(&mut self, node: ExprId, place: RegBank) -> Result<Reg, EmitError> {
         let mut out = [None];
-        self.selector
-            .select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps)
-            .map_err(EmitError::Select)?;
+        self.selector.select(
+            &self.arena,
+            self.registers,
+            &[Want { node, place }],
+            &mut out,
+            &mut self.steps,
+        )?;
         let [reg] = out;
         reg.ok_or(EmitError::Expr(ExprError::UnknownNode(node)))
     }

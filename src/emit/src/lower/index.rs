@@ -70,8 +70,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(node);
         }
         let mut waiting: heapless::Vec<Value, WAITING> = heapless::Vec::new();
-        let crowded =
-            EmitError::Capacity { pool: EmitPool::IndexOperations, capacity: WAITING as u32 };
+        let crowded = EmitError::full(EmitPool::IndexOperations, WAITING as u32);
         waiting.push(value).map_err(|_| crowded)?;
         while let Some(&top) = waiting.last() {
             let (def, word) = word_of(self.program, top).ok_or(EmitError::Index(op))?;

@@ -341,10 +341,10 @@ impl LowerContext<'_, '_, '_, '_> {
             };
             let from = self.tile_of(op, yielded)?;
             if !copies.add(argument, from) {
-                return Err(EmitError::Capacity {
-                    pool: EmitPool::Tiles,
-                    capacity: u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX),
-                });
+                return Err(EmitError::full(
+                    EmitPool::Tiles,
+                    u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX),
+                ));
             }
         }
         while let Some((to, from)) = copies.next() {

@@ -225,7 +225,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     crate::lower::context::Advance { owner, reg, by, bytes: 0, waits: false };
                 self.advances
                     .push(advance)
-                    .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
+                    .map_err(|_| EmitError::full(EmitPool::Advances, capacity))?;
             }
             at = at.saturating_add(1);
         }
@@ -319,7 +319,7 @@ impl LowerContext<'_, '_, '_, '_> {
         in_ring: bool,
     ) -> Result<heapless::Vec<(AccessId, AccessId), PAIRS>, EmitError> {
         let capacity = u32::try_from(PAIRS).unwrap_or(u32::MAX);
-        let full = EmitError::Capacity { pool: EmitPool::SyncKinds, capacity };
+        let full = EmitError::full(EmitPool::SyncKinds, capacity);
         let mut pairs: heapless::Vec<(AccessId, AccessId), PAIRS> = heapless::Vec::new();
         let mut add = |pair| {
             if pairs.contains(&pair) { Ok(()) } else { pairs.push(pair).map_err(|_| full) }

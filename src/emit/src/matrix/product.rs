@@ -295,9 +295,9 @@ impl LowerContext<'_, '_, '_, '_> {
         for (bit, &e) in (self.plan.wave..).zip(fragment.warp.as_slice()) {
             let column = map.at(stored(fragment, given, &alloc.shape, e)).bytes;
             if column != 0 {
-                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| {
-                    EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 }
-                })?;
+                columns
+                    .push(BitColumn { value: self.thread, bit, column })
+                    .map_err(|_| EmitError::full(EmitPool::AddressBits, 8))?;
             }
         }
         if columns.is_empty() {

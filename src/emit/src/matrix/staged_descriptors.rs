@@ -111,7 +111,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
             self.advances
                 .push(Advance { owner, reg, by: Some(by), bytes: 0, waits: false })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
+                .map_err(|_| EmitError::full(EmitPool::Advances, capacity))?;
         }
         Ok(())
     }

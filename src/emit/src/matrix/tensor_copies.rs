@@ -185,7 +185,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for (bit, &e) in (self.plan.wave..).zip(part.fragment.warp.as_slice()) {
             let column = cell(e).ok_or(unplanned)?;
             bits.push(BitColumn { value: self.thread, bit, column })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
+                .map_err(|_| EmitError::full(EmitPool::AddressBits, 8))?;
         }
         let base = self.tensor.and_then(|frame| frame.base()).ok_or(unplanned)?;
         let warps = from_bits(&mut self.arena, &bits, Combine::Add, 0)?;

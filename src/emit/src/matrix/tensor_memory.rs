@@ -211,7 +211,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses
             .push(Address { op, side, key: Some((key, 0, 0)), reg })
-            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+            .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
     }
 
     /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`)

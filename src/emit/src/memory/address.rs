@@ -182,9 +182,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     pub(crate) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses
-            .push(address)
-            .map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
+        self.addresses.push(address).map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
     }
 
     /// Address register of an instance; without one, the wave-uniform base.
@@ -261,9 +259,9 @@ impl LowerContext<'_, '_, '_, '_> {
             let column = map.at(e);
             let column = if lead { column.lead } else { column.bytes };
             if column != 0 {
-                columns.push(BitColumn { value, bit, column }).map_err(|_| {
-                    EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 }
-                })?;
+                columns
+                    .push(BitColumn { value, bit, column })
+                    .map_err(|_| EmitError::full(EmitPool::AddressBits, 16))?;
             }
         }
         if columns.is_empty() {
@@ -330,10 +328,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             f(self, d, &seen)?;
-            seen.push(key).map_err(|_| EmitError::Capacity {
-                pool: EmitPool::MovementAddresses,
-                capacity: 64,
-            })?;
+            seen.push(key).map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
         }
         Ok(())
     }
@@ -479,10 +474,9 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
-                known.push(Some(node)).map_err(|_| EmitError::Capacity {
-                    pool: EmitPool::MovementAddresses,
-                    capacity: 64,
-                })?;
+                known
+                    .push(Some(node))
+                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
                 this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
             });
         }
@@ -541,10 +535,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push(Some(node)).map_err(|_| EmitError::Capacity {
-                pool: EmitPool::MovementAddresses,
-                capacity: 64,
-            })?;
+            known.push(Some(node)).map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
             let reg = this.compute(node, bank)?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;
@@ -706,7 +697,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
             this.advances
                 .push(Advance { owner, reg, by, bytes, waits })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
+                .map_err(|_| EmitError::full(EmitPool::Advances, capacity))
         };
         let bits = u32::from(global.map.shape.bits / 8);
         let kind = self.machine.kind(reg.class);

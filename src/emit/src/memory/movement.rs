@@ -347,10 +347,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 (plan.tiling.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
             for k in 0..batch {
                 let reg = self.steps.tuple(class, count)?;
-                stage.push(reg).map_err(|_| EmitError::Capacity {
-                    pool: EmitPool::CopyRegisters,
-                    capacity: 64,
-                })?;
+                stage.push(reg).map_err(|_| EmitError::full(EmitPool::CopyRegisters, 64))?;
                 self.instance(plan, load, first, at(done.saturating_add(k)), Some(slot(reg)))?;
             }
             for (k, reg) in (0u32..).zip(&stage) {

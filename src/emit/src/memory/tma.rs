@@ -127,7 +127,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     };
                     self.advances
                         .push(Advance { owner, reg, by, bytes, waits })
-                        .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
+                        .map_err(|_| EmitError::full(EmitPool::Advances, capacity))?;
                 }
                 self.keep(Address { op: number, side, key: Some((more, 0, 0)), reg })?;
             }
@@ -216,10 +216,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 push(tables, step, &mut self.steps)?;
             }
             for step in form.last {
-                done.push(*step).map_err(|_| EmitError::Capacity {
-                    pool: EmitPool::LastSteps,
-                    capacity: LAST as u32,
-                })?;
+                done.push(*step).map_err(|_| EmitError::full(EmitPool::LastSteps, LAST as u32))?;
             }
         }
         Ok(())

@@ -136,10 +136,9 @@ impl LowerContext<'_, '_, '_, '_> {
             tuples.clear();
             for k in 0..batch.saturating_mul(rows) {
                 let reg = self.steps.tuple(class, loaded)?;
-                tuples.push(reg).map_err(|_| EmitError::Capacity {
-                    pool: EmitPool::TransposeRegisters,
-                    capacity: TUPLES as u32,
-                })?;
+                tuples
+                    .push(reg)
+                    .map_err(|_| EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32))?;
                 self.instance(
                     plan,
                     plan.atom,
@@ -154,10 +153,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 out.clear();
                 for _ in 0..columns {
                     out.push(self.steps.tuple(class, stored)?).map_err(|_| {
-                        EmitError::Capacity {
-                            pool: EmitPool::TransposeRegisters,
-                            capacity: TUPLES as u32,
-                        }
+                        EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32)
                     })?;
                 }
                 self.steps.purpose = Purpose::Arithmetic;
@@ -192,8 +188,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let stored = data_operand(second_atom).ok_or(refuse)?.registers;
         let rows = 1u32.checked_shl(u32::from(transpose.across)).ok_or(refuse)?;
         let columns = 1u32.checked_shl(u32::from(transpose.along)).ok_or(refuse)?;
-        let full =
-            EmitError::Capacity { pool: EmitPool::TransposeRegisters, capacity: TUPLES as u32 };
+        let full = EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32);
         let mut next = first;
         for block in 0..plan.tiling.count().checked_div(rows).ok_or(refuse)? {
             let mut tuples: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();

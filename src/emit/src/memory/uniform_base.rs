@@ -51,7 +51,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for (bit, &e) in (self.plan.wave..).zip(plan.tiling.warps.as_slice()) {
             columns
                 .push(BitColumn { value, bit, column: map.at(e).bytes })
-                .map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
+                .map_err(|_| EmitError::full(EmitPool::AddressBits, 8))?;
         }
         let node = from_bits(&mut self.arena, &columns, Combine::Add, offset)?;
         let node = self.simplified(node)?;

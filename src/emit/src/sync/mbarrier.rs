@@ -94,7 +94,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.completions
             .get(usize::from(number))
             .copied()
-            .ok_or(EmitError::Capacity { pool: EmitPool::Completions, capacity })
+            .ok_or(EmitError::full(EmitPool::Completions, capacity))
     }
 
     /// Announces so many bytes to an object, and arrives there.

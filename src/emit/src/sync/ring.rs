@@ -37,7 +37,7 @@ impl LowerContext<'_, '_, '_, '_> {
             None => MbarrierRegs { address, parity: parity(self)? },
         };
         let capacity = MAX_COMPLETIONS as u32;
-        let full = EmitError::Capacity { pool: EmitPool::Completions, capacity };
+        let full = EmitError::full(EmitPool::Completions, capacity);
         self.completions.push(kept).map_err(|_| full)
     }
 
