@@ -29,7 +29,7 @@ use lanebook_emit::{
     Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
 use lanebook_plan::select::{
-    Copies, CopyOp, MAX_PRODUCTS, Replaced, SharedTile, Staged, Workspace,
+    Copies, CopyOp, MAX_PRODUCTS, PricedTile, Replaced, SharedTile, Staged, Workspace,
 };
 use lanebook_plan::{
     AllocPlan, FragmentPlan, GlobalPlan, MapPlan, PlanPool, ProductPlan, RejectedCandidate,
@@ -237,6 +237,8 @@ storage! {
         candidates CANDIDATES = MAX_PRODUCTS,
         /// Copies whose costs are remembered, under the layouts that were looked at.
         copies COPIES = 1024,
+        /// Costs of tiles in shared memory that are remembered, with distributions in registers.
+        priced PRICED = 24,
         /// Tiles in shared memory.
         allocs ALLOCS = 16,
         /// Tiles in registers.
@@ -284,6 +286,7 @@ storage! {
         order: [(u32, u16); CANDIDATES], plan Candidates;
         copies: [Copies; COPIES];
         tiles: [SharedTile; ALLOCS];
+        priced: [PricedTile; PRICED];
     }
 
     /// What a plan is kept in.

@@ -39,5 +39,5 @@ pub use crate::select::fragments::insert_conversions::InsertedConversions;
 pub(crate) use crate::select::loops::place_loops;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
-pub use crate::select::memory::shared_layouts::{Copies, SharedTile};
+pub use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};
 pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, Staged, Workspace, choose};

@@ -9,7 +9,7 @@ use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
 use crate::select::loops::collect_loops;
 use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
-use crate::select::memory::shared_layouts::{Copies, SharedTile};
+use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
@@ -55,6 +55,8 @@ pub struct Workspace<'s> {
     pub copies: &'s mut VecView<Copies>,
     /// What is known of shared tiles, as far as there is room.
     pub tiles: &'s mut VecView<SharedTile>,
+    /// What shared tiles cost with the distributions that were asked for, as far as there is room.
+    pub priced: &'s mut VecView<PricedTile>,
 }
 
 /// The cheapest global half, of one width, of a copy that goes through registers: its load from
@@ -202,6 +204,7 @@ pub fn choose(
     workspace.staged.clear();
     workspace.copies.clear();
     workspace.tiles.clear();
+    workspace.priced.clear();
     let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
     list_copy_atoms(&target, program, function, workspace)?;
     let mut planner = Planner {
@@ -223,6 +226,7 @@ pub fn choose(
         settled: (0, 0),
         free_from: usize::MAX,
         tiles: workspace.tiles,
+        priced: workspace.priced,
         limits,
         unread: Unread::of(program, function),
     };
@@ -270,6 +274,7 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     pub(crate) free_from: usize,
     /// Shared tiles, as far as there is room.
     pub(crate) tiles: &'a mut VecView<SharedTile>,
+    pub(crate) priced: &'a mut VecView<PricedTile>,
     /// What shared tiles may take.
     pub(crate) limits: &'a Limits,
     /// Tiles that nothing reads.

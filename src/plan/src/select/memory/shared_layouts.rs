@@ -11,10 +11,11 @@ use crate::select::memory::copy_bound::{CopyBound, CopyBounds, copies_memory};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::{power, touches_shared};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
+use heapless::VecView;
 use lanebook_ir::Op;
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::copy_atom::ViableAtoms;
-use lanebook_tile::map::{SharedLayout, TileShape};
+use lanebook_tile::map::{Fragment, SharedLayout, TileShape};
 use lanebook_tile::tiling::Reject;
 
 /// A layout's number where there is none.
@@ -37,6 +38,22 @@ pub struct SharedTile {
     decided: Option<((u64, u16), u16)>,
 }
 
+/// What the cheapest layout of a shared tile costs with one distribution in registers on its other
+/// side: products of many kinds have the same one.
+#[derive(Copy, Clone, Debug)]
+pub struct PricedTile {
+    /// The tile.
+    tile: u16,
+    /// Its known movements, as bits: one of them has an end in registers.
+    moves: u64,
+    /// The distribution there.
+    fragment: Fragment,
+    /// The cheapest layout's number; without, none costs less than the cost below.
+    number: Option<u16>,
+    /// What it costs.
+    cost: u32,
+}
+
 /// What all copies of a shared tile cost under one layout: nothing else that is decided changes it.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Copies(u32);
@@ -54,6 +71,19 @@ impl Copies {
     /// And no more.
     fn is_exact(self) -> bool {
         self.0 & 1 == 1
+    }
+}
+
+impl PricedTile {
+    fn is_of(&self, other: &Self) -> bool {
+        (self.tile, self.moves) == (other.tile, other.moves) && self.fragment == other.fragment
+    }
+}
+
+/// Keeps what the copies of a shared tile cost under a layout, where there is room for it.
+fn keep(known: &mut VecView<Copies>, place: Option<usize>, cost: Copies) {
+    if let Some(known) = place.and_then(|place| known.get_mut(place)) {
+        *known = cost;
     }
 }
 
@@ -143,11 +173,79 @@ impl Planner<'_, '_, '_, '_> {
         if let Some(tile) = self.tiles.get(index).filter(|tile| key.is_some() && tile.key == key) {
             return Ok(Some(tile.cost).filter(|cost| *cost < limit || limit == u32::MAX));
         }
+        if let Some(known) = self.known_price(index, limit) {
+            return Ok(known);
+        }
         let found = self.best_layout(index, None, limit)?;
         if let (Some(_), Some((_, cost)), Some(tile)) = (key, found, self.tiles.get_mut(index)) {
             (tile.key, tile.cost) = (key, cost);
         }
-        Ok(found.map(|(_, cost)| cost))
+        let cost = found.map(|(_, cost)| cost);
+        self.keep_price(index, cost, limit);
+        Ok(cost)
+    }
+
+    /// What [`Self::tile_cost`] answers, as far as what is kept says it.
+    #[inline(never)] // Its distributions leave the stack before layouts are priced.
+    fn known_price(&mut self, index: usize, limit: u32) -> Option<Option<u32>> {
+        let asked = self.priced_as(index)?;
+        let known = self.priced.iter().find(|price| price.is_of(&asked))?;
+        let (number, cost, moves) = (known.number, known.cost, known.moves);
+        let Some(number) = number else { return (limit <= cost).then_some(None) };
+        if cost >= limit && limit < u32::MAX {
+            return Some(None);
+        }
+        if let Some(tile) = self.tiles.get_mut(index) {
+            (tile.warm, tile.asked) = (number, Some(((moves, 0), number)));
+        }
+        Some(Some(cost))
+    }
+
+    /// Keeps what was worked out: the cost, or that it is `limit` at the least.
+    #[inline(never)] // Beside the search, not below it.
+    fn keep_price(&mut self, index: usize, cost: Option<u32>, limit: u32) {
+        let Some(asked) = self.priced_as(index) else { return };
+        let warm = self.tiles.get(index).map(|tile| tile.warm);
+        let number = warm.filter(|number| cost.is_some() && *number != NO_LAYOUT);
+        if number.is_some() != cost.is_some() {
+            return;
+        }
+        let price = PricedTile { number, cost: cost.unwrap_or(limit), ..asked };
+        match self.priced.iter_mut().find(|known| known.is_of(&price)) {
+            Some(known) => *known = price,
+            // Where there is no room it is worked out again.
+            None => drop(self.priced.push(price)),
+        }
+    }
+
+    /// Under what the cost of a shared tile is kept, if nothing else decides it: no unit reads the
+    /// tile, its layout is free, it has one distribution in registers, and no copy runs ahead.
+    fn priced_as(&self, index: usize) -> Option<PricedTile> {
+        let alloc =
+            self.plan.allocs.get(index).filter(|alloc| !alloc.fixed && alloc.stages <= 1)?;
+        let _ = alloc;
+        let (moves, _) =
+            self.key(index, (usize::MAX, usize::MAX)).filter(|(_, units)| *units == 0)?;
+        let mut ends = self
+            .movements
+            .iter()
+            .filter(|m| touches_shared(m) == Some(index) && self.is_known(m))
+            .flat_map(|m| [m.from, m.to])
+            .filter_map(|end| match end {
+                CopyEnd::Registers(v) => self.plan.fragment_of(v),
+                _ => None,
+            });
+        let (_, &fragment) = ends.next()?;
+        if ends.next().is_some() {
+            return None;
+        }
+        Some(PricedTile {
+            tile: u16::try_from(index).ok()?,
+            moves,
+            fragment,
+            number: None,
+            cost: 0,
+        })
     }
 
     /// The known movements of a shared tile and the units that read it, as bits, if all that they
@@ -452,7 +550,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         let map = layout.map(shape).ok_or(PlanError::Stale)?;
         let pieces = if number.is_some() { pieces(layout) } else { ViableAtoms::ALL };
-        let mut copied = if copies.is_exact() { copies.least() } else { 0 };
+        let (mut copied, mut done) = (if copies.is_exact() { copies.least() } else { 0 }, 0usize);
         cost = cost.saturating_add(copied);
         // Reads first: they are what most layouts fail by.
         for reads in [true, false] {
@@ -481,29 +579,50 @@ impl Planner<'_, '_, '_, '_> {
                     copy_atoms: b.of(&b.viable, layout),
                     ..pieces
                 });
-                let best = match self.best_copy_atom(k, movement, shared, cap, viable, None) {
-                    // The reason may be one that was passed over.
-                    Err(PlanError::NoMover { .. }) if wants_reason => {
-                        self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
-                    }
-                    found => found?,
+                // What was dropped once for its cost is asked for again: it is then worked out to its
+                // end, once for all. Which ways copies may go that run ahead depends on the limit.
+                let again =
+                    is_copy && copies.least() > 0 && cap < u32::MAX && !self.runs_ahead(movement);
+                let whole = match again {
+                    true => self
+                        .best_copy_atom(k, movement, shared, u32::MAX, viable, None)
+                        .unwrap_or(None),
+                    false => None,
+                };
+                let best = match whole {
+                    Some(best) => Some(best),
+                    None => match self.best_copy_atom(k, movement, shared, cap, viable, None) {
+                        // The reason may be one that was passed over.
+                        Err(PlanError::NoMover { .. }) if wants_reason => {
+                            self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
+                        }
+                        found => found?,
+                    },
                 };
                 let Some(best) = best else {
-                    if let Some(known) =
-                        place.and_then(|place| self.copies.get_mut(place)).filter(|_| is_copy)
-                    {
-                        *known = Copies::new(known.least().max(copied.saturating_add(left)), false);
+                    if is_copy {
+                        let least = copies.least().max(copied.saturating_add(left));
+                        keep(self.copies, place, Copies::new(least, false));
                     }
                     return Ok(None);
                 };
                 let more = self.weigh(movement, best.found.figures.cost);
                 cost = cost.saturating_add(more);
                 copied = copied.saturating_add(if is_copy { more } else { 0 });
+                done = done.saturating_add(usize::from(is_copy));
+                if again && done == self.copies_of(index) {
+                    keep(self.copies, place, Copies::new(copied, true));
+                }
             }
         }
-        if let Some(known) = place.and_then(|place| self.copies.get_mut(place)) {
-            *known = Copies::new(copied, true);
-        }
+        keep(self.copies, place, Copies::new(copied, true));
         Ok(Some(cost).filter(|cost| *cost < limit || limit == u32::MAX))
+    }
+
+    /// How many copies a shared tile has between it and another memory.
+    fn copies_of(&self, index: usize) -> usize {
+        let is_copy =
+            |m: &&CopyOp| touches_shared(m) == Some(index) && self.is_known(m) && copies_memory(m);
+        self.movements.iter().filter(is_copy).count()
     }
 }
