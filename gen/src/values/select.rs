@@ -133,6 +133,15 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         },
         anchors: t::Anchors::EMPTY,
         contract: crate::rules::contract::lean(&tables.contract),
+        // An operation that instructions do needs no other operations in its place.
+        sequences: list(tables.sequences.iter().copied().filter(|one| {
+            let Some((least, most)) = tables.op(one.op).map(|op| op.operands) else { return true };
+            let (word, arity) = (t::OpWord::Op(one.op), usize::from(least));
+            let does = |arch: &&t::Arch<'_>| {
+                least == most && tables.is_done(arch, word, arity, (one.from, one.to))
+            };
+            !archs.iter().all(does)
+        })),
         // Of those alone that have names.
         atom_names: perfect(&movers).leak(),
         ..chosen

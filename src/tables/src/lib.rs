@@ -312,6 +312,8 @@ pub use rule::{
     Weights, Word,
 };
 #[doc(hidden)]
+#[doc(hidden)]
+pub use sequence::shares;
 pub use sequence::{Sequence, SequenceOperand, SequenceStep, StepElements};
 #[doc(hidden)]
 pub use template::{Pieces, Template};
@@ -444,6 +446,7 @@ impl<'a> Tables<'a> {
     }
     /// The first element type of a kind and of so many bits.
     #[must_use]
+    #[inline(never)] // Called from many places: once in the image.
     pub fn dtype_of(&self, kind: DtypeKind, bits: u16) -> Option<DtypeId> {
         let found =
             self.dtypes.iter().position(|dtype| dtype.kind == kind && dtype.bits == bits)?;
@@ -476,6 +479,7 @@ impl<'a> Tables<'a> {
     }
     /// The first declared operation of a role.
     #[must_use]
+    #[inline(never)] // Called from many places: once in the image.
     pub fn op_of_role(&self, role: OpRole) -> Option<OpId> {
         let found = self.ops.iter().position(|decl| decl.role == role)?;
         u16::try_from(found).ok().map(OpId)

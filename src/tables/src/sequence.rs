@@ -1,7 +1,7 @@
 //! Elementwise operations that are several others, declared in `rules/sequences.ron`: what
 //! `compile` writes in the place of one that no instruction does.
 
-use crate::{DtypeId, List, OpId, Tables};
+use crate::{Arch, Capability, DtypeId, List, OpId, OpWord, Tables};
 
 /// An elementwise operation as others.
 #[derive(Copy, Clone, Debug)]
@@ -80,4 +80,32 @@ impl<'a> Tables<'a> {
     pub fn sequence(&self, op: OpId, from: DtypeId, to: DtypeId) -> Option<&'a Sequence<'a>> {
         self.sequences.iter().find(|one| (one.op, one.from, one.to) == (op, from, to))
     }
+    /// Whether instructions of an architecture do an operation on elements: one for each share of
+    /// an operand register, which may leave the packing of its results to another.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_done(
+        &self,
+        arch: &Arch<'_>,
+        op: OpWord,
+        arity: usize,
+        (from, to): (DtypeId, DtypeId),
+    ) -> bool {
+        let bits = |id| self.dtype(id).map_or(0, |d| d.held);
+        let has = |part| {
+            let arity = u8::try_from(arity).ok().filter(|arity| *arity > 0)?;
+            let wanted = Capability::Elementwise { word: op, arity, from, to, part };
+            self.atom(*arch.dispatch(wanted).first()?)?.does
+        };
+        (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())
+    }
+}
+
+/// Registers of elements of `to` bits that the elements of one register of elements of `from` bits
+/// fill.
+#[doc(hidden)]
+#[must_use]
+pub fn shares(from: u16, to: u16) -> u8 {
+    let wide = |bits: u16| bits.clamp(1, 32);
+    wide(to).checked_div(wide(from)).and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
 }

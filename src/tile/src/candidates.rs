@@ -69,6 +69,7 @@ fn swizzles(
 }
 
 /// Padding after each row, or after each wave-uniform run where that is longer.
+#[inline(never)] // Called from many places: once in the image.
 fn paddings(
     shape: TileShape,
     family: FamilyFigures,

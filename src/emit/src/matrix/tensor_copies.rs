@@ -55,6 +55,7 @@ impl TensorMemoryTile<'_> {
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
+    #[inline(never)] // Called from many places: once in the image.
     fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
         Some(TensorMemoryTile {
             key: SUMS,

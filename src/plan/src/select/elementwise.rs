@@ -2,9 +2,9 @@
 //! and when it is emitted.
 
 use crate::data::ShufflePlan;
-use lanebook_tables::{
-    Arch, Atom, AtomId, Capability, Does, Dtype, DtypeId, LaneXor, OpWord, Tables,
-};
+#[doc(hidden)]
+pub use lanebook_tables::shares;
+use lanebook_tables::{Arch, Atom, AtomId, Capability, Does, DtypeId, LaneXor, OpWord, Tables};
 
 /// The atom that does an operation of `arity` operands of one element type, and how many operand
 /// registers make a result register: the one that takes the most at once. Where an operand register
@@ -101,15 +101,5 @@ pub(crate) fn is_done(
     from: DtypeId,
     to: DtypeId,
 ) -> bool {
-    let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.held);
-    let has = |part| select_elementwise(tables, arch, op, arity, (from, to), part);
-    (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())
-}
-
-/// Registers of elements of `to` bits that the elements of one register of elements of `from` bits
-/// fill.
-#[doc(hidden)]
-pub fn shares(from: u16, to: u16) -> u8 {
-    let wide = |bits: u16| bits.clamp(1, 32);
-    wide(to).checked_div(wide(from)).and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
+    tables.is_done(arch, op, arity, (from, to))
 }
