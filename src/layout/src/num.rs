@@ -364,7 +364,6 @@ impl Int {
     }
 
     /// `num / den` times `syms`, for `den` other than 0.
-    #[inline(never)] // Called from many places: once in the image.
     fn reduced(num: i128, den: i128, syms: Syms) -> Result<Self> {
         let (mut a, mut b) = (num.unsigned_abs(), den.unsigned_abs());
         while let Some(r) = a.checked_rem(b) {

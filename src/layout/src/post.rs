@@ -57,7 +57,6 @@ pub struct Swizzle {
 
 impl Swizzle {
     /// A swizzle whose fields do not overlap: `|s| >= b` and `m + b + |s| <= 63`.
-    #[inline(never)] // Called from many places: once in the image.
     pub const fn new(b: u8, m: u8, s: i8, unit: Unit) -> Result<Self> {
         let sw = Self { b, m, s, unit };
         match sw.check() {

@@ -583,21 +583,17 @@ impl Planner<'_, '_, '_, '_> {
                 // end, once for all. Which ways copies may go that run ahead depends on the limit.
                 let again =
                     is_copy && copies.least() > 0 && cap < u32::MAX && !self.runs_ahead(movement);
-                let whole = match again {
-                    true => self
-                        .best_copy_atom(k, movement, shared, u32::MAX, viable, None)
-                        .unwrap_or(None),
-                    false => None,
-                };
-                let best = match whole {
-                    Some(best) => Some(best),
-                    None => match self.best_copy_atom(k, movement, shared, cap, viable, None) {
-                        // The reason may be one that was passed over.
-                        Err(PlanError::NoMover { .. }) if wants_reason => {
-                            self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
-                        }
-                        found => found?,
-                    },
+                let ask = if again { u32::MAX } else { cap };
+                let mut found = self.best_copy_atom(k, movement, shared, ask, viable, None);
+                if again && !matches!(found, Ok(Some(_))) {
+                    found = self.best_copy_atom(k, movement, shared, cap, viable, None);
+                }
+                let best = match found {
+                    // The reason may be one that was passed over.
+                    Err(PlanError::NoMover { .. }) if wants_reason => {
+                        self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
+                    }
+                    found => found?,
                 };
                 let Some(best) = best else {
                     if is_copy {
