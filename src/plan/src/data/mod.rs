@@ -757,7 +757,6 @@ impl Plan<'_> {
     }
 
     /// Keeps a rejected candidate's reason; counts it when there is no room.
-    #[inline(never)] // Called from many places: once in the image.
     pub fn lose(&mut self, candidate: RejectedCandidate) {
         if self.rejected.push(candidate).is_err() {
             self.rejected_dropped = self.rejected_dropped.saturating_add(1);

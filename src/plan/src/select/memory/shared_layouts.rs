@@ -530,20 +530,9 @@ impl Planner<'_, '_, '_, '_> {
             self.tiles.get(index).map(|tile| tile.copies).filter(|first| *first != NO_LAYOUT);
         let place = number.and_then(|number| usize::from(first?).checked_add(number));
         let copies = place.and_then(|place| self.copies.get(place)).copied().unwrap_or_default();
-        if limit < u32::MAX {
-            let element = u32::from(shape.bits / 8);
-            let each = |b: &CopyBound| self.least(layout, b, element).saturating_mul(b.weight);
-            let sum = |copies: bool| {
-                bounds
-                    .iter()
-                    .filter(|b| b.copies == copies)
-                    .fold(0u32, |sum, b| sum.saturating_add(each(b)))
-            };
-            let copied =
-                if copies.is_exact() { copies.least() } else { copies.least().max(sum(true)) };
-            if cost.saturating_add(copied).saturating_add(sum(false)) >= limit {
-                return Ok(None);
-            }
+        let left = limit.saturating_sub(cost);
+        if limit < u32::MAX && self.is_dear(layout, shape, bounds, copies, left) {
+            return Ok(None);
         }
         if !wants_reason && let Some(op) = self.refused(layout, bounds) {
             return Err(PlanError::NoMover { op, why: Reject::Form });
@@ -615,7 +604,30 @@ impl Planner<'_, '_, '_, '_> {
         Ok(Some(cost).filter(|cost| *cost < limit || limit == u32::MAX))
     }
 
+    /// Whether movements cost `left` or more under a layout, however wide their accesses are.
+    #[inline(never)] // Beside the search for their instructions, not below it.
+    fn is_dear(
+        &self,
+        layout: &SharedLayout,
+        shape: TileShape,
+        bounds: &CopyBounds,
+        copies: Copies,
+        left: u32,
+    ) -> bool {
+        let element = u32::from(shape.bits / 8);
+        let each = |b: &CopyBound| self.least(layout, b, element).saturating_mul(b.weight);
+        let sum = |copies: bool| {
+            bounds
+                .iter()
+                .filter(|b| b.copies == copies)
+                .fold(0u32, |sum, b| sum.saturating_add(each(b)))
+        };
+        let copied = if copies.is_exact() { copies.least() } else { copies.least().max(sum(true)) };
+        copied.saturating_add(sum(false)) >= left
+    }
+
     /// How many copies a shared tile has between it and another memory.
+    #[inline(never)] // Rare, beside the pricing of copies.
     fn copies_of(&self, index: usize) -> usize {
         let is_copy =
             |m: &&CopyOp| touches_shared(m) == Some(index) && self.is_known(m) && copies_memory(m);
