@@ -29,7 +29,6 @@ struct Large([u64; WORDS]);
 
 impl Large {
     /// `number * 10^tens`.
-    #[inline(never)] // Called from many places: once in the image.
     fn new(number: u64, tens: u16) -> Self {
         let mut out = Self([0; WORDS]);
         if let Some(low) = out.0.first_mut() {

@@ -450,7 +450,6 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// The operation that a block belongs to; `None` for the root.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn owner_of(&self, block: Block) -> Option<Op> {
         self.region_data(self.block_data(block)?.region?)?.owner
     }
@@ -476,7 +475,6 @@ impl<'s, 't> Program<'s, 't> {
     pub fn following(&self, op: Op, within: Option<Op>) -> Option<Op> {
         self.first_inside(op).or_else(|| self.past(op, within))
     }
-    #[inline(never)] // Called from many places: once in the image.
     fn first_inside(&self, op: Op) -> Option<Op> {
         self.first_in_regions(self.op_data(op)?.first_region)
     }

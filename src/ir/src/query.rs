@@ -51,7 +51,6 @@ impl<'t> Program<'_, 't> {
     /// free name that says it (`%c64`). A tile of one number keeps it through conversions,
     /// transpositions, repetitions and reductions.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn constant(&self, value: Value) -> Option<Literal> {
         self.constant_sum(value).map(|(literal, _)| literal)
     }
@@ -367,7 +366,6 @@ impl<'t> Program<'_, 't> {
     /// Over how many buffers a loop's copies run ahead: one less than that in turns. 1 where it does
     /// not say so.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn stages(&self, op: Op) -> u8 {
         let stages = self.int_attr(op, attr_names::STAGES);
         stages.and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)

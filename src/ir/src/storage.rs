@@ -446,7 +446,6 @@ impl Pools<'_> {
     }
 
     /// Whether `count` more records fit.
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn room<T: Cell>(&self, count: usize) -> Result<(), ErrorKind> {
         let cells = T::cells(self);
         let limit = cells.capacity().min(MAX_HANDLES);

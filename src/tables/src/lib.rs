@@ -446,7 +446,6 @@ impl<'a> Tables<'a> {
     }
     /// The first element type of a kind and of so many bits.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn dtype_of(&self, kind: DtypeKind, bits: u16) -> Option<DtypeId> {
         let found =
             self.dtypes.iter().position(|dtype| dtype.kind == kind && dtype.bits == bits)?;
@@ -479,7 +478,6 @@ impl<'a> Tables<'a> {
     }
     /// The first declared operation of a role.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn op_of_role(&self, role: OpRole) -> Option<OpId> {
         let found = self.ops.iter().position(|decl| decl.role == role)?;
         u16::try_from(found).ok().map(OpId)

@@ -69,7 +69,6 @@ fn swizzles(
 }
 
 /// Padding after each row, or after each wave-uniform run where that is longer.
-#[inline(never)] // Called from many places: once in the image.
 fn paddings(
     shape: TileShape,
     family: FamilyFigures,

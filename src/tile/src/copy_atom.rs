@@ -114,7 +114,6 @@ impl<'a> CopyAtoms<'a> {
 
     /// Those between two spaces, the first choice first.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn between(&self, from: Space, to: Space) -> &'a [CopyAtom] {
         let (first, end) = self.places.get(number(from, to)).copied().unwrap_or_default();
         self.all.get(usize::from(first)..usize::from(end)).unwrap_or(&[])

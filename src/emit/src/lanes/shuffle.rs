@@ -59,7 +59,6 @@ fn are_whole(gather: &Gather<'_>, count: u32) -> bool {
     (0..count).all(|word| gather.whole(word).is_some())
 }
 
-#[inline(never)] // Called from many places: once in the image.
 fn one(reg: Reg, word: u32) -> Option<Reg> {
     let k = u16::try_from(word).ok().filter(|k| *k < u16::from(reg.count))?;
     Some(Reg { class: reg.class, first: reg.first.checked_add(k)?, count: 1 })
@@ -506,7 +505,6 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     }
 
     /// So many new registers.
-    #[inline(never)] // Called from many places: once in the image.
     fn words(&mut self, op: Op, class: ClassId, count: u32) -> Result<Reg, EmitError> {
         let count = u8::try_from(count).map_err(|_| EmitError::Unplanned(op))?;
         Ok(self.steps.tuple(class, count)?)

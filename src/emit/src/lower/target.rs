@@ -19,7 +19,6 @@ pub struct TargetQueries<'t> {
 
 impl<'t> TargetQueries<'t> {
     /// The architecture's atoms that can do something, the first choice first.
-    #[inline(never)] // Called from many places: once in the image.
     fn able(&self, wanted: Capability) -> impl Iterator<Item = (AtomId, &'t Atom<'t>)> {
         let tables = self.tables;
         self.arch.dispatch(wanted).iter().filter_map(move |id| Some((*id, tables.atom(*id)?)))

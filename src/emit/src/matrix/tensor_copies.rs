@@ -55,7 +55,6 @@ impl TensorMemoryTile<'_> {
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
-    #[inline(never)] // Called from many places: once in the image.
     fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
         Some(TensorMemoryTile {
             key: SUMS,

@@ -64,7 +64,6 @@ pub(crate) const ACCUMULATOR: u8 = 2;
 pub(crate) const INSTRUCTION: u8 = 3;
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
         tensor::memory(self.machine.tables, self.machine.arch).map_err(|_| EmitError::Unplanned(op))
     }
@@ -202,7 +201,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn prepared(
         &mut self,
         op: u16,

@@ -180,7 +180,6 @@ impl LowerContext<'_, '_, '_, '_> {
         }
     }
 
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses.push(address).map_err(|_| EmitError::full(EmitPool::Addresses, capacity))

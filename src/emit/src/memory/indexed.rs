@@ -35,7 +35,6 @@ impl IndexedPlace {
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The tile of global memory of a movement, where indices say where its elements lie.
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn indexed_tile(&self, plan: &TransferPlan) -> Option<&GlobalPlan> {
         [plan.from, plan.to].into_iter().find_map(|end| match end {
             End::Global(k) => {

@@ -632,7 +632,6 @@ pub(crate) fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables
     atom.operands.get(usize::from(side.operand))
 }
 
-#[inline(never)] // Called from many places: once in the image.
 pub(crate) fn register_class(atom: Option<&Atom<'_>>) -> Option<ClassId> {
     data_operand(atom?).map(|o| o.class)
 }

@@ -29,7 +29,6 @@ pub const MAX_COMPLETIONS: usize = lanebook_plan::shared_alloc::MAX_COMPLETIONS 
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The architecture's completion objects.
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn completion_object(&self) -> Result<&'t CompletionObject<'t>, EmitError> {
         let arch = self.machine.arch;
         let found = self.machine.tables.units.completions.iter().find(|c| has(arch, c.feature));

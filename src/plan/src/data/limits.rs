@@ -50,7 +50,6 @@ impl Limits {
     }
 
     /// Takes over what another list says.
-    #[inline(never)] // Called from many places: once in the image.
     pub fn copy_from(&mut self, other: &Self) {
         self.columns = other.columns;
         self.list.clear();

@@ -151,7 +151,6 @@ impl GlobalPlan {
 
     /// Dimensions of the memref.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn rank(&self) -> usize {
         self.starts().count()
     }
@@ -353,7 +352,6 @@ impl SharedExchange {
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn moves(&self) -> [TransferPlan; 2] {
         let (registers, shared) = (End::Registers(u16::MAX), End::Shared(self.alloc));
         let half = |h: &HalfPlan, from, to| TransferPlan {
@@ -580,7 +578,6 @@ impl Plan<'_> {
 
     /// The fragment of a register value.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn fragment_of(&self, value: Value) -> Option<(u16, &Fragment)> {
         let index = self.fragments.iter().position(|f| f.value == value)?;
         Some((u16::try_from(index).ok()?, &self.fragments.get(index)?.fragment))
@@ -588,7 +585,6 @@ impl Plan<'_> {
 
     /// The allocation of a memory value.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn alloc_of(&self, value: Value) -> Option<(u16, &AllocPlan)> {
         let index = self.allocs.iter().position(|a| a.value == value)?;
         Some((u16::try_from(index).ok()?, self.allocs.get(index)?))
@@ -707,7 +703,6 @@ impl Plan<'_> {
 
     /// The conversion inside warps that an operation is, or that stands behind its exchange.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn lanes_of(&self, op: Op) -> Option<&ShufflePlan> {
         self.lanes.iter().find(|l| l.op == op && !l.ahead)
     }
@@ -720,7 +715,6 @@ impl Plan<'_> {
 
     /// Whether a conversion changes anything.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn converts(&self, op: Op) -> bool {
         self.exchange_of(op).is_some() || self.lanes_of(op).is_some()
     }

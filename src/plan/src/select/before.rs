@@ -82,7 +82,6 @@ impl Before<'_, '_, '_> {
     }
 
     /// A number among indices.
-    #[inline(never)] // Called from many places: once in the image.
     pub(crate) fn index(&mut self, number: i64) -> Option<Value> {
         self.program.literal_value(Literal::Int(number)).ok()
     }

@@ -131,7 +131,6 @@ impl<'a> DescriptorWord<'a> {
     ///
     /// # Errors
     /// Those of [`Self::check`].
-    #[inline(never)] // Called from many places: once in the image.
     pub fn pack(&self) -> Result<u64, UnitError> {
         self.check()?;
         Ok(self.bits)

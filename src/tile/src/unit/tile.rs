@@ -33,7 +33,6 @@ impl ParamValues {
 
     /// The value of an amount, if its parameter has one.
     #[must_use]
-    #[inline(never)] // Called from many places: once in the image.
     pub fn of(&self, amount: Amount) -> Option<u64> {
         if amount.param == 0 {
             return Some(u64::from(amount.factor));

@@ -82,7 +82,6 @@ impl AtomSearch<'_> {
         true
     }
 
-    #[inline(never)] // Called from many places: once in the image.
     fn lose(&mut self, way: Way, why: Reject, cost: u32) {
         if let Some(record) = self.record.as_mut() {
             record.lose((way.atom, way.transpose), why, cost);
