@@ -149,7 +149,7 @@ fn specialization(
 ) {
     let entry = &fact.entry;
     let (least, most, step) = entry.registers;
-    let is_even = |n: u16| step > 0 && n % step == 0;
+    let is_even = |n: u16| step > 0 && n.is_multiple_of(step);
     if entry.threads == 0 || least > most || !is_even(least) || !is_even(most) {
         diags.push(
             Diagnostic::at(

@@ -192,12 +192,12 @@ impl OrderContext<'_> {
             let own = self.is_ahead_in(m.op, ring.around);
             number.is_some_and(|n| if own { n != ring.first } else { has(n) })
         };
-        let apart = self.loops_of_stages().filter_map(|op| self.ring(op)).all(|other| {
-            other.around == ring.around
-                || !other.has(ring.first.into())
-                    && !has(other.first)
-                    && !(self.is_apart(other.around) && self.freed(&other).has(ring.first.into()))
-        });
+        let meets = |other: &ObjectRing| {
+            let freed = self.is_apart(other.around) && self.freed(other).has(ring.first.into());
+            other.has(ring.first.into()) || has(other.first) || freed
+        };
+        let mut rings = self.loops_of_stages().filter_map(|op| self.ring(op));
+        let apart = rings.all(|other| other.around == ring.around || !meets(&other));
         if tensor || !apart || self.plan.transfers.iter().any(others) {
             return Err(fault(self.steps.len(), ring, ObjectFault::Announced, 2, 1));
         }

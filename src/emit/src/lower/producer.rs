@@ -147,7 +147,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         told: crate::expr::Reg,
     ) -> Result<(), EmitError> {
         let capacity = u32::from(self.plan.completions);
-        let short = EmitError::Capacity { pool: EmitPool::Completions, capacity };
+        let short = EmitError::full(EmitPool::Completions, capacity);
         for (number, address) in [(first, waited), (first.saturating_add(1), told)] {
             let kept = self.completions.get_mut(usize::from(number)).ok_or(short)?;
             *kept = MbarrierRegs { address, parity };
