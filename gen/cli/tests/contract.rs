@@ -277,7 +277,7 @@ fn written_layouts_are_obeyed_or_refused() {
         "tiled_store %y, %B[%m, 0] : tensor<48x64xf32>",
         "tiled_store %y, %B[%m, 0] : ...",
     );
-    compile(&text).refused(1, &["a written layout of a register tile is obeyed only where both extents are powers of two"]);
+    compile(&text).refused(1, &["its odd factor counts panels that stand in registers of their own in each lane"]);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn the_contract_is_printed() {
     assert!(
         all.contains("operations are compiled")
             && all.contains("gather")
-            && all.contains("not compiled: no warp is set aside"),
+            && all.contains("not compiled: it stands for any reader"),
         "{all}"
     );
     let one = run(&["ops", "tt.reduce", "--arch", "sm_80"]).fine();

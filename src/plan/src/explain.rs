@@ -55,7 +55,7 @@ impl Unwritable {
                 "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
             }
             Self::Panels => {
-                "what the layout written for this register tile repeats a number of times that is no power of two are not pieces of whole rows and columns in other registers of each lane, or stand between registers of one piece in a tile that is handed over"
+                "where an extent of a register tile is no power of two, its odd factor counts panels that stand in registers of their own in each lane; the layout written here has it elsewhere, or has registers of one panel apart in a tile that is handed over"
             }
             Self::Unread => "the layout written for this register tile has not been read",
             Self::Order
