@@ -277,7 +277,10 @@ fn written_layouts_are_obeyed_or_refused() {
         "tiled_store %y, %B[%m, 0] : tensor<48x64xf32>",
         "tiled_store %y, %B[%m, 0] : ...",
     );
-    compile(&text).refused(1, &["its odd factor counts panels that stand in registers of their own in each lane"]);
+    compile(&text).refused(
+        1,
+        &["its odd factor counts panels that stand in registers of their own in each lane"],
+    );
 }
 
 #[test]

@@ -38,17 +38,14 @@
 //!   it comes up again.
 pub(crate) mod address;
 pub(crate) mod arguments;
-pub(crate) mod async_products;
 pub(crate) mod flow;
 pub(crate) mod goal;
 pub(crate) mod guards;
-pub(crate) mod hazards;
 pub(crate) mod index;
 pub(crate) mod lanes;
 pub(crate) mod memory;
 pub(crate) mod objects;
 mod operands;
-pub(crate) mod pending;
 pub(crate) mod producer;
 pub(crate) mod product;
 pub(crate) mod reduce;
@@ -57,6 +54,7 @@ pub(crate) mod sinks;
 pub(crate) mod storage;
 pub(crate) mod through;
 pub(crate) mod unit;
+pub(crate) mod waits;
 
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
 
@@ -153,9 +151,9 @@ pub fn contents(
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
     let ways = BranchTargets::of(&look.order())?;
-    pending::waits(&look, &ways)?;
-    hazards::wait_states(&look, &ways)?;
-    async_products::registers(&look, &ways)?;
+    waits::pending::waits(&look, &ways)?;
+    waits::hazards::wait_states(&look, &ways)?;
+    waits::async_products::registers(&look, &ways)?;
     unit::barriers(&look)?;
     unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;

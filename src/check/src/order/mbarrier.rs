@@ -2,6 +2,7 @@
 //! before their use, announced once a phase, counted down to nothing, waited for once with the right
 //! parity.
 
+use crate::order::ring::ObjectRing;
 use crate::order::walks::{OrderContext, SharedAccess, narrow};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::reader::has;
@@ -193,6 +194,15 @@ impl OrderContext<'_> {
         self.everywhere(ways, (0, begun), meet, end)
     }
 
+    /// For how many arrivals an object is made: a buffer is free when all have said that they have
+    /// read it.
+    fn arrivals(&self, ring: Option<ObjectRing>) -> Slot {
+        let is_freed = ring
+            .is_some_and(|ring| self.ring(ring.around).is_some_and(|of| of.first != ring.first));
+        let all = i32::try_from(self.plan.threads).unwrap_or(i32::MAX);
+        Slot::Int(if is_freed { all } else { 1 })
+    }
+
     /// What a step does to an object at `slot`; always to be gone on from.
     fn advance_phase(
         &self,
@@ -213,18 +223,17 @@ impl OrderContext<'_> {
         let unpublished = usize::from(phase.published) < table.publish.len();
         let want = u32::try_from(table.publish.len()).unwrap_or(0);
         let ring = self.ring_with(object);
-        // Where other warps leave, all is made that is used behind.
-        if self.branch.map(usize::from) == Some(at) && (phase.made != yes || unpublished) {
+        // The phases of a ring's objects are the ring's: they are made and published before all of
+        // them; and all objects, where other warps leave.
+        let of = self.ring_of(at, step);
+        let begins = of.is_some() && ring == of || self.branch.map(usize::from) == Some(at);
+        if begins && phase.made != yes {
+            return fault(ObjectFault::Made, 0, 1);
+        }
+        if begins && unpublished {
             return fault(ObjectFault::Published, phase.published.into(), want);
         }
-        if let Some(of) = self.ring_of(at, step) {
-            // Its phases are the ring's: it is made and published before all of them.
-            if ring == Some(of) && phase.made != yes {
-                return fault(ObjectFault::Made, 0, 1);
-            }
-            if ring == Some(of) && unpublished {
-                return fault(ObjectFault::Published, phase.published.into(), want);
-            }
+        if of.is_some() {
             return Ok(true);
         }
         if step.atom == table.init {
@@ -232,12 +241,7 @@ impl OrderContext<'_> {
             if arg(1) != slot {
                 return Ok(true);
             }
-            // A buffer is free when all have said that they have read it.
-            let is_freed = ring.is_some_and(|ring| {
-                self.ring(ring.around).is_some_and(|of| of.first != ring.first)
-            });
-            let all = i32::try_from(self.plan.threads).unwrap_or(i32::MAX);
-            let arrivals = Slot::Int(if is_freed { all } else { 1 });
+            let arrivals = self.arrivals(ring);
             if phase.made != Bit::Known(false) || !self.by_one(arg(0)) || arg(2) != arrivals {
                 return fault(ObjectFault::Made, 0, 1);
             }

@@ -295,6 +295,27 @@ impl OrderContext<'_> {
         Ok(count)
     }
 
+    /// How far synchronisation is right behind a producer.
+    fn nothing_yet(
+        &self,
+        (from, step): (usize, &Step),
+        producer: SharedAccess,
+        counted: Option<Counted>,
+    ) -> Progress {
+        let own = counted.is_some_and(|counted| counted.closes.is_none());
+        let mut nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
+        // A wait that stands for copies is the first thing that their rules want.
+        if self.stands_for_copies(from, step) {
+            let rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+            for (rule, number) in rules.zip(0u32..) {
+                if rule.steps.first().is_some_and(|want| want.atom == step.atom) {
+                    nothing.advance(number);
+                }
+            }
+        }
+        nothing
+    }
+
     /// Statement 14 for one producer.
     #[inline(never)]
     fn follow(
@@ -319,16 +340,7 @@ impl OrderContext<'_> {
             return Err(flow);
         }
         let counted = self.counted(producer, step);
-        let own = counted.is_some_and(|counted| counted.closes.is_none());
-        let mut nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
-        // A wait that stands for copies is the first thing that their rules want.
-        if self.stands_for_copies(from, step) {
-            for (rule, number) in rules().zip(0u32..) {
-                if rule.steps.first().is_some_and(|want| want.atom == step.atom) {
-                    nothing.advance(number);
-                }
-            }
-        }
+        let nothing = self.nothing_yet((from, step), producer, counted);
         let freed = self.handed_with(producer.bytes);
         let begun = Since { straight: Some(nothing), turned: None };
         let ring = self.waited_in_ring(from, step);

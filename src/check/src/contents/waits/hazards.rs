@@ -42,7 +42,7 @@ impl FlowState for Passed {
 
 /// Checks the wait states on all ways.
 #[inline(never)]
-pub(super) fn wait_states(
+pub(in crate::contents) fn wait_states(
     look: &ContentsContext<'_>,
     ways: &BranchTargets,
 ) -> Result<(), Violation> {

@@ -76,7 +76,10 @@ fn operands<'a>(
 
 /// Checks the registers on all ways.
 #[inline(never)]
-pub(super) fn registers(look: &ContentsContext<'_>, ways: &BranchTargets) -> Result<(), Violation> {
+pub(in crate::contents) fn registers(
+    look: &ContentsContext<'_>,
+    ways: &BranchTargets,
+) -> Result<(), Violation> {
     let Some(kind) = look.steps.iter().find_map(|step| kind(look, step)) else { return Ok(()) };
     let walk = ProductWalk { look, kind, tuples: tuples(look) };
     let start = Works { dirty: u64::MAX, busy: 0, before: 0, after: 0 };

@@ -48,7 +48,10 @@ impl FlowState for InFlight {
 
 /// Checks the waits on all ways.
 #[inline(never)]
-pub(super) fn waits(look: &ContentsContext<'_>, ways: &BranchTargets) -> Result<(), Violation> {
+pub(in crate::contents) fn waits(
+    look: &ContentsContext<'_>,
+    ways: &BranchTargets,
+) -> Result<(), Violation> {
     let mut batch: heapless::Vec<Load, BATCH> = heapless::Vec::new();
     for (at, step) in (0u16..).zip(look.steps) {
         let Some(used) = look.atom(step).and_then(|atom| fills(step, atom)) else { continue };
