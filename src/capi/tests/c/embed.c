@@ -342,7 +342,7 @@ static void conversions(void) {
     CHECK(CONVERT("gfx942", scratch, need) == LB_ROOM && (size_t)e.numbers[0] == c.write_count && e.numbers[1] == 0);
     c.write_room = 16;
     c.extents = odd;
-    CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 4 && e.numbers[0] == 3);
+    CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 4 && e.numbers[0] == 4);
     c.extents = extents; c.threads = 96;
     CHECK(CONVERT("gfx942", scratch, need) == LB_CONVERT && e.detail == 6 && e.numbers[0] == 96 && e.numbers[1] == 64);
     c.threads = 0; c.from_bytes = 3;
