@@ -52,6 +52,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.note_written();
                     self.turns = self.turns.saturating_add(1);
                     self.enter_loop(op, &mut loops, open)?;
+                    self.settle_loop(op, open)?;
                     if let Some(entered) = loops.last_mut() {
                         self.begin_body(entered, open)?;
                         at = self.program.first(entered.parts.body);

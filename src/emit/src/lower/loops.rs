@@ -36,8 +36,8 @@ const MAX_DEPTH: usize = 4;
 pub(crate) type OpenLoops = heapless::Vec<OpenLoop, MAX_DEPTH>;
 
 impl LowerContext<'_, '_, '_, '_> {
-    /// Opens a loop.
-    #[inline(never)]
+    /// Opens a loop, up to its label; what is open in its body is [`LowerContext::settle_loop`]'s.
+    #[inline(never)] // What it keeps on the stack is gone when the body's accesses are rehearsed.
     pub(crate) fn enter_loop(
         &mut self,
         op: Op,
@@ -91,24 +91,23 @@ impl LowerContext<'_, '_, '_, '_> {
         let first_step = self.steps.here();
         self.steps.label(body)?;
         let mark = self.steps.next_register();
+        let mark_around = self.made_inside;
+        let opened =
+            OpenLoop { parts, counter, node, body, check, first_step, mark, mark_around, staged };
+        loops.push(opened).map_err(|_| full(EmitPool::Nesting, loops))
+    }
+
+    /// Right behind: what the end of the loop's body leaves open is open where it begins.
+    #[inline(never)] // Its own lists are on the stack only meanwhile.
+    pub(crate) fn settle_loop(
+        &mut self,
+        op: Op,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
         if self.may_pass(op) {
             open.enter(self.depth(op));
         }
-        self.fixpoint(op, open)?;
-        let mark_around = self.made_inside;
-        loops
-            .push(OpenLoop {
-                parts,
-                counter,
-                node,
-                body,
-                check,
-                first_step,
-                mark,
-                mark_around,
-                staged,
-            })
-            .map_err(|_| full(EmitPool::Nesting, loops))
+        self.fixpoint(op, open)
     }
 
     /// What a body begins with once its loop is open.
