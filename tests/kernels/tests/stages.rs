@@ -89,6 +89,32 @@ fn copies_of_so_many_turns_are_on_their_way() {
     }
 }
 
+/// Where other warps start the copies, too, and these are as far ahead as there are buffers.
+#[test]
+fn copies_of_other_warps_are_on_their_way() {
+    for (stages, arch) in
+        (2..=4).flat_map(|n| ["sm_90a", "sm_100a", "sm_121a"].map(|arch| (n, arch)))
+    {
+        let text = boxes(stages).replace("num_stages = ", "warp_specialize, num_stages = ");
+        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        for turns in [1, 2, 4, 9] {
+            let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
+                .unwrap_or_else(|e| panic!("{arch}: {e}"));
+            let of_one: Vec<u32> =
+                report.matrix.iter().filter(|e| e.warp == 0).map(|e| e.groups_in_flight).collect();
+            let each = of_one.len() / turns as usize;
+            assert!(each > 0 && of_one.len().is_multiple_of(turns as usize), "{arch}: {of_one:?}");
+            for (turn, found) in (0..turns).zip(of_one.chunks(each)) {
+                let want = (stages - 1).min(turns - 1 - turn);
+                assert!(
+                    found.iter().all(|n| *n == want),
+                    "{arch}: {found:?} groups at turn {turn} of {turns}, {stages} stages"
+                );
+            }
+        }
+    }
+}
+
 /// The same without what is stored in its loop.
 fn stored_once(stages: u32) -> String {
     gemm(stages).lines().filter(|l| !l.contains("%D[")).map(|l| format!("{l}\n")).collect()

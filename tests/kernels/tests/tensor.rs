@@ -425,3 +425,51 @@ fn the_checker_misses_every_step() {
         });
     }
 }
+
+/// What a launch is told of tensors with bounds: extents are the bounds, numbers or parameters.
+#[test]
+fn maps_end_where_bounds_say() {
+    use lanebook::emit::{MapNumber, ParamKind};
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/boxes_within_bounds.tile");
+    let text = std::fs::read_to_string(file).expect("a program");
+    let extents = |text: &str, arch: &str| -> Vec<Vec<(u32, MapNumber)>> {
+        with_kernel(text, arch, |program, compiled, _| {
+            let launch = compiled.launch(&TABLES, program).expect("a kernel");
+            let named = |number| match number {
+                MapNumber::Parameter(at) => {
+                    let parameter = launch.parameters().nth(at as usize).expect("a parameter");
+                    assert_eq!(parameter.kind, ParamKind::Scalar, "{arch}");
+                    MapNumber::Parameter(u32::from(parameter.argument.expect("an argument")))
+                }
+                known => known,
+            };
+            let maps = launch.maps().map(|map| map.expect("its numbers"));
+            maps.map(|map| {
+                map.dims().iter().map(|dim| (dim.argument_dim, named(dim.extent))).collect()
+            })
+            .collect()
+        })
+    };
+    let numbers = text.replacen("bounds = (%M, %N)", "bounds = (100, %N)", 1);
+    let open = text.replacen("bounds = (%M, %N)", "bounds = (_, 72)", 1);
+    for arch in ["sm_90", "sm_90a", "sm_100a", "sm_120a"] {
+        // Rows and columns of both tensors, the innermost first: arguments 2 and 3.
+        let (m, n) = ((0, MapNumber::Parameter(2)), (1, MapNumber::Parameter(3)));
+        assert_eq!(extents(&text, arch), [vec![n, m], vec![n, m]], "{arch}");
+        let own = extents(&numbers, arch);
+        assert_eq!(own, [vec![n, (0, MapNumber::Known(100))], vec![n, m]], "{arch}");
+        // Where a dimension has no bound it is as long as the tensor.
+        let of_open = with_kernel(&open, arch, |program, compiled, _| {
+            let launch = compiled.launch(&TABLES, program).expect("a kernel");
+            let map = launch.maps().next().expect("a map").expect("its numbers");
+            let kinds = map.dims().iter().map(|dim| match dim.extent {
+                MapNumber::Known(n) => Ok(n),
+                MapNumber::Parameter(at) => {
+                    Err(launch.parameters().nth(at as usize).expect("a parameter").kind)
+                }
+            });
+            kinds.collect::<Vec<_>>()
+        });
+        assert_eq!(of_open, [Ok(72), Err(ParamKind::Extent(0))], "{arch}");
+    }
+}
