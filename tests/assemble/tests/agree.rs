@@ -23,14 +23,15 @@ fn ptx_is_as_the_tables_say() {
 #[test]
 fn faults_are_found() {
     let compiled = tables(&[
-        // A word that no target has; a range one too long; an architecture without an atom that it
+        // A word that no target has; a range one step too long; an architecture without an atom that it
         // has.
         (
             "hw-tables/nvidia/sync.ron",
             "template: \"wgmma.fence.sync.aligned;\"",
             "template: \"wgmma.fense.sync.aligned;\"",
         ),
-        ("hw-tables/nvidia/async.ron", "range: (24, 256)", "range: (24, 257)"),
+        ("hw-tables/nvidia/async.ron", "range: (24, 256)", "range: (24, 264)"),
+        ("hw-tables/nvidia/async.ron", "registers: (24, 256, 8)", "registers: (24, 264, 8)"),
         (
             "hw-tables/nvidia/sm_89.ron",
             "name: \"sm_89\",",
