@@ -57,6 +57,8 @@ pub struct Dtype {
     pub kind: DtypeKind,
     /// How the bits of a floating-point number are divided.
     pub format: Option<FloatFormat>,
+    /// Low bits that matrix units do not read.
+    pub unread: u8,
 }
 
 /// A physical axis.
@@ -190,6 +192,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             held: d.held.unwrap_or(d.bits),
             kind: dtype_kind(d.kind),
             format: d.format.map(float_format),
+            unread: d.unread,
         })
         .collect();
     (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
@@ -203,6 +206,13 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 .help("an element stands in a power of two of bits, its own at the least: correct `held`"),
             );
         }
+    }
+    for dtype in model.dtypes.iter().filter(|d| u16::from(d.unread) >= d.bits && d.unread > 0) {
+        let message = format!("of {} bits {} are not read", dtype.bits, dtype.unread);
+        diags.push(
+            Diagnostic::at(dtype.name.span, message)
+                .help("`unread` is how many low bits units leave out, fewer than there are"),
+        );
     }
     for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
         diags.push(

@@ -87,6 +87,9 @@ pub struct Dtype {
     /// How the bits of a floating-point number are divided.
     #[serde(default)]
     pub format: Option<FloatFormat>,
+    /// Low bits that matrix units do not read.
+    #[serde(default)]
+    pub unread: u8,
 }
 
 /// A floating-point format.

@@ -31,6 +31,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
             held: d.held,
             kind: d.kind,
             format: d.format,
+            unread: d.unread,
         })),
         ops: rules.ops,
         rules: rules.rules,

@@ -47,6 +47,7 @@ const WORDS: &[&str] = &[
     "end",
     "num_stages",
     "warp_specialize",
+    "precision",
     "exchange",
     "max",
     "min",
@@ -101,6 +102,10 @@ pub const START: &str = "start";
 pub const END: &str = "end";
 /// Attribute: buffers over which copies into a loop run ahead.
 pub const STAGES: &str = "num_stages";
+/// Attribute: which bits of its factors a product of floats reads.
+pub const PRECISION: &str = "precision";
+/// [`PRECISION`]: all of them.
+pub const EXACT: &str = "exact";
 /// Attribute: warps are set aside that start a loop's copies for the others.
 pub const WARP_SPECIALIZE: &str = "warp_specialize";
 /// Attribute: which one of several ways.

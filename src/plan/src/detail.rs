@@ -43,4 +43,5 @@ lanebook_ir::details! {
     24 Reshape(op) at op => [];
     25 Scratch { op, need, have } at op => [need, have];
     26 Part { op, why } at op => [why as u32];
+    27 Precision(op) at op => [];
 }

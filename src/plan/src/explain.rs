@@ -274,6 +274,9 @@ impl PlanError {
             Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
+            Self::Precision(_) => sink.write_str(
+                "the `precision` of a product is said of factors that are both f32",
+            ),
             Self::Part { why, .. } => sink.write_str(match why {
                 Unparted::Shape => "a part has as many dimensions as its tile, and a tile with one put in has the tile's own shape",
                 Unparted::Place => "a part begins at a place that is a number: one subscript for each dimension",
@@ -337,7 +340,7 @@ mod tests {
         let op = Op::at(0).expect("an operation");
         let (pool, need, have) = (PlanPool::Moves, 9, 8);
         let count = every_variant_speaks!(PlanError:
-            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op),
+            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op), Precision(op),
             NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
             Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
             Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),

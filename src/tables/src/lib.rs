@@ -556,6 +556,8 @@ pub struct Dtype<'a> {
     pub kind: DtypeKind,
     /// Of a floating-point number, how its bits are divided; `None` where a modifier says it.
     pub format: Option<FloatFormat>,
+    /// Low bits that matrix units do not read: it is a wider type's number with fewer of its bits.
+    pub unread: u8,
 }
 
 /// What the bits of an element mean.

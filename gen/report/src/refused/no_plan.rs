@@ -121,6 +121,13 @@ pub(super) fn of_plan(
         let name = |v| dtype(tables, program.type_of(v).dtype);
         program.operands(op).map(name).collect::<Vec<_>>().join(" x ")
     };
+    // What units may read of the factors, where the product says so.
+    let read_as = |op: Op| match program.attr(op, ir::attr_names::PRECISION) {
+        Some(ir::AttrValue::Word(word)) if program.text(word) != ir::attr_names::EXACT => {
+            format!(", factors read as {}", program.text(word))
+        }
+        _ => String::new(),
+    };
     // What is wrong is the library's to say; what to do about it, and of what in the text, is said here.
     let what = written(|out| error.write_named(arch, program, out));
     match error {
@@ -233,7 +240,7 @@ pub(super) fn of_plan(
                 },
             ),
             op,
-            format!("{}, {} threads", tile_types(op), threads(program)),
+            format!("{}{}, {} threads", tile_types(op), read_as(op), threads(program)),
         ),
         PlanError::Unscaled { op, .. } => {
             let help = format!(
@@ -431,6 +438,11 @@ pub(super) fn of_plan(
             ),
             op,
             String::new(),
+        ),
+        PlanError::Precision(op) => here(
+            Problem::refused(what, "leave `precision` out, or convert the factors with `cast`"),
+            op,
+            tile_types(op),
         ),
         PlanError::Part { op, why } => here(
             Problem::refused(

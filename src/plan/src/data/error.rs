@@ -194,6 +194,9 @@ pub enum PlanError {
         /// The operation that needs one more.
         op: Option<Op>,
     },
+    /// A product whose factors are to be read with fewer bits, and that are no floats of as many bits
+    /// as such elements have.
+    Precision(Op),
     /// The architecture is not in the tables.
     UnknownArch,
     /// The plan speaks of something that the program or the tables do not have: they are not those
@@ -210,6 +213,7 @@ impl PlanError {
             Self::Unsupported(op)
             | Self::Extents(op)
             | Self::Element(op)
+            | Self::Precision(op)
             | Self::NoMatrixAtom(op)
             | Self::Undecided(op)
             | Self::NotTraced { op, .. }

@@ -11,7 +11,7 @@ use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
-use crate::select::{affine, parts, quotients, repeats, scan, widening};
+use crate::select::{affine, parts, precision, quotients, repeats, scan, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -215,19 +215,24 @@ impl<'w> Expansions<'w> {
                 at = program.following(op, Some(function));
                 continue;
             }
+            let read_as = precision::read_as(program, op)?;
             let wider =
                 tables.arch(arch).and_then(|arch| widening::wider(tables, arch, program, op));
-            let how = match wider {
-                Some(to) => {
-                    let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
-                    let how = Replacement::Factors(reads);
-                    if widening::put(program, op, to).is_none() {
-                        let _ = take_out(program, &Replaced { op, before, how });
-                        return Err(no_room(op));
-                    }
-                    Some(how)
+            let how = if read_as.is_some() || wider.is_some() {
+                let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
+                let how = Replacement::Factors(reads);
+                let put = match (read_as, wider) {
+                    (Some(to), _) => precision::put(program, op, to),
+                    (None, Some(to)) => widening::put(program, op, to),
+                    (None, None) => None,
+                };
+                if put.is_none() {
+                    let _ = take_out(program, &Replaced { op, before, how });
+                    return Err(no_room(op));
                 }
-                None => composed(program, op, before, crosses)?,
+                Some(how)
+            } else {
+                composed(program, op, before, crosses)?
             };
             if let Some(how) = how {
                 let made = Replaced { op, before, how };

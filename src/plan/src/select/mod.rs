@@ -21,6 +21,7 @@ pub(crate) mod matrix;
 pub(crate) mod memory;
 mod parts;
 pub(crate) mod planner;
+mod precision;
 mod quotients;
 pub(crate) mod ready;
 mod repeats;

@@ -27,7 +27,11 @@ pub(super) fn compute(
         "cast" if a.element.is_whole() || element.is_whole() => whole_cast(a, element)?,
         "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
-        "mma" => multiply(tiles, &shape, element, unit)?,
+        "mma" => match attribute(attributes, "precision") {
+            Some("tf32") => multiply(&read(tiles), &shape, element, unit)?,
+            Some("tf32x3") => in_three(tiles, &shape, element, unit)?,
+            _ => multiply(tiles, &shape, element, unit)?,
+        },
         "mma_scaled" => scaled(tiles, &shape, element, unit)?,
         "reduce" => reduce(a, attributes)?,
         "scan" => parts::scanned(a, attributes)?,
@@ -38,6 +42,52 @@ pub(super) fn compute(
         return Err(format!("{} elements for {shape:?}", items.len()));
     }
     Ok(Tile { shape, element, items })
+}
+
+/// Bits of an f32 that a unit for tf32 reads.
+const READ: u64 = 0xffff_e000;
+
+/// Factors as a unit reads them, and what is added.
+fn read(tiles: &[Tile]) -> Vec<Tile> {
+    let cut = |tile: &Tile| {
+        let items = tile.items.iter().map(|i| Item { bits: i.bits & READ, ..*i }).collect();
+        Tile { items, ..tile.clone() }
+    };
+    let mut out: Vec<Tile> = tiles.iter().take(2).map(cut).collect();
+    out.extend(tiles.get(2).cloned());
+    out
+}
+
+/// Three products: of what is read of each factor with the rest of the other one, and of both.
+fn in_three(
+    tiles: &[Tile],
+    shape: &[usize],
+    element: Element,
+    unit: &UnitArithmetic,
+) -> Said<Vec<Item>> {
+    let high = read(tiles);
+    let value = |item: &Item| f32::from_bits(item.bits as u32);
+    let rest = |(own, high): (&Item, &Item)| Item {
+        bits: u64::from((value(own) - value(high)).to_bits()),
+        ..*own
+    };
+    let low: Vec<Tile> = tiles
+        .iter()
+        .zip(&high)
+        .take(2)
+        .map(|(own, high)| Tile {
+            items: own.items.iter().zip(&high.items).map(rest).collect(),
+            ..own.clone()
+        })
+        .collect();
+    let low = read(&low);
+    let mut sum = tiles.get(2).cloned();
+    for (a, b) in [(&low[0], &high[1]), (&high[0], &low[1]), (&high[0], &high[1])] {
+        let own: Vec<Tile> = [a, b].into_iter().cloned().chain(sum).collect();
+        let items = multiply(&own, shape, element, unit)?;
+        sum = Some(Tile { shape: shape.to_vec(), element, items });
+    }
+    Ok(sum.ok_or("no product")?.items)
 }
 
 fn same(a: &Tile, element: Element) -> Said<Vec<Item>> {

@@ -329,13 +329,15 @@ fn wide(name: &str, line: &Line, wave: u32) -> Decoded<Op> {
 }
 
 /// Matrix forms: name behind `v_mfma_`, M, K, type, generations with their passes.
-const FORMS: [(&str, u32, u32, Element, [u32; 3]); 23] = [
+const FORMS: [(&str, u32, u32, Element, [u32; 3]); 25] = [
     ("f32_32x32x4_bf16", 32, 4, Element::Bf16, [16, 0, 0]),
     ("f32_16x16x8_bf16", 16, 8, Element::Bf16, [8, 0, 0]),
     // From gfx942 on those of 32 and 64 bits are not made by the wide unit, and need one state less
     // than their passes say.
     ("f32_32x32x2_f32", 32, 2, Element::F32, [16, 15, 15]),
     ("f32_16x16x4_f32", 16, 4, Element::F32, [8, 7, 7]),
+    ("f32_16x16x8_xf32", 16, 8, Element::Xf32, [0, 4, 0]),
+    ("f32_32x32x4_xf32", 32, 4, Element::Xf32, [0, 8, 0]),
     // What LLVM asks for before a vector instruction is that of 8 passes; before memory it asks for
     // more.
     ("f64_16x16x4_f64", 16, 4, Element::F64, [8, 8, 8]),
@@ -515,7 +517,7 @@ pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     }
     // Older spelling: `16x16x16f16`, `16x16x16bf16_1k`.
     let mut spelled = name.trim_start_matches("v_mfma_").to_string();
-    for ty in ["bf16_1k", "bf16", "f16", "f32", "f64", "i8"] {
+    for ty in ["bf16_1k", "bf16", "f16", "xf32", "f32", "f64", "i8"] {
         if let Some(head) = spelled.strip_suffix(ty) {
             spelled = format!("{}_{ty}", head.trim_end_matches('_'));
             break;

@@ -259,6 +259,8 @@ pub(super) enum Sum {
 pub(super) enum Element {
     F64,
     F32,
+    /// An f32 of which 19 bits are read.
+    Xf32,
     F16,
     Bf16,
     I8,
@@ -276,7 +278,7 @@ impl Element {
     pub fn bits(self) -> u32 {
         match self {
             Element::F64 => 64,
-            Element::F32 => 32,
+            Element::F32 | Element::Xf32 => 32,
             Element::F16 | Element::Bf16 => 16,
             Element::I8 | Element::U8 | Element::E4m3 { .. } | Element::E5m2 { .. } => 8,
         }
@@ -287,6 +289,7 @@ impl Element {
         match self {
             Element::F64 => f64::from_bits(raw),
             Element::F32 => f32::from_bits(raw as u32).into(),
+            Element::Xf32 => f32::from_bits(raw as u32 & !0x1fff).into(),
             Element::F16 => f16_to_f32(raw as u16).into(),
             Element::Bf16 => bf16_to_f32(raw as u16).into(),
             Element::I8 => f64::from(raw as u8 as i8),
