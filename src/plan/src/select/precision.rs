@@ -70,9 +70,8 @@ pub(crate) fn read_as(program: &Program<'_, '_>, op: Op) -> Result<Option<ReadAs
 fn split(before: &mut Before<'_, '_, '_>, of: Value, to: ReadAs) -> Option<(Value, Option<Value>)> {
     let own = before.program.type_of(of);
     let (plain, read) = (Type::tensor(own.shape, own.dtype?), Type::tensor(own.shape, to.dtype));
-    let high = before.named(SAME_BITS, &[of], read)?;
     if !to.three {
-        return Some((high, None));
+        return Some((before.named(SAME_BITS, &[of], read)?, None));
     }
     let whole = before.program.tables().dtype_of(DtypeKind::Signed, WORD)?;
     let words = Type::tensor(own.shape, whole);
@@ -80,7 +79,9 @@ fn split(before: &mut Before<'_, '_, '_>, of: Value, to: ReadAs) -> Option<(Valu
     let mask = 1i64.checked_shl(u32::from(to.unread))?.checked_neg()?;
     let mask = before.program.literal_value(Literal::Int(mask)).ok()?;
     let mask = before.of(OpRole::Constant, &[mask], words)?;
+    // Without the bits that are not read, so that a unit that rounds reads the same.
     let kept = before.named(AND, &[bits, mask], words)?;
+    let high = before.named(SAME_BITS, &[kept], read)?;
     let kept = before.named(SAME_BITS, &[kept], plain)?;
     let rest = before.named(SUB, &[of, kept], plain)?;
     Some((high, Some(before.named(SAME_BITS, &[rest], read)?)))
