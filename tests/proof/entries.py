@@ -188,6 +188,9 @@ class Crate:
                 boxed = "".join(f"core::hint::black_box(&p{k}); " for k in range(len(p["inputs"])))
                 tail = "" if p["output"] is None else "crate::any()"
                 return None, f"|{ks}| {{ {boxed}{tail} }}"
+            if name == "IntoIterator":
+                item = b["args"]["angle_bracketed"]["constraints"][0]["binding"]["equality"]["type"]
+                return f"[{self.type(item, env, public)}; 4]", f"a{n}"
             if name in BOUNDS: return BOUNDS[name], f"a{n}"
             raise Skip(f"impl {name}")
         return self.type(t, env, public), f"a{n}"

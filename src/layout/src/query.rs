@@ -39,6 +39,45 @@ impl LayoutRef<'_> {
         u64::try_from(size).map_err(|_| Error::Overflow)
     }
 
+    /// Whether [`crate::tirx::group`] cuts it at the boundaries of these extents, given the fastest
+    /// first; it is asked without being cut. Not so where an extent of its own has no value.
+    ///
+    /// ```
+    /// # use lanebook_layout::{NoSyms, WellKnown, notation};
+    /// # let of = |text: &str| notation::tirx::parse(text, &WellKnown, &mut NoSyms).unwrap();
+    /// let layout = of("S[(2,32):(32,1)]");
+    /// assert!(layout.view().is_grouped_by([8, 8]));
+    /// assert!(!layout.view().is_grouped_by([8, 3]));
+    /// ```
+    #[must_use]
+    pub fn is_grouped_by(&self, extents: impl IntoIterator<Item = u64>) -> bool {
+        let mut extents = extents.into_iter().filter(|extent| *extent != 1);
+        // What is left of the extent that is gone through.
+        let mut left = 1u64;
+        for iter in self.shard {
+            let mut digit = iter.extent_value().map_or(0, u64::from);
+            while digit > 1 {
+                if left == 1 {
+                    let Some(next) = extents.next() else { return false };
+                    left = next;
+                }
+                if left.checked_rem(digit) == Some(0) {
+                    left = left.checked_div(digit).unwrap_or(0);
+                    break;
+                }
+                if digit.checked_rem(left) != Some(0) {
+                    return false;
+                }
+                digit = digit.checked_div(left).unwrap_or(0);
+                left = 1;
+            }
+            if digit == 0 {
+                return false;
+            }
+        }
+        left == 1 && extents.next().is_none()
+    }
+
     /// The number of top-level modes; 1 for a single leaf.
     #[must_use]
     pub fn rank(&self) -> usize {

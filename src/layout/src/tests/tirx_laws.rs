@@ -102,6 +102,26 @@ fn a_group_is_the_same_map_cut_at_the_shape() {
     assert!(refused > 0);
 }
 
+/// What is asked without cutting is what cutting answers, of shapes of other sizes as well.
+#[test]
+fn what_can_be_grouped_is_known_before() {
+    let mut told = [0, 0];
+    for l in samples(200) {
+        let size = l.view().size_value().unwrap();
+        let of_three = shapes(size).into_iter().flat_map(|shape| {
+            let last = u64::from(*shape.last().unwrap());
+            let first = shape[0];
+            shapes(last).into_iter().map(move |rest| [Vec::from([first]), rest].concat())
+        });
+        for shape in shapes(size).into_iter().chain(of_three).chain(shapes(size + 1)) {
+            let asked = l.view().is_grouped_by(shape.iter().rev().map(|n| u64::from(*n)));
+            assert_eq!(asked, group(&l.view(), &shape).is_ok(), "{l:?} {shape:?}");
+            told[usize::from(asked)] += 1;
+        }
+    }
+    assert!(told.iter().all(|count| *count > 200), "{told:?}");
+}
+
 #[test]
 fn several_shapes_group_at_once_or_not_at_all() {
     let (mut grouped, mut refused) = (0, 0);

@@ -39,30 +39,7 @@ fn is_aligned(placed: &Placed, extents: impl Iterator<Item = u32>) -> bool {
         let (power, odd) = parts(extent);
         [power, odd].into_iter()
     };
-    let mut wanted = extents.flat_map(pair).map(u64::from).filter(|extent| *extent > 1);
-    let mut left = 1u64;
-    for iter in placed.layout.view().shard {
-        let mut digit = iter.extent_value().map_or(0, u64::from);
-        while digit > 1 {
-            if left == 1 {
-                let Some(next) = wanted.next() else { return false };
-                left = next;
-            }
-            if left.checked_rem(digit) == Some(0) {
-                left = left.checked_div(digit).unwrap_or(0);
-                break;
-            }
-            if digit.checked_rem(left) != Some(0) {
-                return false;
-            }
-            digit = digit.checked_div(left).unwrap_or(0);
-            left = 1;
-        }
-        if digit == 0 {
-            return false;
-        }
-    }
-    left == 1 && wanted.next().is_none()
+    placed.layout.view().is_grouped_by(extents.flat_map(pair).map(u64::from))
 }
 
 impl Distribution {

@@ -206,31 +206,7 @@ fn digits_are_panels(view: &LayoutRef<'_>, shape: TileShape) -> bool {
     let panel = |bits: u8| 1u64.checked_shl(u32::from(bits)).unwrap_or(0);
     let (cols, rows) = (panel(shape.cols), panel(shape.rows));
     let (across, up) = (u64::from(shape.grid.cols), u64::from(shape.grid.rows));
-    // Extents from the fastest on, and what is left of the one that is gone through.
-    let mut extents = [cols, across, rows, up].into_iter().filter(|n| *n > 1);
-    let mut left = 1u64;
-    for iter in view.shard {
-        let mut digit = iter.extent_value().map_or(0, u64::from);
-        while digit > 1 {
-            if left == 1 {
-                let Some(next) = extents.next() else { return false };
-                left = next;
-            }
-            if left.checked_rem(digit) == Some(0) {
-                left = left.checked_div(digit).unwrap_or(0);
-                break;
-            }
-            if digit.checked_rem(left) != Some(0) {
-                return false;
-            }
-            digit = digit.checked_div(left).unwrap_or(0);
-            left = 1;
-        }
-        if digit == 0 {
-            return false;
-        }
-    }
-    left == 1 && extents.next().is_none()
+    view.is_grouped_by([cols, across, rows, up])
 }
 
 impl Planner<'_, '_, '_, '_> {
