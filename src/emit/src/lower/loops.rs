@@ -262,23 +262,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if let Some(staged) = &staged {
             self.stage_steps(staged)?;
         }
-        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
-        let step = match self.program.int(l.parts.step) {
-            Some(step) => SecondOperand::Number(step),
-            None => {
-                let node = self.index_value(op, l.parts.step, None)?.ok_or(EmitError::Index(op))?;
-                SecondOperand::Reg(self.compute(node, self.uniform_bank())?)
-            }
-        };
-        self.add_in_place(l.counter, step, IndexOp::Add)?;
-        self.test_turn(&l.parts, (l.counter, l.body, l.check))?;
-        let last = self.steps.here().saturating_sub(1);
-        let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
-        self.steps
-            .loops
-            .push(LoopSpan { first: l.first_step, last })
-            .map_err(|_| StepError::Loops { capacity })?;
+        self.end_turn(&l.parts, (l.counter, l.body, l.check), l.first_step)?;
         if self.may_pass(op) {
             open.leave(self.depth(op));
         }
@@ -301,21 +285,41 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// At a loop's end: the test, and the branch back to its body.
-    pub(crate) fn test_turn(
+    /// At a loop's end: the next number, the test, and the branch back to its body.
+    #[inline(never)] // What it keeps on the stack is gone when the loop's tiles are brought on.
+    pub(crate) fn end_turn(
         &mut self,
         parts: &Loop,
         (counter, body, check): (Reg, u16, u16),
+        first: u16,
     ) -> Result<(), EmitError> {
+        let op = parts.op;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Control;
+        let step = match self.program.int(parts.step) {
+            Some(step) => SecondOperand::Number(step),
+            None => {
+                let node = self.index_value(op, parts.step, None)?.ok_or(EmitError::Index(op))?;
+                SecondOperand::Reg(self.compute(node, self.uniform_bank())?)
+            }
+        };
+        self.add_in_place(counter, step, IndexOp::Add)?;
         self.steps.label(check)?;
         let bound = match self.program.int(parts.upper) {
-            Some(n) => int(n).ok_or(EmitError::Index(parts.op))?,
-            None => slot(self.bound_of(parts.op, parts.upper)?),
+            Some(n) => int(n).ok_or(EmitError::Index(op))?,
+            None => slot(self.bound_of(op, parts.upper)?),
         };
         let (compare, branch) = (self.compare_of(parts)?, self.machine.isa.branch_if);
         let predicate = self.predicate(compare)?;
         self.frame_step(compare, predicate, &[slot(counter), bound])?;
-        self.frame_step(branch, predicate, &[Slot::Label(body)])
+        self.frame_step(branch, predicate, &[Slot::Label(body)])?;
+        let last = self.steps.here().saturating_sub(1);
+        let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
+        Ok(self
+            .steps
+            .loops
+            .push(LoopSpan { first, last })
+            .map_err(|_| StepError::Loops { capacity })?)
     }
 
     /// A register with a bound that is computed, 0 among what it may be.

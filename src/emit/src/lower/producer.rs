@@ -17,14 +17,13 @@ use crate::expr::{RegBank, Variable};
 use crate::lower::context::{EmitError, Index, LowerContext, full};
 use crate::lower::interface::ParamKind;
 use crate::lower::stages::StagedLoop;
-use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, RequiredSync, between_kinds, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::SpecializedWarps;
-use lanebook_tables::{AtomId, IndexOp, OpRole, RegisterKind, WarpSpecialization};
+use lanebook_tables::{AtomId, OpRole, RegisterKind, WarpSpecialization};
 
 /// Deepest nesting of loops around copies, their own among them.
 const MAX_DEPTH: usize = 4;
@@ -332,21 +331,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op, false)?;
-        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
-        let step = match self.program.int(l.parts.step) {
-            Some(step) => SecondOperand::Number(step),
-            None => {
-                let node = self.index_value(op, l.parts.step, None)?.ok_or(EmitError::Index(op))?;
-                SecondOperand::Reg(self.compute(node, self.uniform_bank())?)
-            }
-        };
-        self.add_in_place(l.counter, step, IndexOp::Add)?;
-        self.test_turn(&l.parts, (l.counter, l.body, l.check))?;
-        let last = self.steps.here().saturating_sub(1);
-        let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
-        let span = LoopSpan { first: l.first_step, last };
-        self.steps.loops.push(span).map_err(|_| StepError::Loops { capacity })?;
+        self.end_turn(&l.parts, (l.counter, l.body, l.check), l.first_step)?;
         self.forget_since(l.mark);
         Ok(())
     }
