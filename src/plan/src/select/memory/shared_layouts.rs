@@ -221,9 +221,10 @@ impl Planner<'_, '_, '_, '_> {
     /// Under what the cost of a shared tile is kept, if nothing else decides it: no unit reads the
     /// tile, its layout is free, it has one distribution in registers, and no copy runs ahead.
     fn priced_as(&self, index: usize) -> Option<PricedTile> {
-        let alloc =
-            self.plan.allocs.get(index).filter(|alloc| !alloc.fixed && alloc.stages <= 1)?;
-        let _ = alloc;
+        let alloc = self.plan.allocs.get(index)?;
+        if alloc.fixed || alloc.stages > 1 {
+            return None;
+        }
         let (moves, _) =
             self.key(index, (usize::MAX, usize::MAX)).filter(|(_, units)| *units == 0)?;
         let mut ends = self
