@@ -55,7 +55,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.settle_loop(op, open)?;
                     if let Some(entered) = loops.last_mut() {
                         self.begin_body(entered, open)?;
-                        at = self.program.first(entered.parts.body);
+                        at = self.program.first(entered.frame.parts.body);
                     }
                     continue;
                 }
@@ -68,9 +68,10 @@ impl LowerContext<'_, '_, '_, '_> {
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
                 OpRole::Copy if self.is_loaded_before(op) => {}
-                OpRole::Copy if self.copy_together(op, loops.last().map(|l| &l.parts), open)? => {}
+                OpRole::Copy
+                    if self.copy_together(op, loops.last().map(|l| &l.frame.parts), open)? => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
-                    self.movement(op, loops.last().map(|l| &l.parts), open)?;
+                    self.movement(op, loops.last().map(|l| &l.frame.parts), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
                 role if shapes(role) && self.is_number(op) => self.constant(op)?,
@@ -128,8 +129,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(l) = loops.pop() else { return Ok(None) };
         self.leave_loop(&l, open)?;
         self.forget_written();
-        self.fetch_carried(l.parts.op, open)?;
-        Ok(self.behind_branches(l.parts.op))
+        self.fetch_carried(l.frame.parts.op, open)?;
+        Ok(self.behind_branches(l.frame.parts.op))
     }
 
     /// Whether an operation is a branch.

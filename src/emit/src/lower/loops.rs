@@ -2,6 +2,7 @@
 
 use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, Index, LowerContext, full};
+use crate::lower::interface::ParamKind;
 use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
@@ -11,26 +12,32 @@ use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_tables::{AtomId, ClassId, IndexOp, OpRole, RegisterKind, Role};
 
-/// A loop being emitted.
+/// A loop's counter, and where its steps begin and end.
 #[derive(Copy, Clone)]
-pub(crate) struct OpenLoop {
+pub(crate) struct LoopFrame {
     pub(crate) parts: Loop,
     pub(crate) counter: Reg,
     /// Its value among index expressions.
     node: ExprId,
-    pub(crate) body: u16,
-    pub(crate) check: u16,
-    pub(crate) first_step: u16,
+    body: u16,
+    check: u16,
+    first_step: u16,
     /// The first register that is made inside.
-    mark: u16,
-    /// The same of the loop around.
+    pub(crate) mark: u16,
+}
+
+/// A loop being emitted.
+#[derive(Copy, Clone)]
+pub(crate) struct OpenLoop {
+    pub(crate) frame: LoopFrame,
+    /// The first register that is made inside of the loop around.
     mark_around: u16,
     /// What it keeps of its stages.
     staged: Option<StagedLoop>,
 }
 
 /// Deepest nesting of loops.
-const MAX_DEPTH: usize = 4;
+pub(crate) const MAX_DEPTH: usize = 4;
 
 /// Loops that are open, the outermost first.
 pub(crate) type OpenLoops = heapless::Vec<OpenLoop, MAX_DEPTH>;
@@ -59,15 +66,25 @@ impl LowerContext<'_, '_, '_, '_> {
         self.hoist_indices(op)?;
         let staged = self.begin_stages(&parts)?;
         self.prepare_inside(&parts, staged.as_ref())?;
-        // The counter, the bound and the step.
+        let ahead = self.ahead(&parts)?;
+        let frame = self.begin_turns(parts, ahead)?;
+        let opened = OpenLoop { frame, mark_around: self.made_inside, staged };
+        loops.push(opened).map_err(|_| full(EmitPool::Nesting, loops))
+    }
+
+    /// The counter, `ahead` below where the loop says, the bound and the step; then the jump to the
+    /// test, and the body's label.
+    #[inline(never)] // What it keeps on the stack is gone when the body's steps are made.
+    pub(crate) fn begin_turns(&mut self, parts: Loop, ahead: u32) -> Result<LoopFrame, EmitError> {
+        let op = parts.op;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let class = self.counter_class()?;
-        let lower = self.index_value(op, parts.lower, None)?;
-        let ahead = self.ahead(&parts)?;
-        let lower = match (lower, ahead) {
-            (Some(lower), 1..) => Some(self.arena.op_const(IndexOp::Sub, lower, ahead.into())?),
-            (lower, _) => lower,
+        let lower = match self.index_value(op, parts.lower, None)? {
+            Some(lower) if ahead > 0 => {
+                Some(self.arena.op_const(IndexOp::Sub, lower, ahead.into())?)
+            }
+            lower => lower,
         };
         let counter = match lower {
             None => self.filled(class, i64::from(ahead).saturating_neg())?,
@@ -77,24 +94,15 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         self.bounds_inside(&parts)?;
-        let variable = Variable::word().uniform().level(1);
-        let node = self.declare(variable, counter)?;
-        let index = Index {
-            value: parts.induction,
-            kind: crate::lower::interface::ParamKind::Scalar,
-            node,
-        };
+        let node = self.declare(Variable::word().uniform().level(1), counter)?;
+        let index = Index { value: parts.induction, kind: ParamKind::Scalar, node };
         self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
         let (body, check) = (self.fresh_label(), self.fresh_label());
-        let jump = self.machine.isa.branch;
-        self.steps.append(jump, &[Slot::Label(check)])?;
+        self.steps.append(self.machine.isa.branch, &[Slot::Label(check)])?;
         let first_step = self.steps.here();
         self.steps.label(body)?;
         let mark = self.steps.next_register();
-        let mark_around = self.made_inside;
-        let opened =
-            OpenLoop { parts, counter, node, body, check, first_step, mark, mark_around, staged };
-        loops.push(opened).map_err(|_| full(EmitPool::Nesting, loops))
+        Ok(LoopFrame { parts, counter, node, body, check, first_step, mark })
     }
 
     /// Right behind: what the end of the loop's body leaves open is open where it begins.
@@ -117,11 +125,11 @@ impl LowerContext<'_, '_, '_, '_> {
         open_loop: &mut OpenLoop,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
-        let OpenLoop { parts, counter, node, mark, staged, .. } = open_loop;
+        let OpenLoop { frame, staged, .. } = open_loop;
         if let Some(staged) = staged {
-            self.stage_head((parts, *counter, *node), staged, open)?;
+            self.stage_head((&frame.parts, frame.counter, frame.node), staged, open)?;
         }
-        self.made_inside = *mark;
+        self.made_inside = frame.mark;
         Ok(())
     }
 
@@ -248,32 +256,33 @@ impl LowerContext<'_, '_, '_, '_> {
         l: &OpenLoop,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
-        let op = l.parts.op;
+        let frame = &l.frame;
+        let op = frame.parts.op;
         self.wait_for_open(open)?;
         self.hand_on(op)?;
         let mut staged = l.staged;
         if let Some(staged) = &mut staged {
             self.steps.purpose = Purpose::FurtherAddress;
             self.advance_all(op, true)?;
-            self.stage_tail((&l.parts, l.counter), staged)?;
+            self.stage_tail((&frame.parts, frame.counter), staged)?;
         }
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op, false)?;
         if let Some(staged) = &staged {
             self.stage_steps(staged)?;
         }
-        self.end_turn(&l.parts, (l.counter, l.body, l.check), l.first_step)?;
+        self.end_turns(frame)?;
         if self.may_pass(op) {
             open.leave(self.depth(op));
         }
         self.leave_stages(op, open)?;
-        self.forget_since(l.mark);
+        self.forget_since(frame.mark);
         self.made_inside = l.mark_around;
         Ok(())
     }
 
     /// Registers for the bound and the step, where they are no numbers, before the loop.
-    pub(crate) fn bounds_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
+    fn bounds_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
         let op = parts.op;
         if self.program.int(parts.upper).is_none() {
             let _ = self.bound_of(op, parts.upper)?;
@@ -285,14 +294,10 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// At a loop's end: the next number, the test, and the branch back to its body.
+    /// At a loop's end: the next number, the test, and the branch back to the body.
     #[inline(never)] // What it keeps on the stack is gone when the loop's tiles are brought on.
-    pub(crate) fn end_turn(
-        &mut self,
-        parts: &Loop,
-        (counter, body, check): (Reg, u16, u16),
-        first: u16,
-    ) -> Result<(), EmitError> {
+    pub(crate) fn end_turns(&mut self, frame: &LoopFrame) -> Result<(), EmitError> {
+        let &LoopFrame { parts, counter, body, check, first_step: first, .. } = frame;
         let op = parts.op;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
@@ -309,7 +314,7 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(n) => int(n).ok_or(EmitError::Index(op))?,
             None => slot(self.bound_of(op, parts.upper)?),
         };
-        let (compare, branch) = (self.compare_of(parts)?, self.machine.isa.branch_if);
+        let (compare, branch) = (self.compare_of(&parts)?, self.machine.isa.branch_if);
         let predicate = self.predicate(compare)?;
         self.frame_step(compare, predicate, &[slot(counter), bound])?;
         self.frame_step(branch, predicate, &[Slot::Label(body)])?;

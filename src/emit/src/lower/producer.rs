@@ -13,9 +13,9 @@
 //!
 //! What all readers meet at is another barrier than that of all threads of the block.
 
-use crate::expr::{RegBank, Variable};
-use crate::lower::context::{EmitError, Index, LowerContext, full};
-use crate::lower::interface::ParamKind;
+use crate::expr::RegBank;
+use crate::lower::context::{EmitError, LowerContext, full};
+use crate::lower::loops::{LoopFrame, MAX_DEPTH};
 use crate::lower::stages::StagedLoop;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
@@ -24,21 +24,6 @@ use crate::sync::order::{PendingAccesses, RequiredSync, between_kinds, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::SpecializedWarps;
 use lanebook_tables::{AtomId, OpRole, RegisterKind, WarpSpecialization};
-
-/// Deepest nesting of loops around copies, their own among them.
-const MAX_DEPTH: usize = 4;
-
-/// A loop of the warps that copy.
-#[derive(Copy, Clone)]
-struct CopyLoop {
-    parts: Loop,
-    counter: crate::expr::Reg,
-    body: u16,
-    check: u16,
-    first_step: u16,
-    /// The first register that is made inside.
-    mark: u16,
-}
 
 /// Where the copying warps' part begins.
 #[derive(Copy, Clone)]
@@ -222,7 +207,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let full = this.object_copy(first)?;
             this.keep_ring(first, (free, parity), full)
         })?;
-        let mut loops: heapless::Vec<(CopyLoop, Option<StagedLoop>), MAX_DEPTH> =
+        let mut loops: heapless::Vec<(LoopFrame, Option<StagedLoop>), MAX_DEPTH> =
             heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         loop {
@@ -263,7 +248,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// Opens a loop of the warps that copy.
     #[inline(never)]
-    fn enter_copies(&mut self, op: Op) -> Result<(CopyLoop, Option<StagedLoop>), EmitError> {
+    fn enter_copies(&mut self, op: Op) -> Result<(LoopFrame, Option<StagedLoop>), EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
         self.hoist_indices(op)?;
         let mut staged = None;
@@ -278,31 +263,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
             staged = begun;
         }
-        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
-        let class = self.counter_class()?;
-        let counter = match self.index_value(op, parts.lower, None)? {
-            None => self.filled(class, 0)?,
-            Some(node) => {
-                let start = self.compute(node, self.uniform_bank())?;
-                self.copy(start)?
-            }
-        };
-        self.bounds_inside(&parts)?;
-        let node = self.declare(Variable::word().uniform().level(1), counter)?;
-        let index = Index { value: parts.induction, kind: ParamKind::Scalar, node };
-        self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
-        let (body, check) = (self.fresh_label(), self.fresh_label());
-        self.steps.append(self.machine.isa.branch, &[Slot::Label(check)])?;
-        let first_step = self.steps.here();
-        self.steps.label(body)?;
-        let mark = self.steps.next_register();
-        Ok((CopyLoop { parts, counter, body, check, first_step, mark }, staged))
+        Ok((self.begin_turns(parts, 0)?, staged))
     }
 
     /// A turn of a loop whose copies these warps start.
     #[inline(never)]
-    fn turn_of_copies(&mut self, (l, _): &(CopyLoop, Option<StagedLoop>)) -> Result<(), EmitError> {
+    fn turn_of_copies(
+        &mut self,
+        (l, _): &(LoopFrame, Option<StagedLoop>),
+    ) -> Result<(), EmitError> {
         let op = l.parts.op;
         let unplanned = EmitError::Unplanned(op);
         let (freed, count) = self.plan.freed_ring(self.program, op).ok_or(unplanned)?;
@@ -323,7 +292,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// Closes a loop of the warps that copy.
     #[inline(never)]
-    fn leave_copies(&mut self, l: &CopyLoop, staged: Option<StagedLoop>) -> Result<(), EmitError> {
+    fn leave_copies(&mut self, l: &LoopFrame, staged: Option<StagedLoop>) -> Result<(), EmitError> {
         let op = l.parts.op;
         self.steps.purpose = Purpose::FurtherAddress;
         if let Some(mut staged) = staged {
@@ -331,7 +300,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op, false)?;
-        self.end_turn(&l.parts, (l.counter, l.body, l.check), l.first_step)?;
+        self.end_turns(l)?;
         self.forget_since(l.mark);
         Ok(())
     }
