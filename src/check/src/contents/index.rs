@@ -18,7 +18,6 @@ use crate::contents::storage::{ContentsScratch, NO_LOOP, NONE};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, ContentsSummary};
 use crate::evaluator::{Position, held, place_bits, power, row_col};
-use crate::parting::lag;
 use crate::stages::staged_tile;
 use crate::violation::Violation;
 use heapless::Vec;
@@ -107,7 +106,7 @@ impl ThreadRun<'_, '_> {
                     })?;
                     let turns = i64::from(self.turns.get(number)?.saturating_sub(1));
                     // All but copies is of an earlier turn.
-                    let behind = i64::from(lag(self.look.program, around));
+                    let behind = i64::from(self.behind(around));
                     let turns = if self.ahead == Some(around) {
                         turns
                     } else {

@@ -431,7 +431,7 @@ impl ThreadRun<'_, '_> {
         let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
         let around = self.look.nth_loop(l.nth).ok_or(flow)?;
         let stages = self.look.program.stages(around);
-        let behind = i64::from(lag(self.look.program, around));
+        let behind = i64::from(self.behind(around));
         let want = self.has_turn(around, i64::from(done).saturating_sub(behind));
         if let Some(want) = want
             && holds.map(|found| found != 0) != Some(want)
@@ -598,6 +598,12 @@ impl ThreadRun<'_, '_> {
         self.look.argument(found.value, found.kind)
     }
 
+    /// By how many turns all but copies is behind in a loop; warps that copy have no such loops.
+    pub(super) fn behind(&self, around: Op) -> u8 {
+        let copies = self.thread >= self.look.plan.threads;
+        if copies { 0 } else { lag(self.look.program, around) }
+    }
+
     /// How many turns of a loop of the program have begun since it was entered.
     pub(super) fn turns_of(&self, around: Op) -> Option<u32> {
         let number = self
@@ -609,7 +615,7 @@ impl ThreadRun<'_, '_> {
 
     /// The same of the turns alone that read what copies have brought.
     pub(super) fn turns_read(&self, around: Op) -> Option<u32> {
-        let behind = u32::from(lag(self.look.program, around));
+        let behind = u32::from(self.behind(around));
         self.turns_of(around).map(|times| times.saturating_sub(behind))
     }
 }

@@ -4,7 +4,6 @@ use crate::contents::address::{GLOBAL_BITS, ThreadRun};
 use crate::contents::storage::NONE;
 use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};
-use crate::parting::lag;
 use crate::stages::{StagedTile, ahead_of};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -181,7 +180,7 @@ impl ThreadRun<'_, '_> {
             return last.checked_rem(ring.count).map(u64::from);
         }
         let times = u64::from(self.turns_of(tile.around)?.checked_sub(1)?);
-        let behind = u64::from(lag(self.look.program, tile.around));
+        let behind = u64::from(self.behind(tile.around));
         let turn =
             if self.ahead == Some(tile.around) { times } else { times.checked_sub(behind)? };
         turn.checked_rem(u64::from(tile.stages))
