@@ -413,7 +413,7 @@ pub enum ErrorKind {
     ReturnedTypes,
     /// A `scf.while` goes on for another reason than that an index which grows is below a bound.
     WhileForm,
-    /// A stage of a pipeline that does not stand directly in a loop of two to eight stages, or that
+    /// A stage of a pipeline that does not stand directly in a loop of two or more stages, or that
     /// holds what it cannot.
     StageForm,
     /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,

@@ -405,7 +405,7 @@ pub(super) fn of_plan(
                         "give the copy a tile of its own, and load it behind the copy in the same body; or leave `num_stages` out"
                     }
                     Unstaged::Written => "store to another tensor, or leave `num_stages` out",
-                    Unstaged::Single => "give the loop `num_stages` of 2 to 8",
+                    Unstaged::Single => "give the loop `num_stages` of 2 or more",
                     Unstaged::Apart => {
                         "leave `warp_specialize` out, or write what produce_one and consume_one hold into the loop itself"
                     }
