@@ -84,7 +84,9 @@ fn parts(
     arch: &Arch<'_>,
     isa: &Isa<'_>,
 ) -> Result<Parts, Problem> {
-    let isas: Vec<&str> = tables.isas.iter().map(|isa| isa.name).collect();
+    // Variants of one instruction set have one name.
+    let mut isas: Vec<&str> = tables.isas.iter().map(|isa| isa.name).collect();
+    isas.dedup();
     match word {
         "all" => Ok(Parts::All),
         "ir" => Ok(Parts::Program),
