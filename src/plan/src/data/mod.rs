@@ -671,6 +671,7 @@ impl Plan<'_> {
     }
 
     /// The threads of a launch: those that are set aside among them.
+    #[doc(hidden)]
     #[must_use]
     pub fn launched_threads(&self) -> u32 {
         self.threads.saturating_add(self.specialized.map_or(0, |apart| u32::from(apart.threads)))
