@@ -59,6 +59,8 @@ pub struct Dtype {
     pub format: Option<FloatFormat>,
     /// Low bits that matrix units do not read.
     pub unread: u8,
+    /// The element type of which it holds two.
+    pub pair_of: Option<Name>,
 }
 
 /// A physical axis.
@@ -193,6 +195,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             kind: dtype_kind(d.kind),
             format: d.format.map(float_format),
             unread: d.unread,
+            pair_of: d.pair_of.clone(),
         })
         .collect();
     (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
@@ -213,6 +216,17 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             Diagnostic::at(dtype.name.span, message)
                 .help("`unread` is how many low bits units leave out, fewer than there are"),
         );
+    }
+    for dtype in &model.dtypes {
+        let Some(half) = &dtype.pair_of else { continue };
+        let of = model.dtypes.iter().find(|d| d.name.value == half.value);
+        if of.is_none_or(|of| of.bits.checked_mul(2) != Some(dtype.bits)) {
+            let message = format!("`{}` is no element type of half the bits", half.value);
+            diags.push(
+                Diagnostic::at(half.span, message)
+                    .help("`pair_of` names the type of which one stands in either half"),
+            );
+        }
     }
     for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
         diags.push(

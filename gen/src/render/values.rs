@@ -123,7 +123,7 @@ structs! {
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
-    Dtype<'_> { name, bits, held, kind, format, unread }
+    Dtype<'_> { name, bits, held, kind, format, unread, pair_of }
     FloatFormat { signed, exponent, fraction, bias, specials, zero }
     OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, same_bits, index, tiles }
     Sequence<'_> { op, from, to, ulp, steps }

@@ -90,6 +90,9 @@ pub struct Dtype {
     /// Low bits that matrix units do not read.
     #[serde(default)]
     pub unread: u8,
+    /// The element type of which it holds two, the first one in its lower half.
+    #[serde(default)]
+    pub pair_of: Option<Name>,
 }
 
 /// A floating-point format.

@@ -32,6 +32,10 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
             kind: d.kind,
             format: d.format,
             unread: d.unread,
+            pair_of: d.pair_of.as_ref().and_then(|of| {
+                let found = model.dtypes.iter().position(|d| d.name.value == of.value)?;
+                u16::try_from(found).ok().map(t::DtypeId)
+            }),
         })),
         ops: rules.ops,
         rules: rules.rules,

@@ -350,6 +350,7 @@ impl<'k> Launch<'k> {
                         let (at, _) = find(self.params, value, ParamKind::Scalar)?;
                         MapNumber::Parameter(u32::try_from(at).ok()?)
                     }
+                    (Some(MemrefBound::Half(_)), _) => return None,
                     (_, Some(extent)) => MapNumber::Known(extent),
                     (_, None) => of(ParamKind::Extent(*dim))?,
                 },

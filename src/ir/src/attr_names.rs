@@ -58,6 +58,7 @@ const WORDS: &[&str] = &[
     "left",
     "right",
     "run",
+    "halves",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -74,6 +75,8 @@ pub const SIGNED: &str = "signed";
 pub const GRID: &str = "grid";
 /// Where a memref's elements end, of each dimension.
 pub const BOUNDS: &str = "bounds";
+/// Attribute: bounds of a memref of pairs count halves along its last dimension.
+pub const HALVES: &str = "halves";
 /// Attribute: elements of the group of dimensions that goes behind the other one.
 pub const LEFT: &str = "left";
 /// Attribute: elements of the group of dimensions that comes in front.

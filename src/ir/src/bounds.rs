@@ -1,5 +1,6 @@
 //! Where a memref's elements end, as its attribute `bounds` says it: `(%M, 77, _)`, of each
-//! dimension an index argument (the `%` may be left out), a whole number, or `_` for no bound.
+//! dimension an index argument (the `%` may be left out), a whole number, or `_` for no bound. Those
+//! of a memref of pairs may count what is half of one: its attribute `halves` says so.
 
 use crate::attr::AttrValue;
 use crate::attr_names;
@@ -31,6 +32,8 @@ pub enum MemrefBound {
     Number(u32),
     /// There are so many as an index argument says, which is not below zero.
     Argument(Value),
+    /// There are half as many as an index argument says, which is even.
+    Half(Value),
 }
 
 /// Of each dimension, outermost first.
@@ -60,14 +63,17 @@ impl Program<'_, '_> {
         let shape = self.type_of(memref).shape;
         let inside = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
         let mut out = MemrefBounds::new();
+        let halves = self.value_attr(memref, attr_names::HALVES).is_some();
         for (dim, part) in inside.split(',').enumerate() {
+            let halves = halves && dim.checked_add(1) == Some(shape.rank());
             let word = part.trim_ascii();
             let bound = if word == "_" {
                 MemrefBound::None
             } else if word.bytes().next()?.is_ascii_digit() {
                 let number: u32 = word.parse().ok().filter(|n| (1..1 << 31).contains(n))?;
-                let fits =
-                    shape.extent(dim).is_none_or(|extent| i64::from(number) <= extent.into());
+                let fits = shape.extent(dim).is_none_or(|extent| {
+                    i64::from(number) <= i64::from(extent) << u32::from(halves)
+                });
                 MemrefBound::Number(fits.then_some(number)?)
             } else {
                 let name = word.strip_prefix('%').unwrap_or(word);
@@ -76,7 +82,17 @@ impl Program<'_, '_> {
                 };
                 let value = self.parameters(function).find(named)?;
                 let is_signed = self.value_attr(value, attr_names::SIGNED).is_some();
-                MemrefBound::Argument((!is_signed).then_some(value)?)
+                let value = (!is_signed).then_some(value)?;
+                MemrefBound::Argument(value)
+            };
+            let bound = match bound {
+                bound if !halves => bound,
+                MemrefBound::Number(n) if n % 2 == 0 => MemrefBound::Number(n / 2),
+                MemrefBound::Argument(of) if self.index_facts(of).divisor() % 2 == 0 => {
+                    MemrefBound::Half(of)
+                }
+                MemrefBound::None => MemrefBound::None,
+                _ => return None,
             };
             out.push(bound).ok()?;
         }

@@ -106,6 +106,7 @@ details! {
     52 RankForm => [];
     53 RankCount { found, most } => [found, most];
     54 StageForm => [];
+    55 PairForm => [];
 }
 
 details! {

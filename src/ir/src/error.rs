@@ -423,6 +423,8 @@ pub enum ErrorKind {
     CarriedIndex,
     /// A tile of three or more dimensions is used as none of two is, or has a layout of its own.
     RankForm,
+    /// Elements of half a byte are used as pairs of them are not, or are an odd number.
+    PairForm,
     /// A tile of three or more dimensions is too many matrices of its last two.
     RankCount {
         /// How many.

@@ -141,6 +141,7 @@ impl ErrorKind {
                 "an index that the loop carries does not grow by the same each turn"
             }
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
+            Self::PairForm => "this is not done with elements of half a byte, which go two by two",
             Self::RankForm => "this is not done with tiles of three or more dimensions",
             Self::RankCount { .. } => "a tile of three or more dimensions has too many matrices",
             Self::Broken => "internal: the program's links disagree",
@@ -217,6 +218,9 @@ impl ErrorKind {
             }
             Self::RankForm => {
                 "leave the layout to `compile`; tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"
+            }
+            Self::PairForm => {
+                "let tiles begin at even places, with even strides and bounds (`{div = 2}`, `stride_div = 2`); load, copy, turn, cast or multiply them, as factors that are neighbours along the depth, without masks or layouts"
             }
             Self::RankCount { .. } => {
                 "unroll less: its last two dimensions are moved and multiplied together"

@@ -535,6 +535,21 @@ impl<'a> Tables<'a> {
     pub fn dtype(&self, id: DtypeId) -> Option<&'a Dtype<'a>> {
         self.dtypes.get(id.index())
     }
+    /// The type of which an element holds two of another, and the other way round: `e2m1x2` of
+    /// `e2m1`.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let [single, pair] = ["e2m1", "e2m1x2"].map(|name| TABLES.dtype_named(name).unwrap());
+    /// assert_eq!(TABLES.pair_of(single), Some(pair));
+    /// assert_eq!(TABLES.dtype(pair).unwrap().pair_of, Some(single));
+    /// ```
+    #[must_use]
+    pub fn pair_of(&self, single: DtypeId) -> Option<DtypeId> {
+        let found = self.dtypes.iter().position(|dtype| dtype.pair_of == Some(single))?;
+        u16::try_from(found).ok().map(DtypeId)
+    }
     /// The operation of an id.
     #[must_use]
     pub fn op(&self, id: OpId) -> Option<&'a OpDecl<'a>> {
@@ -558,6 +573,9 @@ pub struct Dtype<'a> {
     pub format: Option<FloatFormat>,
     /// Low bits that matrix units do not read: it is a wider type's number with fewer of its bits.
     pub unread: u8,
+    /// The type of which it holds two elements, the first one in its lower half: how elements of
+    /// less than a byte stand in memory and in registers.
+    pub pair_of: Option<DtypeId>,
 }
 
 /// What the bits of an element mean.

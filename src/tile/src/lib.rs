@@ -55,7 +55,7 @@ pub mod matrix;
 mod noise;
 #[doc(hidden)]
 pub mod offset;
-
+mod pairs;
 #[doc(hidden)]
 pub mod product;
 #[doc(hidden)]

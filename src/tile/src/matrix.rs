@@ -121,6 +121,7 @@ impl Product {
         Some(Self {
             atom: id,
             shape,
+            pairs: false,
             swapped: false,
             warps,
             spare: 0,

@@ -24,6 +24,9 @@ pub struct Product {
     pub atom: AtomId,
     /// Its shape and operand numbers.
     pub shape: MatrixShape,
+    /// The elements of A and B are two each of those that the atom takes, neighbours along the
+    /// depth: so the shape's depth, and fragments, count pairs.
+    pub pairs: bool,
     /// The atom computes the transposed product: its A is the program's B, and what is said here of
     /// m and n is the other way round (but for the fragments, which are those of the program's
     /// tiles).
@@ -64,6 +67,12 @@ impl Product {
             .into_iter()
             .filter(|(_, shared)| !shared)
             .map(|(f, _)| f)
+    }
+
+    /// Elements of the atom along the depth of an instance.
+    #[must_use]
+    pub fn depth(&self) -> u16 {
+        self.shape.k.saturating_mul(if self.pairs { 2 } else { 1 })
     }
 
     /// Number of instances a warp issues.

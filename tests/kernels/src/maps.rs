@@ -139,6 +139,7 @@ fn bounds_of(
         *place = match bound {
             MemrefBound::None => None,
             MemrefBound::Number(bound) => Some(Ok(*bound)),
+            MemrefBound::Half(_) => unreachable!("no map has such a bound"),
             MemrefBound::Argument(value) => {
                 Some(Err(others.clone().position(|v| v == *value).expect("an argument")))
             }

@@ -247,6 +247,7 @@ impl ThreadRun<'_, '_> {
                 MemrefBound::None => continue,
                 MemrefBound::Number(n) => u64::from(n),
                 MemrefBound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
+                MemrefBound::Half(value) => self.look.argument(value, ParamKind::Scalar)? / 2,
             };
             if let Some((_, coordinate)) = index.filter(|(own, _)| *own == dim) {
                 // Below zero is above all bounds.
@@ -277,7 +278,11 @@ impl ContentsContext<'_> {
         for tile in self.plan.globals.iter() {
             let Some(bounds) = self.program.bounds(tile.memref) else { continue };
             for (dim, (bound, start)) in bounds.iter().zip(tile.starts()).enumerate() {
-                let MemrefBound::Argument(value) = *bound else { continue };
+                let (value, of_each) = match *bound {
+                    MemrefBound::Argument(value) => (value, 1),
+                    MemrefBound::Half(value) => (value, 2),
+                    MemrefBound::None | MemrefBound::Number(_) => continue,
+                };
                 let extent = match bounds.len().saturating_sub(dim) {
                     1 => tile.map.shape.col_count(),
                     2 => tile.map.shape.row_count(),
@@ -289,7 +294,8 @@ impl ContentsContext<'_> {
                     continue;
                 }
                 let Some(from) = run.place_of(start) else { continue };
-                let number = from.saturating_add(part(extent, nth)).next_multiple_of(div);
+                let inside = from.saturating_add(part(extent, nth)).saturating_mul(of_each);
+                let number = inside.next_multiple_of(div);
                 if number < 1 << 31 {
                     let _ = out.push(Edge { value, number });
                 }

@@ -384,6 +384,9 @@ impl ThreadRun<'_, '_> {
             Some(MemrefBound::Argument(value)) => {
                 Some(u32::try_from(self.look.argument(value, ParamKind::Scalar)?).ok()?)
             }
+            Some(MemrefBound::Half(value)) => {
+                Some(u32::try_from(self.look.argument(value, ParamKind::Scalar)? / 2).ok()?)
+            }
         };
         let number = mixed([self.thread, u32::from(at)].into_iter().chain(self.turns));
         let high = number >> 8;

@@ -7,7 +7,7 @@ use crate::violation::Violation;
 use lanebook_ir::Value;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_plan::{End, Plan, ProductPlan};
-use lanebook_tables::Tables;
+use lanebook_tables::{MatrixShape, Tables};
 use lanebook_tile::map::Fragment;
 
 /// One operand of the product: where the unit finds its elements, and its number (0 = A).
@@ -25,11 +25,19 @@ pub(crate) struct ProductSide<'p> {
 enum OperandSource<'p> {
     /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many
     /// bits.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32 },
+    /// Of pairs, elements follow each other along rows or along columns.
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32, pairs: Option<PairAxis> },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p ReadDescriptor<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
     Tensor(BlockwiseTile),
+}
+
+/// Where the second element of a pair is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum PairAxis {
+    NextRow,
+    NextColumn,
 }
 
 /// An element as the unit finds it.
@@ -113,7 +121,8 @@ fn in_registers<'p>(
     number: u8,
 ) -> Option<OperandSource<'p>> {
     let (atom, shape) = (tables.atom(p.product.atom)?, p.product.shape);
-    let instance = atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape))?;
+    let whole = MatrixShape { k: p.product.depth(), ..shape };
+    let instance = atom.with_columns(shape.n).filter(|i| i.shape() == Some(whole))?;
     let laid_out =
         |number: u8| atom.operands.get(usize::from(number)).filter(|o| o.layout.is_some());
     let operand = laid_out(number).or_else(|| laid_out(shape.c))?;
@@ -121,7 +130,12 @@ fn in_registers<'p>(
     let class = tables.isa(atom.isa)?.classes.get(operand.class.index())?;
     let bits = u32::from(instance.registers(number)?).checked_mul(u32::from(class.bits))?;
     let pitch = u64::from(operand.extents.1);
-    Some(OperandSource::Registers { layout: operand.layout?, pitch, bits })
+    let pairs = match p.product.pairs {
+        true if number == shape.a => Some(PairAxis::NextColumn),
+        true if number == shape.b => Some(PairAxis::NextRow),
+        _ => None,
+    };
+    Some(OperandSource::Registers { layout: operand.layout?, pitch, bits, pairs })
 }
 
 impl ProductSide<'_> {
@@ -142,8 +156,17 @@ impl ProductSide<'_> {
     /// operand, in block `block`, for the warps of `warp`.
     fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
         match &self.from {
-            OperandSource::Registers { layout, pitch, bits } => {
+            OperandSource::Registers { layout, pitch, bits, pairs } => {
+                let (row, col, next) = match pairs {
+                    None => (row, col, 0),
+                    Some(PairAxis::NextRow) => (row.checked_mul(2)?, col, *pitch),
+                    Some(PairAxis::NextColumn) => (row, col.checked_mul(2)?, 1),
+                };
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
+                // The second one of a pair stands in the upper half of the same place.
+                if pairs.is_some() && !is_above(layout, x, x.checked_add(next)?, self.fragment)? {
+                    return None;
+                }
                 let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
                 let start = block.checked_mul(*bits)?;
                 let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
@@ -178,6 +201,15 @@ impl ProductSide<'_> {
             }
         }
     }
+}
+
+/// Whether an element stands in the same lane and warp as another one, half a place above it.
+fn is_above(layout: &LayoutRef<'_>, low: u64, high: u64, of: &Fragment) -> Option<bool> {
+    let both = |axis| Some((layout.offset_on(low, axis).ok()?, layout.offset_on(high, axis).ok()?));
+    let ((lane, lane_above), (warp, warp_above)) = (both(AxisId::LANE)?, both(AxisId::WARP)?);
+    let (bit, bit_above) = both(AxisId::BIT)?;
+    let half = i64::from(of.shape.bits / 2);
+    Some(lane == lane_above && warp == warp_above && bit.checked_add(half)? == bit_above)
 }
 
 /// How many lanes hold each element.

@@ -208,7 +208,9 @@ impl LowerContext<'_, '_, '_, '_> {
             let Some((_, value)) = operands.iter().find(|(k, _)| typed(*k)) else {
                 return Ok(None);
             };
-            let dtype = value.and_then(|value| self.program.type_of(value).dtype);
+            let own = value.and_then(|value| self.program.type_of(value).dtype);
+            let pair = own.and_then(|own| self.machine.tables.dtype(own)).and_then(|d| d.pair_of);
+            let dtype = pair.or(own);
             dtype.and_then(|dtype| atom.word_of(param, dtype))
         };
         word.map(Some).ok_or(EmitError::Unplanned(op))

@@ -206,7 +206,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if side == 0 { m.saturating_mul(shape.m) } else { n.saturating_mul(shape.n) };
             let runs = atom
                 .scaled_run()
-                .and_then(|run| shape.k.checked_div(run))
+                .and_then(|run| plan.product.depth().checked_div(run))
                 .ok_or(unplanned)?
                 .saturating_mul(k);
             let (row, run) = (

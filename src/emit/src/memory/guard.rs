@@ -259,6 +259,10 @@ impl LowerContext<'_, '_, '_, '_> {
         match bound {
             MemrefBound::Number(n) => Ok(self.arena.constant(n)?),
             MemrefBound::Argument(value) => self.parameter(op, value, ParamKind::Scalar),
+            MemrefBound::Half(value) => {
+                let whole = self.parameter(op, value, ParamKind::Scalar)?;
+                Ok(self.arena.op_const(IndexOp::Shr, whole, 1)?)
+            }
             MemrefBound::None => Err(EmitError::Unplanned(op)),
         }
     }

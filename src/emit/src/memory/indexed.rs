@@ -10,7 +10,7 @@ use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::memory::address::SideView;
 use crate::step::{Purpose, Slot};
-use lanebook_ir::Value;
+use lanebook_ir::{MemrefBound, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, IndexOp, RegisterKind};
 
@@ -214,7 +214,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let bounds = self.program.bounds(global.memref).unwrap_or_default();
         for bound in &bounds {
-            if let lanebook_ir::MemrefBound::Argument(value) = *bound {
+            if let MemrefBound::Argument(value) | MemrefBound::Half(value) = *bound {
                 let kind = crate::lower::interface::ParamKind::Scalar;
                 self.parameter(plan.op, value, kind)?;
             }

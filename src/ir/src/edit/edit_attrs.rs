@@ -80,6 +80,15 @@ impl Program<'_, '_> {
         }
         Ok(cell)
     }
+    /// Sets an attribute of a block argument that it has.
+    pub(crate) fn set_value_attr(&mut self, value: Value, key: &str, to: AttrValue) -> Edit {
+        let first = self.value_data(value).ok_or(ErrorKind::Stale)?.attrs;
+        let found = self.find_attr(first, key).ok_or(ErrorKind::Misplaced)?;
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        let record = self.attr_record(data.key, to);
+        self.pools
+            .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+    }
     /// Adds an attribute to a block argument.
     pub fn add_value_attr(&mut self, value: Value, key: &str, attr: AttrValue) -> Edit {
         let key = self.word(key)?;

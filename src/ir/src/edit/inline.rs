@@ -9,6 +9,7 @@ use crate::attr_names;
 use crate::data::ValueData;
 use crate::edit::edit_ops::Edit;
 use crate::edit::on_tiles::compute_tiles;
+use crate::edit::pairs::pair_elements;
 use crate::edit::pipeline_stages::dissolve_stages;
 use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
@@ -75,6 +76,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     follow_pointers(program, kernel)?;
     dissolve_stages(program, kernel)?;
     count_loops(program, kernel)?;
+    pair_elements(program, kernel)?;
     lower_ranks(program, kernel)?;
     program.renumber();
     Ok(kernel)

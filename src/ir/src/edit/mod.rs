@@ -8,6 +8,7 @@ pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
 pub(crate) mod on_tiles;
+pub(crate) mod pairs;
 pub(crate) mod permute;
 pub(crate) mod pipeline_stages;
 pub(crate) mod pointers;

@@ -397,7 +397,9 @@ impl Program<'_, '_> {
     #[must_use]
     pub fn scaled_run(&self, op: Op) -> Option<u32> {
         let [scales, _] = self.scales(op)?;
-        let depth = self.type_of(self.operand(op, 0)?).shape.extent(1)?;
+        let factor = self.type_of(self.operand(op, 0)?);
+        let pairs = self.tables().dtype(factor.dtype?)?.pair_of.is_some();
+        let depth = factor.shape.extent(1)?.checked_mul(if pairs { 2 } else { 1 })?;
         let blocks = self.type_of(scales).shape.extent(1)?;
         (depth.checked_rem(blocks) == Some(0)).then(|| depth.checked_div(blocks))?
     }

@@ -461,6 +461,7 @@ impl Planner<'_, '_, '_, '_> {
                     n
                 }
                 MemrefBound::Argument(value) => self.program.index_facts(value).divisor(),
+                MemrefBound::Half(value) => self.program.index_facts(value).divisor() / 2,
             };
             guards |= 1u8.wrapping_shl(dim as u32);
             if inner == 1 {

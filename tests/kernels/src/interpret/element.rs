@@ -1,9 +1,13 @@
 //! Element types: their bits, their values, how far apart neighbours are.
 
 use super::Said;
+use std::cmp::Ordering::Less;
 use lanebook_replay::number::{
     bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, float8, to_float8,
 };
+
+/// What three bits of an e2m1 are.
+const E2M1: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,10 @@ pub enum Element {
         /// One zero, no infinity, a bias greater by one.
         fnuz: bool,
     },
+    /// Eight bits with three of fraction and a sign that does not count: a block's scale.
+    Ue4m3,
+    /// Four bits: a sign, two of exponent, one of fraction.
+    E2m1,
     /// A power of two.
     E8m0,
     /// A whole number.
@@ -49,8 +57,12 @@ impl Element {
             "e5m2" => Self::Float8 { fraction: 2, fnuz: false },
             "e4m3fnuz" => Self::Float8 { fraction: 3, fnuz: true },
             "e5m2fnuz" => Self::Float8 { fraction: 2, fnuz: true },
+            "ue4m3" => Self::Ue4m3,
+            "e2m1" => Self::E2m1,
             "e8m0" => Self::E8m0,
             "i1" => Self::Whole { bits: 1, signed: false },
+            "i4" => Self::Whole { bits: 4, signed: true },
+            "u4" => Self::Whole { bits: 4, signed: false },
             "i8" => Self::Whole { bits: 8, signed: true },
             "u8" => Self::Whole { bits: 8, signed: false },
             "i16" => Self::Whole { bits: 16, signed: true },
@@ -70,7 +82,8 @@ impl Element {
             Self::F64 => 64,
             Self::F32 => 32,
             Self::F16 | Self::Bf16 => 16,
-            Self::Float8 { .. } | Self::E8m0 => 8,
+            Self::Float8 { .. } | Self::E8m0 | Self::Ue4m3 => 8,
+            Self::E2m1 => 4,
             Self::Whole { bits, .. } => bits,
         }
     }
@@ -96,6 +109,8 @@ impl Element {
             Self::F16 => 11,
             Self::Bf16 => 8,
             Self::Float8 { fraction, .. } => fraction as i32 + 1,
+            Self::Ue4m3 => 4,
+            Self::E2m1 => 2,
             Self::E8m0 => 1,
             Self::Whole { bits, .. } => bits as i32,
         }
@@ -108,6 +123,8 @@ impl Element {
             Self::F32 | Self::Bf16 => -126,
             Self::F16 => -14,
             Self::Float8 { fraction, fnuz } => 2 - (1 << (6 - fraction)) + i32::from(!fnuz) - 1,
+            Self::Ue4m3 => -6,
+            Self::E2m1 => 0,
             Self::E8m0 => -127,
             Self::Whole { .. } => 0,
         }
@@ -133,6 +150,11 @@ impl Element {
             Self::F16 => f16_to_f32(bits as u16).into(),
             Self::Bf16 => bf16_to_f32(bits as u16).into(),
             Self::Float8 { fraction, fnuz } => float8(bits as u8, fraction, fnuz),
+            Self::Ue4m3 => float8(bits as u8 & 0x7f, 3, false),
+            Self::E2m1 => {
+                let size = E2M1[bits as usize & 7];
+                if bits & 8 == 0 { size } else { -size }
+            }
             Self::E8m0 => e8m0_to_f32(bits as u8).into(),
             Self::Whole { bits: width, signed: true } => {
                 (((bits << (64 - width)) as i64) >> (64 - width)) as f64
@@ -151,6 +173,14 @@ impl Element {
             Self::F16 => u64::from(f32_to_f16(odd(v))),
             Self::Bf16 => u64::from(f32_to_bf16(odd(v))),
             Self::Float8 { fraction, fnuz } => u64::from(to_float8(odd(v), fraction, fnuz, true)),
+            Self::Ue4m3 => u64::from(to_float8(odd(v.abs()), 3, false, true)),
+            Self::E2m1 => {
+                // Of two that are as near the even one; what is no number is the greatest.
+                let far = |k: &usize| ((E2M1[*k] - v.abs()).abs(), k & 1);
+                let near = (0..8).min_by(|a, b| far(a).partial_cmp(&far(b)).unwrap_or(Less));
+                let size = if v.is_nan() { 7 } else { near.unwrap_or(7) as u64 };
+                size | if v.is_sign_negative() && !v.is_nan() { 8 } else { 0 }
+            }
             Self::E8m0 => (v.log2().round() as i64 + 127) as u64 & 0xff,
             Self::Whole { bits, .. } => v as i128 as u64 & (u64::MAX >> (64 - bits)),
         }

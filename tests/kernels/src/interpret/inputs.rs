@@ -56,6 +56,8 @@ pub fn pattern(element: Element, fill: Fill, i: usize, salt: u32) -> u64 {
             let step = f64::from(mixed(i, salt) % 17) - 8.0;
             let value = match element {
                 Element::E8m0 => return u64::from(124 + mixed(i, salt) % 7),
+                Element::Ue4m3 => return u64::from(0x28 + 8 * (mixed(i, salt) % 5)),
+                Element::E2m1 => step / 2.0,
                 Element::Whole { signed: false, .. } => step + 8.0,
                 Element::Whole { .. } => step,
                 _ => step / 8.0,
@@ -82,15 +84,23 @@ fn distinct(element: Element, i: u32, salt: u32) -> u64 {
             let lowest = if fraction == 3 { 4 } else { 11 };
             (e & 0x80) | (lowest + (e >> fraction & 7)) << fraction | e & ((1 << fraction) - 1)
         }
+        Element::Ue4m3 => 0x28 + u64::from(eight(i, salt)) % 0x28,
+        Element::E2m1 => u64::from(eight(i, salt)) & 15,
         Element::E8m0 => 120 + u64::from(eight(i, salt)) % 13,
         Element::Whole { bits: 8, .. } => u64::from(eight(i, salt)),
+        Element::Whole { bits: 4, .. } => u64::from(eight(i, salt)) & 15,
         Element::Whole { bits, .. } => (x >> 3) & (u64::MAX >> (64 - bits)),
     }
 }
 
+/// Whether all patterns of a type are numbers of moderate size.
+fn has_no_edges(element: Element) -> bool {
+    matches!(element, Element::E8m0 | Element::Ue4m3 | Element::E2m1)
+}
+
 /// A number of moderate size; every fifth one of those at the edges.
 fn edges(element: Element, i: u32, salt: u32) -> u64 {
-    if !mixed(i, salt ^ 0x55).is_multiple_of(5) || element.is_whole() || element == Element::E8m0 {
+    if !mixed(i, salt ^ 0x55).is_multiple_of(5) || element.is_whole() || has_no_edges(element) {
         return distinct(element, i, salt);
     }
     let (sign, fraction) = (1u64 << (element.bits() - 1), element.precision() - 1);
@@ -134,10 +144,11 @@ fn patterns(element: Element, i: u32, salt: u32) -> u64 {
     let infinity = element.encode(f64::INFINITY);
     let all = match element {
         Element::F64 | Element::Whole { bits: 64, .. } => wide(element, i, salt),
-        _ if element.bits() == 8 => u64::from(eight(i, salt)),
+        Element::Ue4m3 => distinct(element, i, salt),
+        _ if element.bits() <= 8 => u64::from(eight(i, salt)) & mask,
         _ => x & mask,
     };
-    if !mixed(i, salt ^ 0x55).is_multiple_of(5) || element.is_whole() || element == Element::E8m0 {
+    if !mixed(i, salt ^ 0x55).is_multiple_of(5) || element.is_whole() || has_no_edges(element) {
         return all;
     }
     let fraction = element.precision() - 1;

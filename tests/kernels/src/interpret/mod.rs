@@ -339,24 +339,27 @@ impl Interpreted {
         for g in &self.globals {
             params.extend(indices.by_ref().take(g.before - passed));
             passed = g.before;
-            let size = g.element.bytes();
-            let id = memory.add(
-                &g.name,
-                g.items.iter().flat_map(|v| v.bits.to_le_bytes().into_iter().take(size)).collect(),
-            );
+            let id = memory.add(&g.name, g.bytes());
+            // Of elements of half a byte, kernels count bytes.
+            let in_byte = if g.element.bits() == 4 { 2 } else { 1 };
             ids.push(id);
             params.push(Param::Buffer(id));
             params.extend(
                 g.written
                     .iter()
                     .zip(&g.extents)
-                    .filter(|(w, _)| w.is_none() && !g.is_pointer)
-                    .map(|(_, e)| Param::U32(*e as u32)),
+                    .enumerate()
+                    .filter(|(_, (w, _))| w.is_none() && !g.is_pointer)
+                    .map(|(dim, (_, e))| {
+                        let is_last = dim + 1 == g.written.len();
+                        Param::U32((e / if is_last { in_byte } else { 1 }) as u32)
+                    }),
             );
             // A stride is a parameter where an extent inside of it is one.
             for dim in 0..g.written.len().saturating_sub(1) {
                 if g.written[dim + 1..].contains(&None) {
-                    params.push(Param::U32(g.extents[dim + 1..].iter().product::<usize>() as u32));
+                    let inside: usize = g.extents[dim + 1..].iter().product();
+                    params.push(Param::U32((inside / in_byte) as u32));
                 }
             }
         }
@@ -404,13 +407,29 @@ fn spare(salt: u32) -> i64 {
 }
 
 impl Global {
+    /// What memory holds: of elements of half a byte, the first of two in the lower half.
+    fn bytes(&self) -> Vec<u8> {
+        if self.element.bits() == 4 {
+            let byte = |pair: &[Item]| {
+                let half = |k: usize| pair.get(k).map_or(0, |item| item.bits as u8 & 15);
+                half(0) | half(1) << 4
+            };
+            return self.items.chunks(2).map(byte).collect();
+        }
+        let size = self.element.bytes();
+        self.items.iter().flat_map(|v| v.bits.to_le_bytes().into_iter().take(size)).collect()
+    }
+
     /// Compares what lies in memory with this; the error names the first wrong element.
     ///
     /// # Errors
     /// A wrong element.
     pub fn compare(&self, raw: &[u8]) -> Said<()> {
-        let size = self.element.bytes();
+        let size = self.element.bytes().max(1);
         let pattern = |at: usize| {
+            if self.element.bits() == 4 {
+                return u64::from(raw[at / 2] >> (at % 2 * 4) & 15);
+            }
             raw[at * size..][..size].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b))
         };
         let wrong: Vec<usize> = (0..self.items.len())

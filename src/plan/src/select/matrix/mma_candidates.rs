@@ -27,6 +27,8 @@ pub(crate) struct MmaProblem {
     types: [Option<DtypeId>; 4],
     /// Bits of an element of A, B and C.
     bits: (u16, u16, u16),
+    /// The program's elements of A and B are two each of these.
+    pairs: bool,
     /// It stands in a row with another product.
     chained: bool,
 }
@@ -105,23 +107,41 @@ impl Planner<'_, '_, '_, '_> {
         let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
         let types = [a, b, c, d].map(|v| program.type_of(v).dtype);
         let bits = |t: Option<DtypeId>| t.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
-        let [ta, tb, tc, _] = types;
+        let single = |t: Option<DtypeId>| tables.dtype(t?)?.pair_of;
+        let [ta, tb, tc, td] = types;
+        let (types, pairs) = match (single(ta), single(tb)) {
+            (Some(a), Some(b)) => ([Some(a), Some(b), tc, td], true),
+            _ => (types, false),
+        };
+        let [ta, tb, ..] = types;
         Some(MmaProblem {
             op,
-            tile: (u64::from(m), u64::from(n), u64::from(k)),
+            tile: (u64::from(m), u64::from(n), u64::from(k) << u32::from(pairs)),
             types,
             bits: (bits(ta), bits(tb), bits(tc)),
+            pairs,
             chained: self.is_chained(op),
         })
     }
 
-    /// A candidate of a product by its number.
+    /// A candidate of a product by its number; of pairs, where the program multiplies those.
     pub(crate) fn candidate(&self, given: &MmaProblem, number: usize) -> Option<Product> {
         self.candidate_in(&self.target, given, number)
     }
 
     /// The same for a group of another size.
     pub(crate) fn candidate_in(
+        &self,
+        target: &TargetInfo<'_>,
+        given: &MmaProblem,
+        number: usize,
+    ) -> Option<Product> {
+        let product = self.product_in(target, given, number)?;
+        self.in_known_order(given, if given.pairs { product.paired()? } else { product })
+    }
+
+    /// A candidate of a product of elements as the atom takes them.
+    fn product_in(
         &self,
         target: &TargetInfo<'_>,
         given: &MmaProblem,
@@ -173,12 +193,17 @@ impl Planner<'_, '_, '_, '_> {
             false => Product::new(id, atom, tile, widths, split),
             true => Product::swapped(id, atom, tile, widths, split),
         };
-        let product = product
+        product
             .and_then(|p| p.repeated(spare))
             .filter(|p| p.c.lane.len() == usize::from(wave))
-            .filter(|p| !swapped || given.chained || goes_along_rows(&p.c))?;
-        // Scales pin the depth's order.
-        if self.program.scales(op).is_some() {
+            .filter(|p| !swapped || given.chained || goes_along_rows(&p.c))
+    }
+
+    /// A candidate with its depth in the order of an operand that is known.
+    fn in_known_order(&self, given: &MmaProblem, product: Product) -> Option<Product> {
+        let op = given.op;
+        // Scales pin the depth's order, and so do descriptors.
+        if self.program.scales(op).is_some() || product.tensor.is_some() {
             return Some(product);
         }
         // The depth's order is free: if it can be that of an operand that is known, it is.

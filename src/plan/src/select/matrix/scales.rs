@@ -95,9 +95,14 @@ impl Planner<'_, '_, '_, '_> {
         let values = program.scales(op)?;
         let have = program.scaled_run(op)?;
         let pair = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).shape.pair());
-        let extents = pair(0).zip(pair(1)).map(|((m, k), (_, n))| (m, n, k))?;
         let mut why = Unscaled::None;
-        let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
+        let dtype = |value| -> Option<DtypeId> {
+            let own = program.type_of(value).dtype?;
+            Some(tables.dtype(own)?.pair_of.unwrap_or(own))
+        };
+        let (a, first) = (program.operand(op, 0)?, pair(0)?);
+        let pairs = program.type_of(a).dtype != dtype(a);
+        let extents = (first.0, pair(1)?.1, first.1 << u32::from(pairs));
         for id in self.target.arch.dispatch(Capability::ScaledProduct) {
             let Some(atom) = tables.atom(*id) else { continue };
             let (Some(shape), Some(numbers), Some(run)) =

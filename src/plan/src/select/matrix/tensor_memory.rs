@@ -76,6 +76,7 @@ impl Planner<'_, '_, '_, '_> {
         let name = |v: Option<Value>| {
             v.and_then(|v| self.program.type_of(v).dtype)
                 .and_then(|d| tables.dtype(d))
+                .and_then(|d| d.pair_of.map_or(Some(d), |single| tables.dtype(single)))
                 .map_or("", |d| d.name)
         };
         let types = [
@@ -166,6 +167,7 @@ pub(crate) fn tensor_product(
     Some(Product {
         atom: id,
         shape,
+        pairs: false,
         swapped: false,
         warps: (0, 0),
         spare: 0,
