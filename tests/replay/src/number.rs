@@ -173,6 +173,19 @@ pub fn e5m2_to_f32(bits: u8) -> f32 {
 }
 
 /// Value of a block scale: a power of two, all ones is no number.
+/// Four bits: a sign, two of exponent, one of fraction (OCP MX, "FP4").
+#[must_use]
+pub fn e2m1_to_f32(bits: u8) -> f32 {
+    let (exponent, fraction) = (bits >> 1 & 3, f32::from(bits & 1));
+    let size = match exponent {
+        0 => fraction / 2.0,
+        _ => (1.0 + fraction / 2.0) * f32::from(1u8 << (exponent - 1)),
+    };
+    if bits & 8 == 0 { size } else { -size }
+}
+
+/// A power of two.
+#[must_use]
 pub fn e8m0_to_f32(bits: u8) -> f32 {
     if bits == 255 { f32::NAN } else { (2f64.powi(i32::from(bits) - 127)) as f32 }
 }

@@ -4,12 +4,13 @@ use crate::contents::flow::written;
 use crate::contents::goal::{Prover, What};
 use crate::contents::storage::NONE;
 use crate::contents::through::BitRange;
-use crate::contents::{Content, class, count};
+use crate::contents::{Content, ContentsContext, class, count};
 use crate::evaluator::power;
 use crate::violation::Violation;
-use lanebook_emit::step::Slot;
+use lanebook_emit::step::{Slot, Step};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{BlockBitRole, ProductPlan, ScalePlan};
+use lanebook_tables::{Operand, Role};
 use lanebook_tile::product::Product;
 
 /// The number of an operand's block: panel by panel, and in a panel the first of two coordinates
@@ -39,6 +40,17 @@ pub(super) fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, 
         block((hm, pn, hn), (n, rn), (m, rm))?
     };
     Some((a, b, c))
+}
+
+/// Whether the numbers that a step says, but those of parameters, are in the table's ranges.
+fn is_in_range(look: &ContentsContext<'_>, step: &Step) -> bool {
+    let fits = |(k, operand): (usize, &Operand<'_>)| match step.arg(k) {
+        Slot::Int(n) if operand.role == Role::Immediate && operand.vary.is_none() => {
+            (operand.range.0..=operand.range.1).contains(&i64::from(n))
+        }
+        _ => true,
+    };
+    look.atom(step).is_some_and(|atom| atom.operands.iter().enumerate().all(fits))
 }
 
 /// The register of a tile of scales that a block's are in, and what the block adds to immediates.
@@ -131,6 +143,9 @@ impl Prover<'_, '_, '_> {
         ik: u16,
     ) -> Result<bool, Violation> {
         let (look, s, op) = (self.look, p.product.shape, p.op);
+        if !look.steps.get(usize::from(number)).is_some_and(|step| is_in_range(look, step)) {
+            return Ok(false);
+        }
         let (first, second) = if p.product.swapped { (1, 0) } else { (0, 1) };
         let value = |k: usize| look.program.operand(op, k);
         let in_registers = |k: usize| {

@@ -7,7 +7,7 @@ use crate::matrix::shared_operands::{self, ReadDescriptor};
 use crate::violation::Violation;
 use lanebook_ir::Program;
 use lanebook_plan::{InShared, Plan, ProductPlan};
-use lanebook_tables::Tables;
+use lanebook_tables::{MatrixShape, Tables};
 
 /// Words of the set of k positions.
 const WORDS: usize = 64;
@@ -258,7 +258,8 @@ pub(crate) fn product(
     let op = p.op;
     let refuse = Violation::Atom { op, atom: p.product.atom };
     let (atom, shape) = (tables.atom(p.product.atom).ok_or(refuse)?, p.product.shape);
-    atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape)).ok_or(refuse)?;
+    let whole = MatrixShape { k: p.product.depth(), ..shape };
+    atom.with_columns(shape.n).filter(|i| i.shape() == Some(whole)).ok_or(refuse)?;
     // The transposed product has nothing in shared memory.
     let swapped = p.product.swapped;
     if swapped && p.shared != [None; 2] {

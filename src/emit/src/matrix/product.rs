@@ -10,7 +10,7 @@ use crate::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{AllocPlan, InShared, ProductPlan};
-use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, SharedOperand, Vary};
+use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, Role, SharedOperand, Vary};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::unit::descriptor_named;
 
@@ -176,6 +176,13 @@ impl LowerContext<'_, '_, '_, '_> {
         for (param, vary) in atom.params() {
             if let Some(word) = self.parameter_word(op, instance, (param, vary), &values)? {
                 push(param, word)?;
+            }
+        }
+        // A number of which nothing is said is the first that there is, where 0 is none.
+        for (number, operand) in (0u8..).zip(atom.operands) {
+            let first = u16::try_from(operand.range.0).unwrap_or(0);
+            if operand.role == Role::Immediate && operand.vary.is_none() && first > 0 {
+                push(number, first)?;
             }
         }
         for (number, given) in [s.a, s.b].into_iter().zip(plan.shared) {

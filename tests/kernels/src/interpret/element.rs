@@ -1,10 +1,10 @@
 //! Element types: their bits, their values, how far apart neighbours are.
 
 use super::Said;
-use std::cmp::Ordering::Less;
 use lanebook_replay::number::{
     bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, float8, to_float8,
 };
+use std::cmp::Ordering::Less;
 
 /// What three bits of an e2m1 are.
 const E2M1: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];

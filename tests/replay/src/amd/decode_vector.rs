@@ -384,9 +384,13 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
     // With block scales the formats are modifiers; their timing is that of the form without.
     let run = [("v_wmma_scale_", 32), ("v_wmma_scale16_", 16)]
         .into_iter()
-        .find(|(head, _)| name.strip_prefix(head) == Some("f32_16x16x128_f8f6f4"));
+        .find_map(|(head, run)| Some((name.strip_prefix(head)?, run)));
     want(line, if run.is_some() { 6 } else { 4 })?;
-    let form = if run.is_some() { "v_wmma_f32_16x16x128_fp8_fp8" } else { name };
+    let form = match run {
+        Some(("f32_16x16x128_f8f6f4", _)) => "v_wmma_f32_16x16x128_fp8_fp8",
+        Some(("f32_32x16x128_f4", _)) => "v_wmma_f32_32x16x128_f4",
+        _ => name,
+    };
     let mut wmma = wmma_form(form, gfx, wave)
         .ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
     if let Some((_, run)) = run {
@@ -406,10 +410,13 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
             let number = value
                 .parse::<u32>()
                 .ok()
-                .filter(|n| *n < 2)
+                .filter(|n| *n < 2 || *n == 4 && key.ends_with("_fmt"))
                 .ok_or_else(|| format!("`{key}:{value}` is not modelled"))?;
-            let format =
-                [Element::E4m3 { fnuz: false }, Element::E5m2 { fnuz: false }][number as usize];
+            let format = match number {
+                0 => Element::E4m3 { fnuz: false },
+                1 => Element::E5m2 { fnuz: false },
+                _ => Element::E2m1,
+            };
             match key.as_str() {
                 "matrix_a_fmt" => wmma.kinds[0] = format,
                 "matrix_b_fmt" => wmma.kinds[1] = format,
@@ -423,19 +430,27 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
             }
             continue;
         }
-        // Bytes are signed where this says so.
-        let (Element::U8, "neg_lo", [a, b, 0]) = (wmma.kinds[0], key.as_str(), &numbers(value)[..])
-        else {
+        // Whole numbers are signed where this says so.
+        let kinds = match wmma.kinds[0] {
+            Element::U8 => Some([Element::U8, Element::I8]),
+            Element::U4 => Some([Element::U4, Element::I4]),
+            _ => None,
+        };
+        let (Some(kinds), "neg_lo", [a, b, 0]) = (kinds, key.as_str(), &numbers(value)[..]) else {
             return Err(format!(
                 "modifier `{key}:{value}` of a matrix instruction is not modelled"
             ));
         };
-        wmma.kinds = [a, b].map(|bit| if *bit == 1 { Element::I8 } else { Element::U8 });
+        wmma.kinds = [a, b].map(|bit| kinds[usize::from(*bit == 1)]);
     }
-    (wmma.a, wmma.b) = (vreg(&o[1], wmma.source_regs())?, vreg(&o[2], wmma.source_regs())?);
-    wmma.d = vreg(&o[0], wmma.result_regs())?;
+    if wmma.kinds[0].bits() != wmma.kinds[1].bits() {
+        return Err("factors of two widths are not modelled".to_string());
+    }
+    let (sources, results) = (wmma.source_regs(), wmma.result_regs() * wmma.parts);
+    (wmma.a, wmma.b) = (vreg(&o[1], sources * wmma.parts)?, vreg(&o[2], sources)?);
+    wmma.d = vreg(&o[0], results)?;
     wmma.c = match &o[3] {
-        Operand::V { .. } => Src::V(vreg(&o[3], wmma.result_regs())?),
+        Operand::V { .. } => Src::V(vreg(&o[3], results)?),
         other => src(other, 1)?,
     };
     Ok(Op::Wmma(wmma))
@@ -461,22 +476,29 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
         Some("f16") => Some([Element::F16; 2]),
         Some("bf16") => Some([Element::Bf16; 2]),
         Some("iu8") => Some([Element::U8; 2]),
+        Some("iu4") => Some([Element::U4; 2]),
+        Some("f4") => Some([Element::E2m1; 2]),
         _ => None,
     })?;
-    let k: u32 = shape.strip_prefix("16x16x")?.parse().ok()?;
+    let (parts, depth) = match shape.strip_prefix("32x16x") {
+        Some(depth) => (2, depth),
+        None => (1, shape.strip_prefix("16x16x")?),
+    };
+    let k: u32 = depth.parse().ok()?;
     let bits = kinds[0].bits();
     let sum = match sum {
         "f32" => Sum::F32,
         "f16" if kinds[0] != Element::Bf16 => Sum::F16,
         "bf16" if kinds[0] == Element::Bf16 => Sum::Bf16,
-        "i32" if kinds[0] == Element::U8 => Sum::I32,
+        "i32" if matches!(kinds[0], Element::U8 | Element::U4) => Sum::I32,
         _ => return None,
     };
     let known = match gfx {
+        _ if (parts == 2) != (kinds[0] == Element::E2m1) => false,
         Gfx::Rdna3 => k == 16 && (bits == 16 || sum == Sum::I32),
-        Gfx::Rdna4 => k == 16 && bits < 32,
+        Gfx::Rdna4 => (k == 16 && bits < 32 || (bits, k) == (4, 32)) && parts == 1,
         _ if gfx.is_gfx125() => {
-            matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128))
+            matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128) | (4, 128))
                 && (kinds[0] != Element::U8 || k == 64)
         }
         _ => false,
@@ -484,16 +506,21 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
     let slow = gfx == Gfx::Gfx1251;
     let apart = match (bits, k, kinds[0]) {
         _ if !gfx.is_gfx125() || bits == 32 => 0,
-        (_, _, Element::U8) | (8, 128, _) if slow => 17,
+        (_, _, Element::U8) | (4 | 8, 128, _) if slow => 17,
         (_, _, Element::U8) => 9,
         _ if slow => 9,
         (8, 64, _) => 2,
         _ => 5,
     };
-    let piece = if gfx.is_gfx125() && bits < 32 { 16 } else { 8 };
+    let piece = match (bits, k) {
+        _ if gfx.is_gfx125() && bits < 32 => 16,
+        (4, 16) => 4,
+        _ => 8,
+    };
     let half = (gfx == Gfx::Rdna3 && matches!(sum, Sum::F16 | Sum::Bf16)).then_some(0);
     known.then_some(Wmma {
         k,
+        parts,
         kinds,
         wave,
         copies: gfx == Gfx::Rdna3,

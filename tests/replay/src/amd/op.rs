@@ -2,7 +2,7 @@
 
 use super::tracked::Tracked;
 use super::transpose::Transpose;
-use crate::number::{bf16_to_f32, f16_to_f32, float8};
+use crate::number::{bf16_to_f32, e2m1_to_f32, f16_to_f32, float8};
 
 /// Numbers of the special scalar registers.
 pub(super) const VCC: u8 = 106;
@@ -171,6 +171,8 @@ pub(super) struct Mfma {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wmma {
     pub k: u32,
+    /// Sixteen rows each, one behind the other in registers.
+    pub parts: u16,
     pub kinds: [Element; 2],
     pub wave: u32,
     /// Lanes of both halves hold the same of A and B.
@@ -210,13 +212,13 @@ impl Blocks {
 }
 
 impl Wmma {
-    /// Registers of A (and of B).
+    /// Registers of a part of A (and of B).
     pub fn source_regs(&self) -> u16 {
         let lanes = if self.copies { 16 } else { self.wave };
         (16 * self.k * self.kinds[0].bits() / (lanes * 32)) as u16
     }
 
-    /// Registers of C (and of D).
+    /// Registers of a part of C (and of D).
     pub fn result_regs(&self) -> u16 {
         let packed = self.half.is_none() && matches!(self.sum, Sum::F16 | Sum::Bf16);
         (256 / self.wave / if packed { 2 } else { 1 }) as u16
@@ -265,6 +267,9 @@ pub(super) enum Element {
     Bf16,
     I8,
     U8,
+    I4,
+    U4,
+    E2m1,
     /// OCP, or with one zero and no infinity (fnuz).
     E4m3 {
         fnuz: bool,
@@ -281,6 +286,7 @@ impl Element {
             Element::F32 | Element::Xf32 => 32,
             Element::F16 | Element::Bf16 => 16,
             Element::I8 | Element::U8 | Element::E4m3 { .. } | Element::E5m2 { .. } => 8,
+            Element::I4 | Element::U4 | Element::E2m1 => 4,
         }
     }
 
@@ -294,6 +300,9 @@ impl Element {
             Element::Bf16 => bf16_to_f32(raw as u16).into(),
             Element::I8 => f64::from(raw as u8 as i8),
             Element::U8 => f64::from(raw as u8),
+            Element::I4 => f64::from((raw as u8 as i8) << 4 >> 4),
+            Element::U4 => f64::from(raw as u8 & 15),
+            Element::E2m1 => e2m1_to_f32(raw as u8).into(),
             Element::E4m3 { fnuz } => float8(raw as u8, 3, fnuz),
             Element::E5m2 { fnuz } => float8(raw as u8, 2, fnuz),
         }

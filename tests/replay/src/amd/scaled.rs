@@ -1,6 +1,7 @@
-//! Matrix instructions of 8-bit floats with block scales (gfx950).
+//! Matrix instructions of 8-bit and 4-bit floats with block scales (gfx950).
 //!
-//! Elements: runs of 16 along k, the lane groups of one half of k after the other. Scales: lane `l`
+//! Elements: runs of 16 along k, the lane groups of one half of k after the other; of 4 bits, runs of
+//! 32. Scales: lane `l`
 //! has, in one byte of a register, the power of two for row (column of B) `l mod M` and the 32
 //! elements of k from `32 (l div M)`; `op_sel` and `op_sel_hi` say which byte. As the tables of
 //! Composable Kernel have it; the encoding of the formats is that of the LLVM documentation.
@@ -11,7 +12,7 @@ use super::run::Machine;
 use super::text::Line;
 use super::tracked::Tracked;
 use super::wave::{LANES, Run, Wave};
-use crate::number::{e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
+use crate::number::{e2m1_to_f32, e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
 use crate::report::MatrixEvent;
 use crate::tags::Tag;
 
@@ -19,11 +20,14 @@ use crate::tags::Tag;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scaled {
     pub mfma: Mfma,
-    /// Format of A and of B: 0 with four bits of exponent, 1 with five.
+    /// Format of A and of B: 0 with four bits of exponent, 1 with five, 4 of four bits.
     formats: [u32; 2],
     /// Register and byte of the scales.
     scales: [(u16, u32); 2],
 }
+
+/// The format of four bits.
+const NARROW: u32 = 4;
 
 /// Name behind `v_mfma_scale_`, M, K, passes with 8-bit elements.
 const FORMS: [(&str, u32, u32, u32); 2] =
@@ -51,7 +55,6 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         b: 0,
         c: Src::K(0),
     };
-    (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;
     if matches!(mfma.c, Src::V(c) if (c >= ACC) != (mfma.d >= ACC)) {
@@ -65,7 +68,8 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             .split(',')
             .map(|n| n.parse().map_err(|_| format!("`{value}` is no number")))
             .collect::<Decoded<_>>()?;
-        if bits.iter().any(|bit| *bit > 1) {
+        let most = if matches!(key.as_str(), "cbsz" | "blgp") { NARROW } else { 1 };
+        if bits.iter().any(|bit| *bit > 1 && *bit != most) {
             return Err(format!("`{key}:{value}` is not modelled"));
         }
         match (key.as_str(), &bits[..]) {
@@ -81,6 +85,19 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             _ => return Err(format!("modifier `{key}:{value}` is not modelled")),
         }
     }
+    // Where both have four bits, it takes half as long.
+    match out.formats {
+        [NARROW, NARROW] => {
+            out.mfma.kinds = [Element::E2m1; 2];
+            out.mfma.passes /= 2;
+        }
+        formats if formats.contains(&NARROW) => {
+            return Err("factors of two widths are not modelled".to_string());
+        }
+        _ => {}
+    }
+    let registers = out.mfma.source_regs();
+    (out.mfma.a, out.mfma.b) = (vreg(&o[1], registers)?, vreg(&o[2], registers)?);
     Ok(Op::Scaled(out))
 }
 
@@ -101,14 +118,17 @@ impl Wave {
         let mut tags: [Vec<Tag>; 2] = [Vec::new(), Vec::new()];
         for (side, first) in [f.mfma.a, f.mfma.b].into_iter().enumerate() {
             for lane in 0..LANES {
-                for i in 0..4 * f.mfma.source_regs() {
-                    let word = self.lane_value(first + i / 4, lane, 3)?;
-                    let raw = (word.value >> (8 * (i % 4))) as u8;
-                    let value =
-                        if f.formats[side] == 0 { e4m3_to_f32(raw) } else { e5m2_to_f32(raw) };
-                    let (row, at) = element(m, lane as u32, i.into());
+                let bits = f.mfma.kinds[side].bits();
+                for i in 0..u32::from(f.mfma.source_regs()) * 32 / bits {
+                    let (raw, tag) = self.field(first, lane, i, bits)?;
+                    let value = match f.formats[side] {
+                        0 => e4m3_to_f32(raw as u8),
+                        1 => e5m2_to_f32(raw as u8),
+                        _ => e2m1_to_f32(raw as u8),
+                    };
+                    let (row, at) = element(m, 128 / bits, lane as u32, i);
                     values[side][(row * k + at) as usize] = value.into();
-                    tags[side].push(word.tags[usize::from(i % 4 / 2)]);
+                    tags[side].push(tag);
                 }
             }
             // The scales.
@@ -155,7 +175,7 @@ impl Wave {
             block,
             warp,
             shape: [m, m, k],
-            element_bits: 8,
+            element_bits: f.mfma.kinds[0].bits(),
             a,
             b,
             lanes: LANES as u32,
@@ -166,8 +186,8 @@ impl Wave {
     }
 }
 
-/// Row (column of B) and k of element `i` of a lane.
-fn element(m: u32, lane: u32, i: u32) -> (u32, u32) {
+/// Row (column of B) and k of element `i` of a lane, of so many that lie side by side.
+fn element(m: u32, run: u32, lane: u32, i: u32) -> (u32, u32) {
     let groups = LANES as u32 / m;
-    (lane % m, i / 16 * 16 * groups + lane / m * 16 + i % 16)
+    (lane % m, i / run * run * groups + lane / m * run + i % run)
 }

@@ -95,11 +95,15 @@ impl<'a> Words<'a> {
         self.pick(Ty::parse).ok_or_else(|| "no known type suffix".to_string())
     }
 
-    /// The element type of a matrix operand: also the 8-bit floats, which no other instruction has.
+    /// The element type of a matrix operand: also what no other instruction has, floats of eight
+    /// bits and elements of four.
     pub fn element(&mut self) -> Decoded<Ty> {
         let narrow = |word| match word {
             "e4m3" => Some(Ty::E4m3),
             "e5m2" => Some(Ty::E5m2),
+            "e2m1" => Some(Ty::E2m1),
+            "s4" => Some(Ty::S(4)),
+            "u4" => Some(Ty::U(4)),
             other => Ty::parse(other),
         };
         self.pick(narrow).ok_or_else(|| "no known element type".to_string())
@@ -179,7 +183,7 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
                 .try_for_each(|word| w.require(word))?;
             Op::MovMatrix { dst: reg(&o[0])?, src: src(&o[1])? }
         }
-        "mma" if w.take("kind::mxf8f6f4") => super::scaled::decode(&mut w, o)?,
+        "mma" if super::scaled::is_scaled(&w) => super::scaled::decode(&mut w, o)?,
         "mma" => decode_memory::mma(&mut w, o)?,
         "wgmma" => super::unit::wgmma(&mut w, o)?,
         "tcgen05" => super::tmem::decode(&mut w, o)?,

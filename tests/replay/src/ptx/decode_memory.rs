@@ -216,7 +216,9 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     }
     let known = match (a, b, d_ty) {
         (Ty::S(8) | Ty::U(8), Ty::S(8) | Ty::U(8), Ty::S(32)) if m == 8 => k == 16,
+        (Ty::S(4) | Ty::U(4), Ty::S(4) | Ty::U(4), Ty::S(32)) if m == 8 => k == 32,
         _ if m == 8 => false,
+        (Ty::S(4) | Ty::U(4), Ty::S(4) | Ty::U(4), Ty::S(32)) => k == 32 || k == 64,
         (Ty::F16, Ty::F16, Ty::F32 | Ty::F16) | (Ty::Bf16, Ty::Bf16, Ty::F32) => k == 8 || k == 16,
         (Ty::Tf32, Ty::Tf32, Ty::F32) => k == 4 || k == 8,
         (Ty::E4m3 | Ty::E5m2, Ty::E4m3 | Ty::E5m2, Ty::F32 | Ty::F16) => k == 16 || k == 32,

@@ -141,7 +141,8 @@ impl Warp {
         Ok(())
     }
 
-    /// `factors`: what the rows of A and the columns of B are multiplied by.
+    /// `factors`: what the rows of A and the columns of B are multiplied by, run by run along the
+    /// depth.
     pub(super) fn multiply(
         &mut self,
         m: &mut Machine<'_, '_>,
@@ -172,12 +173,17 @@ impl Warp {
             for i in 0..form.m / 4 {
                 let (row, col) = fragment::c(lane as u32, i);
                 let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
+                let (row, col) = (row as usize, col as usize);
+                let scale = |n: usize| {
+                    factors.as_ref().map_or(1.0, |(rows, cols)| {
+                        let runs = cols.len() / 8;
+                        let run = n * runs / k;
+                        rows[row * runs + run] * cols[col * runs + run]
+                    })
+                };
                 let products =
-                    (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
-                let scale = factors
-                    .as_ref()
-                    .map_or(1.0, |(rows, cols)| rows[row as usize] * cols[col as usize]);
-                results.push(start + scale * products.sum::<f64>());
+                    (0..k).map(|n| a_values[row * k + n] * b_values[n * 8 + col] * scale(n));
+                results.push(start + products.sum::<f64>());
             }
         }
         for lane in 0..LANES {

@@ -21,6 +21,8 @@ pub(super) enum Ty {
     /// Eight bits, of matrix operands only.
     E4m3,
     E5m2,
+    /// Four bits.
+    E2m1,
 }
 
 impl Ty {
@@ -32,6 +34,7 @@ impl Ty {
             Ty::F16x2 | Ty::Bf16x2 | Ty::U16x2 | Ty::S16x2 | Ty::F32 | Ty::Tf32 => 32,
             Ty::F64 => 64,
             Ty::E4m3 | Ty::E5m2 => 8,
+            Ty::E2m1 => 4,
         }
     }
 

@@ -18,7 +18,7 @@ use super::parse::Operand;
 use super::register::Cell;
 use super::run::{LANES, Machine, Run, Warp};
 use crate::fault::{Clash, FaultKind};
-use crate::number::{bf16_to_f32, e4m3_to_f32, e5m2_to_f32, f16_to_f32, f32_to_f16};
+use crate::number::{bf16_to_f32, e2m1_to_f32, e4m3_to_f32, e5m2_to_f32, f16_to_f32, f32_to_f16};
 use crate::report::MatrixEvent;
 use crate::tags::Tag;
 
@@ -156,6 +156,9 @@ pub(super) fn value(ty: Ty, raw: u64) -> f64 {
         Ty::Bf16 => bf16_to_f32(raw as u16).into(),
         Ty::E4m3 => e4m3_to_f32(raw as u8).into(),
         Ty::E5m2 => e5m2_to_f32(raw as u8).into(),
+        Ty::E2m1 => e2m1_to_f32(raw as u8).into(),
+        Ty::S(4) => f64::from((raw as u8 as i8) << 4 >> 4),
+        Ty::U(4) => f64::from(raw as u8 & 15),
         Ty::S(8) => f64::from(raw as u8 as i8),
         Ty::U(8) => f64::from(raw as u8),
         // tf32: the low 13 bits are ignored.
