@@ -159,14 +159,14 @@ uint32_t lb_compile(const uint8_t *text, size_t text_bytes, const uint8_t *arch,
 #define LB_NO_PARAMETER UINT32_MAX
 #define LB_MAX_RANK 5
 typedef struct lb_tensor_dim {
-    uint64_t extent;           /* of the tensor, in elements; 0 = the value of extent_parameter */
+    uint64_t extent;           /* of the tensor, in elements; 0 = the value of extent_parameter by extent_divisor */
     uint64_t stride_bytes;     /* from one element to the next; 0 = the value of stride_parameter times element_bytes */
     uint32_t extent_parameter; /* the kernel's parameter, from 0, or LB_NO_PARAMETER */
     uint32_t stride_parameter; /* the same; it counts elements */
     uint32_t argument_dim;     /* which dimension of the argument this is, from 0 */
     uint32_t box_extent;       /* elements of the box */
     uint32_t element_stride;   /* steps between its elements */
-    uint32_t reserved;         /* 0 */
+    uint32_t extent_divisor;   /* 2 where the map's elements are pairs of those that extent_parameter counts, else 1; 0 without it */
 } lb_tensor_dim;
 
 typedef struct lb_tensor_map {

@@ -30,8 +30,9 @@ pub struct LbTensorDim {
     pub box_extent: u32,
     /// Steps between the box's elements.
     pub element_stride: u32,
-    /// 0.
-    pub reserved: u32,
+    /// What the value of `extent_parameter` is divided by: 2 where the map's elements are pairs of
+    /// those that the parameter counts, else 1; 0 without such a parameter.
+    pub extent_divisor: u32,
 }
 
 impl LbTensorDim {
@@ -43,7 +44,7 @@ impl LbTensorDim {
         argument_dim: 0,
         box_extent: 0,
         element_stride: 0,
-        reserved: 0,
+        extent_divisor: 0,
     };
 }
 
@@ -121,7 +122,7 @@ fn one(map: &LaunchMap<'_>) -> LbTensorMap {
     for (slot, dim) in out.dims.iter_mut().zip(map.dims()) {
         let parts = |number| match number {
             MapNumber::Known(number) => (u64::from(number), NONE),
-            MapNumber::Parameter(parameter) => (0, parameter),
+            MapNumber::Parameter(parameter) | MapNumber::Half(parameter) => (0, parameter),
         };
         let ((extent, extent_parameter), (stride_bytes, stride_parameter)) =
             (parts(dim.extent), parts(dim.stride));
@@ -133,7 +134,11 @@ fn one(map: &LaunchMap<'_>) -> LbTensorMap {
             argument_dim: dim.argument_dim,
             box_extent: dim.box_extent,
             element_stride: dim.element_stride,
-            reserved: 0,
+            extent_divisor: match dim.extent {
+                MapNumber::Known(_) => 0,
+                MapNumber::Parameter(_) => 1,
+                MapNumber::Half(_) => 2,
+            },
         };
         out.rank = out.rank.saturating_add(1);
     }

@@ -95,6 +95,8 @@ pub enum MapNumber {
     Known(u32),
     /// It is what this parameter holds; a stride counts elements there.
     Parameter(u32),
+    /// It is half of what this parameter holds, which is even: the map's elements are pairs.
+    Half(u32),
 }
 
 /// A dimension of a tensor map.
@@ -350,7 +352,10 @@ impl<'k> Launch<'k> {
                         let (at, _) = find(self.params, value, ParamKind::Scalar)?;
                         MapNumber::Parameter(u32::try_from(at).ok()?)
                     }
-                    (Some(MemrefBound::Half(_)), _) => return None,
+                    (Some(MemrefBound::Half(value)), _) => {
+                        let (at, _) = find(self.params, value, ParamKind::Scalar)?;
+                        MapNumber::Half(u32::try_from(at).ok()?)
+                    }
                     (_, Some(extent)) => MapNumber::Known(extent),
                     (_, None) => of(ParamKind::Extent(*dim))?,
                 },

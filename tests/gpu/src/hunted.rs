@@ -96,7 +96,7 @@ pub fn job(emitted: &Emitted, said: &Interpreted) -> Result<(Job, Vec<Vec<u8>>),
     }
     for (map, [element, interleave]) in emitted.maps.iter().zip(&emitted.numbers) {
         let global = said.globals.get(map.memref).ok_or("a map of no tensor")?;
-        let extents: Vec<u32> = global.extents.iter().map(|extent| *extent as u32).collect();
+        let extents = global.passed();
         let filled = map.fill_many(ids[map.memref], &extents, &memory);
         let filled = map.within(filled, &said.indices);
         let rank = usize::from(filled.rank);

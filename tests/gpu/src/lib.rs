@@ -165,12 +165,14 @@ fn filled(
 
 /// A tensor map of an operand of these extents, of a kernel with these arguments before it.
 fn boxes(map: &LaunchMap<'_>, extents: &[u32], args: &[Arg]) -> Result<Map, String> {
+    let held = |at: u32| match args.get(at as usize) {
+        Some(Arg::U32(extent)) => Ok(*extent),
+        _ => Err("an extent that is no parameter before the map".to_string()),
+    };
     let extent = |number: MapNumber| match number {
         MapNumber::Known(extent) => Ok(extent),
-        MapNumber::Parameter(at) => match args.get(at as usize) {
-            Some(Arg::U32(extent)) => Ok(*extent),
-            _ => Err("an extent that is no parameter before the map".to_string()),
-        },
+        MapNumber::Parameter(at) => held(at),
+        MapNumber::Half(at) => Ok(held(at)? / 2),
     };
     let dims = || map.dims().iter().map(|dim| dim.argument_dim as usize);
     let rest = |dim: usize| extents[dim + 1..].iter().map(|extent| u64::from(*extent));

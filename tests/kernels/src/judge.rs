@@ -242,12 +242,7 @@ pub fn run_measured(
     record_matrix: bool,
 ) -> Result<Report, String> {
     let (mut memory, ids, mut params) = said.memory();
-    let tensors: Vec<_> = said
-        .globals
-        .iter()
-        .zip(&ids)
-        .map(|(g, id)| (*id, g.extents.iter().map(|e| *e as u32).collect::<Vec<_>>()))
-        .collect();
+    let tensors: Vec<_> = said.globals.iter().zip(&ids).map(|(g, id)| (*id, g.passed())).collect();
     for m in maps {
         let filled = m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory);
         params.push(Param::Tensor(encoded(m.within(filled, &said.indices), &mut memory)));

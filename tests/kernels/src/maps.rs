@@ -18,9 +18,8 @@ pub struct KernelMap {
     pub order: [u8; 5],
     /// Dimensions.
     pub rank: u8,
-    /// Where the memref ends along each dimension, if its bounds say so: a number, or that of an
-    /// argument that is no tensor.
-    pub bounds: [Option<Result<u32, usize>>; 5],
+    /// Where the memref ends along each dimension, if its bounds say so.
+    pub bounds: [Option<MapBound>; 5],
     /// The box.
     pub boxed: [u16; 5],
     /// The driver's number of the swizzle mode.
@@ -29,6 +28,20 @@ pub struct KernelMap {
 
 /// A matrix that stands behind a memref: buffer, rows, columns; rows one after the other.
 pub type Matrix = (BufferId, u32, u32);
+
+/// Where a memref ends along a dimension.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MapBound {
+    /// Behind so many elements.
+    Number(u32),
+    /// As an argument says, by its number among those that are no tensors; or half of it.
+    Argument {
+        /// The argument.
+        number: usize,
+        /// 1, or 2.
+        by: u32,
+    },
+}
 
 impl KernelMap {
     /// What the plan says.
@@ -68,9 +81,9 @@ impl KernelMap {
         for (k, dim) in self.order.into_iter().take(self.rank.into()).enumerate() {
             match self.bounds[usize::from(dim)] {
                 None => {}
-                Some(Ok(bound)) => map.extents[k] = bound,
-                Some(Err(number)) => {
-                    map.extents[k] = u32::try_from(numbers[number].1).expect("a bound");
+                Some(MapBound::Number(bound)) => map.extents[k] = bound,
+                Some(MapBound::Argument { number, by }) => {
+                    map.extents[k] = u32::try_from(numbers[number].1).expect("a bound") / by;
                 }
             }
         }
@@ -130,19 +143,21 @@ fn bounds_of(
     program: &Program<'_, '_>,
     function: lanebook::ir::Op,
     memref: lanebook::ir::Value,
-) -> [Option<Result<u32, usize>>; 5] {
+) -> [Option<MapBound>; 5] {
     let mut out = [None; 5];
     let others =
         program.parameters(function).filter(|v| program.type_of(*v).kind != TypeKind::Memref);
+    let of = |value, by| MapBound::Argument {
+        number: others.clone().position(|v| v == value).expect("an argument"),
+        by,
+    };
     let bounds = program.bounds(memref);
     for (place, bound) in out.iter_mut().zip(bounds.iter().flatten()) {
-        *place = match bound {
+        *place = match *bound {
             MemrefBound::None => None,
-            MemrefBound::Number(bound) => Some(Ok(*bound)),
-            MemrefBound::Half(_) => unreachable!("no map has such a bound"),
-            MemrefBound::Argument(value) => {
-                Some(Err(others.clone().position(|v| v == *value).expect("an argument")))
-            }
+            MemrefBound::Number(bound) => Some(MapBound::Number(bound)),
+            MemrefBound::Argument(value) => Some(of(value, 1)),
+            MemrefBound::Half(value) => Some(of(value, 2)),
         };
     }
     out

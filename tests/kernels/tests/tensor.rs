@@ -464,6 +464,7 @@ fn maps_end_where_bounds_say() {
             let map = launch.maps().next().expect("a map").expect("its numbers");
             let kinds = map.dims().iter().map(|dim| match dim.extent {
                 MapNumber::Known(n) => Ok(n),
+                MapNumber::Half(_) => unreachable!("no pairs"),
                 MapNumber::Parameter(at) => {
                     Err(launch.parameters().nth(at as usize).expect("a parameter").kind)
                 }

@@ -110,10 +110,11 @@ fn map(map: &LaunchMap<'_>) -> Json {
                 "extent": match dim.extent {
                     MapNumber::Known(extent) => json!(extent),
                     MapNumber::Parameter(parameter) => json!({ "parameter": parameter }),
+                    MapNumber::Half(parameter) => json!({ "parameter": parameter, "divisor": 2 }),
                 },
                 "stride_bytes": match dim.stride {
                     MapNumber::Known(bytes) => json!(bytes),
-                    MapNumber::Parameter(parameter) => {
+                    MapNumber::Parameter(parameter) | MapNumber::Half(parameter) => {
                         json!({ "parameter": parameter, "times": map.element_bytes })
                     }
                 },

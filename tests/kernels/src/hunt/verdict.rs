@@ -228,8 +228,7 @@ fn once(
 ) -> Result<(), (String, String)> {
     let said = &reference.said;
     let (mut memory, ids, mut params) = said.memory();
-    let extents: Vec<Vec<u32>> =
-        said.globals.iter().map(|g| g.extents.iter().map(|e| *e as u32).collect()).collect();
+    let extents: Vec<Vec<u32>> = said.globals.iter().map(Global::passed).collect();
     for m in &emitted.maps {
         let filled = m.fill_many(ids[m.memref], &extents[m.memref], &memory);
         params.push(Param::Tensor(encoded(m.within(filled, &said.indices), &mut memory)));

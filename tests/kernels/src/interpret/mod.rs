@@ -340,26 +340,20 @@ impl Interpreted {
             params.extend(indices.by_ref().take(g.before - passed));
             passed = g.before;
             let id = memory.add(&g.name, g.bytes());
-            // Of elements of half a byte, kernels count bytes.
-            let in_byte = if g.element.bits() == 4 { 2 } else { 1 };
+            let extents = g.passed();
             ids.push(id);
             params.push(Param::Buffer(id));
             params.extend(
                 g.written
                     .iter()
-                    .zip(&g.extents)
-                    .enumerate()
-                    .filter(|(_, (w, _))| w.is_none() && !g.is_pointer)
-                    .map(|(dim, (_, e))| {
-                        let is_last = dim + 1 == g.written.len();
-                        Param::U32((e / if is_last { in_byte } else { 1 }) as u32)
-                    }),
+                    .zip(&extents)
+                    .filter(|(w, _)| w.is_none() && !g.is_pointer)
+                    .map(|(_, e)| Param::U32(*e)),
             );
             // A stride is a parameter where an extent inside of it is one.
             for dim in 0..g.written.len().saturating_sub(1) {
                 if g.written[dim + 1..].contains(&None) {
-                    let inside: usize = g.extents[dim + 1..].iter().product();
-                    params.push(Param::U32((inside / in_byte) as u32));
+                    params.push(Param::U32(extents[dim + 1..].iter().product()));
                 }
             }
         }
@@ -407,6 +401,16 @@ fn spare(salt: u32) -> i64 {
 }
 
 impl Global {
+    /// Extents as kernels count them: of elements of half a byte, pairs.
+    #[must_use]
+    pub fn passed(&self) -> Vec<u32> {
+        let mut out: Vec<u32> = self.extents.iter().map(|extent| *extent as u32).collect();
+        if let (4, Some(last)) = (self.element.bits(), out.last_mut()) {
+            *last /= 2;
+        }
+        out
+    }
+
     /// What memory holds: of elements of half a byte, the first of two in the lower half.
     fn bytes(&self) -> Vec<u8> {
         if self.element.bits() == 4 {
