@@ -642,6 +642,8 @@ fn scales(
     let (fragment, block) = if side == 0 { (&p.product.a, of_a) } else { (&p.product.b, of_b) };
     let (row, col) = block_start(fragment, u32::from(block), 0)?;
     let (outer, depth) = if side == 0 { (row, col) } else { (col, row) };
+    // Runs count elements, of which a pair is two.
+    let depth = depth.checked_mul(if p.product.pairs { 2 } else { 1 })?;
     let runs = depth.checked_div(u32::from(atom.scaled_run()?))?;
     let (rows, each) = (u32::from(copy.piece.0), u32::from(copy.piece.1));
     let narrow = |n: u32| u16::try_from(n).ok();

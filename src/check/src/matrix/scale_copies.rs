@@ -121,13 +121,15 @@ fn described(
         }
         let instruction = descriptor_named(tables, arch, atom.tensor()?.descriptor)?;
         let field = instruction.fields.iter().find(|f| f.role == FieldRole::Scale(side))?;
-        let most = u32::from(copy.piece.1).checked_sub(1)?;
-        Some(
-            field.at == copy.field
-                && field.range.0 == 0
-                && most <= field.range.1
-                && field.scale == 1,
-        )
+        // An instance's runs begin at any multiple of how many it has.
+        let own = atom.operands.get(usize::from(copy.operand))?.extents;
+        let each = u32::from(if side == 0 { own.1 } else { own.0 });
+        let mut first = (0..u32::from(copy.piece.1)).step_by(usize::try_from(each).ok()?);
+        let can_be = |n: u32| match field.values.is_empty() {
+            true => n <= field.range.1,
+            false => field.values.iter().any(|(_, code)| u32::from(*code) == n),
+        };
+        Some(field.at == copy.field && field.range.0 == 0 && first.all(can_be) && field.scale == 1)
     };
     says() == Some(true)
 }
@@ -258,6 +260,19 @@ fn places(
     }
     let shape = p.product.shape;
     let outer = u32::from(if side == 0 { shape.m } else { shape.n });
+    // Rows of A's scales hold the runs of an instance, B's are as many rows; in both they stand in
+    // bytes side by side.
+    let (each, own_runs, apart) = match side {
+        0 => (own.extents.1, own.extents.1, 1),
+        _ => (1, own.extents.0, own.extents.1),
+    };
+    let is_byte = |run: u16| {
+        let x = u64::from(run).checked_mul(u64::from(apart));
+        x.and_then(|x| on(scales, x, AxisId::BIT)) == Some(u32::from(run).saturating_mul(8))
+    };
+    if !(0..own_runs).all(is_byte) || runs.checked_rem(u32::from(own_runs)) != Some(0) {
+        return Err(refuse);
+    }
     let at = |row: u32, run: u32| scale_byte(tile, row, run);
     let all =
         (u32::try_from(tile.shape.row_count()).ok(), u32::try_from(tile.shape.col_count()).ok());
@@ -280,8 +295,8 @@ fn places(
         let first_piece =
             row.checked_sub(inside).and_then(|row| row.checked_div(rows)).ok_or(refuse)?;
         let (lane, column) = (
-            on(scales, u64::from(inside), AxisId::TLANE).ok_or(refuse)?,
-            on(scales, u64::from(inside), AxisId::TCOL).ok_or(refuse)?,
+            on(scales, u64::from(inside) * u64::from(each), AxisId::TLANE).ok_or(refuse)?,
+            on(scales, u64::from(inside) * u64::from(each), AxisId::TCOL).ok_or(refuse)?,
         );
         for run in 0..all_runs {
             let (piece, byte) =

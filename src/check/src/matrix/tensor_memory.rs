@@ -362,6 +362,10 @@ fn instruction(
             .flatten()
             .and_then(|v| program.type_of(v).dtype)
             .and_then(|d| tables.dtype(d))
+            .and_then(|d| match d.pair_of {
+                Some(single) if p.product.pairs => tables.dtype(single),
+                own => own.is_none().then_some(d),
+            })
             .map(|d| d.name)
     };
     let outer =

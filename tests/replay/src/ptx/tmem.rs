@@ -55,6 +55,28 @@ pub(super) enum Kind {
     Bytes,
     /// Elements of 8 bits with block scales.
     Scaled,
+    /// Elements of 4 bits with so many block scales of a row; `is_float`: of `ue4m3`.
+    Narrow { runs: u32, is_float: bool },
+}
+
+impl Kind {
+    /// Elements of an instance along the depth.
+    pub fn depth(self) -> u32 {
+        match self {
+            Kind::Halves => 16,
+            Kind::Bytes | Kind::Scaled => 32,
+            Kind::Narrow { .. } => 64,
+        }
+    }
+
+    /// Block scales of a row of an instance; 0 without them.
+    pub fn runs(self) -> u32 {
+        match self {
+            Kind::Halves | Kind::Bytes => 0,
+            Kind::Scaled => 1,
+            Kind::Narrow { runs, .. } => runs,
+        }
+    }
 }
 
 /// Where a product finds A.
@@ -340,8 +362,8 @@ impl Warp {
                             self.address(m, first, *of_b)? as u32,
                         );
                         [
-                            self.factors(m, first, of_a, word.m, word.ids[0])?,
-                            self.factors(m, first, of_b, word.n, word.ids[1])?,
+                            self.factors(m, first, of_a, word.m, word.ids[0], *kind)?,
+                            self.factors(m, first, of_b, word.n, word.ids[1], *kind)?,
                         ]
                     }
                 };

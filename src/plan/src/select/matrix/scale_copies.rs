@@ -170,7 +170,16 @@ impl<'t> Planner<'_, 't, '_, '_> {
             .dispatch(Capability::Transfer { from: Space::Shared, to: Space::Tensor });
         let copies = able.iter().filter_map(|id| Some((*id, tables.atom(*id)?)));
         let own = atom.operands.get(usize::from(number))?;
-        let (scales, outer) = (own.layout?, u64::from(own.extents.0.max(own.extents.1)));
+        // Rows of A's scales hold its runs, columns of B's are B's.
+        let is_a = atom.scaled_in_tensor()?.first() == Some(&number);
+        let (outer, runs) = if is_a { own.extents } else { (own.extents.1, own.extents.0) };
+        let (each, of_run) = if is_a { (u64::from(runs), 1) } else { (1, u64::from(outer)) };
+        let (scales, outer) = (own.layout?, u64::from(outer));
+        // Those of an instance stand in bytes side by side.
+        for run in 0..runs {
+            let bit = on(scales, of_run.checked_mul(u64::from(run))?, AxisId::BIT)?;
+            (bit == u64::from(run).checked_mul(8)?).then_some(())?;
+        }
         copies.into_iter().find_map(|(copy, copy_atom)| {
             let movement = copy_atom.movement.filter(|m| m.unit_bits == 8)?;
             let total =
@@ -204,8 +213,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
             // Rows: lanes first, then columns.
             let mut row = 1u64;
             while row < outer {
-                let place = match (on(scales, row, AxisId::TLANE)?, on(scales, row, AxisId::TCOL)?)
-                {
+                let x = row.checked_mul(each)?;
+                let place = match (on(scales, x, AxisId::TLANE)?, on(scales, x, AxisId::TCOL)?) {
                     (lane, 0) if out.columns == 0 => {
                         out.lanes = out.lanes.checked_add(1)?;
                         source(AxisId::TLANE, lane)?

@@ -76,18 +76,24 @@ pub(in super::super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> 
         } else if w.take("kind::mxf8f6f4") {
             w.require("block_scale").and(w.require("block32"))?;
             Kind::Scaled
+        } else if w.take("kind::mxf4") {
+            w.require("block_scale").and(w.require("block32"))?;
+            Kind::Narrow { runs: 2, is_float: false }
+        } else if w.take("kind::mxf4nvf4") {
+            w.require("block_scale").and(w.require("block16"))?;
+            Kind::Narrow { runs: 4, is_float: true }
         } else {
             w.require("kind::f16")?;
             Kind::Halves
         };
-        let more = if kind == Kind::Scaled { 2 } else { 0 };
+        let more = if kind.runs() > 0 { 2 } else { 0 };
         want(o, 5 + more..=5 + more)?;
         let a = if matches!(o[1], Operand::Addr(_)) {
             Factor::Cells(addr(&o[1])?)
         } else {
             Factor::Descriptor(src(&o[1])?)
         };
-        let scales = if kind == Kind::Scaled { Some([addr(&o[4])?, addr(&o[5])?]) } else { None };
+        let scales = if kind.runs() > 0 { Some([addr(&o[4])?, addr(&o[5])?]) } else { None };
         TensorOp::Mma {
             kind,
             d: addr(&o[0])?,

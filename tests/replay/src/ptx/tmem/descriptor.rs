@@ -69,6 +69,20 @@ impl Word {
                 Err(format!("type {code} of the instruction descriptor {bits:#x} is not modelled"))
             }
         };
+        if let Kind::Narrow { runs, is_float } = kind {
+            let known = 3 << 4 | 7 << 7 | 3 << 10 | 0x3f << 17 | 1 << 23 | 3 << 27 | 3 << 29;
+            let (m, n, ids) = (field(27, 2) * 128, field(17, 6) * 8, [field(29, 2), field(4, 2)]);
+            if bits & !known != 0
+                || (field(7, 3), field(10, 2)) != (1, 1)
+                || (field(23, 1) == 0) != is_float
+                || m != 128
+                || !(8..=256).contains(&n)
+                || ids.iter().any(|id| !id.is_multiple_of(runs))
+            {
+                return Err(format!("the instruction descriptor {bits:#x} is not modelled"));
+            }
+            return Ok(Self { a: Ty::E2m1, b: Ty::E2m1, outer: [false; 2], m, n, ids });
+        }
         if kind == Kind::Scaled {
             let known =
                 3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 1 << 23 | 3 << 27 | 3 << 29;

@@ -6,7 +6,7 @@ use super::super::unit::value;
 use super::descriptor::{Descriptor, Word};
 use super::{Factors, Kind, TensorCell, invalid};
 use crate::fault::{Clash, FaultKind};
-use crate::number::e8m0_to_f32;
+use crate::number::{e4m3_to_f32, e8m0_to_f32};
 use crate::report::MatrixEvent;
 
 impl Warp {
@@ -63,10 +63,12 @@ impl Warp {
     ) -> Run<Vec<f64>> {
         let descriptor = Descriptor::read(bits).map_err(invalid)?;
         let (thread, line) = (self.thread(lane), self.site(m).line);
-        let bytes = u64::from(ty.bits() / 8);
+        let bytes = u64::from(ty.bits().div_ceil(8));
         let mut out = Vec::with_capacity((outer * depth) as usize);
+        // Two elements of four bits in a byte.
+        let each = 8 / ty.bits().min(8);
         for o in 0..outer {
-            for k in 0..depth {
+            for k in 0..depth / each {
                 let (along, across) = if outer_major { (o, k) } else { (k, o) };
                 let address =
                     descriptor.address(outer_major, u64::from(along) * bytes, across.into());
@@ -75,7 +77,11 @@ impl Warp {
                 m.world.shared.read_by_unit(thread, line, address, data, &mut [])?;
                 m.world.shared.hold(thread, address, bytes as u32)?;
                 m.tensor.open.push((thread, address, bytes as u32));
-                out.push(value(ty, data.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b))));
+                let bits = data.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b));
+                match each {
+                    2 => out.extend([value(ty, bits & 15), value(ty, bits >> 4)]),
+                    _ => out.push(value(ty, bits)),
+                }
             }
         }
         Ok(out)
@@ -143,20 +149,21 @@ impl Warp {
         Ok(())
     }
 
-    /// The scales of so many rows.
+    /// The scales of so many rows, run by run.
     pub(super) fn factors(
         &mut self,
         m: &mut Machine<'_, '_>,
         lane: usize,
         at: u32,
         rows: u32,
-        id: u32,
+        first: u32,
+        kind: Kind,
     ) -> Run<Vec<f64>> {
         let thread = self.thread(lane);
         let number = m.tensor.products + 1;
         let mut out = Vec::new();
-        for row in 0..rows {
-            let column = at + row / 32;
+        for (row, run) in (0..rows).flat_map(|row| (0..kind.runs()).map(move |run| (row, run))) {
+            let (column, id) = (at + row / 32, first + run);
             m.tensor.check_allocated(column).map_err(|clash| clash.by(thread))?;
             let mut bytes = Vec::new();
             for group in 0..4 {
@@ -178,7 +185,10 @@ impl Warp {
                     "the scale of row {row} is not the same in all groups of lanes"
                 )));
             }
-            out.push(e8m0_to_f32(bytes[0]).into());
+            out.push(match kind {
+                Kind::Narrow { is_float: true, .. } => e4m3_to_f32(bytes[0] & 0x7f).into(),
+                _ => e8m0_to_f32(bytes[0]).into(),
+            });
         }
         Ok(out)
     }
@@ -194,7 +204,7 @@ impl Warp {
         word: &Word,
         factors: &[Vec<f64>; 2],
     ) -> Run<()> {
-        let depth = if kind == Kind::Halves { 16 } else { 32 };
+        let depth = kind.depth();
         let a = match a {
             Factors::Shared(bits) => {
                 self.elements(m, lane, bits, word.a, [word.m, depth], word.outer[0])?
@@ -222,7 +232,7 @@ impl Warp {
             block: site.block,
             warp: site.warp,
             shape: [word.m, word.n, depth],
-            element_bits: if kind == Kind::Halves { 16 } else { 8 },
+            element_bits: word.a.bits(),
             a: Vec::new(),
             b: Vec::new(),
             lanes: 1,
@@ -253,9 +263,13 @@ impl Warp {
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 let (x, y) = (&a[i as usize * k..][..k], &b[j as usize * k..][..k]);
-                let sum = factors[0][i as usize]
-                    * factors[1][j as usize]
-                    * x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+                let runs = kind.runs().max(1) as usize;
+                let terms = x.iter().zip(y).enumerate().map(|(at, (x, y))| {
+                    let run = at * runs / k;
+                    let [of_a, of_b] = factors;
+                    x * y * of_a[i as usize * runs + run] * of_b[j as usize * runs + run]
+                });
+                let sum = terms.sum::<f64>();
                 let old = if adds { f64::from(f32::from_bits(cell.value)) } else { 0.0 };
                 *m.tensor.at(l, column + j) = TensorCell {
                     value: ((old + sum) as f32).to_bits(),
