@@ -183,6 +183,7 @@ fn pair(program: &mut Program<'_, '_>, op: Op) -> Edit {
             Ok(())
         }
         (OpRole::Elementwise, None) => take_apart(program, op),
+        (OpRole::Elementwise, Some(_)) if !reads => put_together(program, op),
         _ => Err(ErrorKind::PairForm),
     }
 }
@@ -289,6 +290,33 @@ fn take_apart(program: &mut Program<'_, '_>, op: Op) -> Edit {
     Ok(())
 }
 
+/// A cast to such elements: numbers of 32 bits, of which the lowest four stand in a byte two by two.
+fn put_together(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let (from, result) = (program.operand(op, 0), program.result(op, 0));
+    let (Some(from), Some(result)) = (from, result) else { return Err(ErrorKind::Broken) };
+    let said = program.type_of(result);
+    if program.operand_count(op) != 1
+        || !is_cast(program, op)
+        || said.encoding != TileEncoding::None
+        || program.attrs(op).next().is_some()
+    {
+        return Err(ErrorKind::PairForm);
+    }
+    let single = said.dtype.ok_or(ErrorKind::Broken)?;
+    let pair = pair_of(program, &said).ok_or(ErrorKind::Broken)?;
+    let mut parts = Parts { program, at: op };
+    let code = parts.code(from, single)?;
+    let [low, high] = parts.apart(code)?;
+    let high = parts.with("arith.shli", high, HALF)?;
+    let ty = parts.program.type_of(low);
+    let words = parts.named("arith.ori", &[low, high], ty)?;
+    let byte = Type { dtype: Some(parts.dtype(DtypeKind::Signed, 8)?), ..ty };
+    let bytes = parts.named("arith.trunci", &[words], byte)?;
+    let pairs = parts.named("arith.bitcast", &[bytes], Type { dtype: Some(pair), ..ty })?;
+    program.replace_all_uses(result, pairs)?;
+    program.erase(op)
+}
+
 /// Whether an operation gives elements another type, whatever they are.
 fn is_cast(program: &Program<'_, '_>, op: Op) -> bool {
     let cast = program.tables().op_named("cast");
@@ -385,6 +413,97 @@ impl Parts<'_, '_, '_> {
         let sign = self.with("arith.shli", sign, 28)?;
         let bits = self.named("arith.ori", &[bits, sign], ty)?;
         self.named("arith.bitcast", &[bits], float)
+    }
+
+    /// The even and the odd elements along the last dimension.
+    fn apart(&mut self, whole: Value) -> Edit<[Value; 2]> {
+        let ty = Type { encoding: TileEncoding::None, ..self.program.type_of(whole) };
+        let dimension = last(self.program, whole)?;
+        let half = Type { shape: halved(ty.shape, dimension)?, ..ty };
+        let pairs = Type { shape: half.shape.with(Some(2)).ok_or(ErrorKind::PairForm)?, ..ty };
+        let joined = self.of(OpRole::Reshape, &[whole], pairs)?;
+        let decl = self.program.tables().op_of_role(OpRole::Split).ok_or(ErrorKind::UnknownOp)?;
+        let first = made(self.program, self.at, decl, &[joined], half)?;
+        let split = self.program.def_op(first).ok_or(ErrorKind::Broken)?;
+        let second = self.program.add_result(split, half)?;
+        Ok([first, second])
+    }
+
+    /// The four bits that stand for the elements of a tile, zeros above them.
+    fn code(&mut self, value: Value, single: DtypeId) -> Edit<Value> {
+        let tables = self.program.tables();
+        let kind = |dtype: DtypeId| tables.dtype(dtype).map(|dtype| (dtype.kind, dtype.bits));
+        let ty = self.program.type_of(value);
+        let own = ty.dtype.and_then(kind).ok_or(ErrorKind::UnknownDtype)?;
+        let word = Type { dtype: Some(self.dtype(DtypeKind::Signed, 32)?), ..ty };
+        let (to, _) = kind(single).ok_or(ErrorKind::UnknownDtype)?;
+        if to == DtypeKind::Float {
+            return self.float_code(value, own, word);
+        }
+        let mut words = if own == (DtypeKind::Signed, 32) {
+            value
+        } else {
+            self.named("cast", &[value], word)?
+        };
+        // What is beyond the type is its end.
+        if own.0 == DtypeKind::Float {
+            let (least, most) = if to == DtypeKind::Signed { (-8, 7) } else { (0, 15) };
+            words = self.with("max", words, least)?;
+            words = self.with("min", words, most)?;
+        }
+        self.with("arith.andi", words, 15)
+    }
+
+    /// The e2m1 next to the elements of a tile, of two the even one; the greatest beyond it, and for
+    /// what is no number.
+    fn float_code(
+        &mut self,
+        value: Value,
+        (kind, bits): (DtypeKind, u16),
+        word: Type,
+    ) -> Edit<Value> {
+        // Each number between two of them is one of all types but the narrowest.
+        let float = Type { dtype: Some(self.dtype(DtypeKind::Float, 32)?), ..word };
+        let value = if kind == DtypeKind::Float && bits > 8 {
+            value
+        } else {
+            self.named("cast", &[value], float)?
+        };
+        let ty = self.program.type_of(value);
+        let truth = Type { dtype: Some(self.dtype(DtypeKind::Bits, 1)?), ..ty };
+        let single = if bits == 32 || ty.dtype == float.dtype {
+            value
+        } else {
+            self.named("cast", &[value], float)?
+        };
+        let sign = self.named("arith.bitcast", &[single], word)?;
+        let sign = self.with("arith.shrui", sign, 28)?;
+        let sign = self.with("arith.andi", sign, 8)?;
+        let negative = self.named("neg", &[value], ty)?;
+        let size = self.named("max", &[value, negative], ty)?;
+        let [one, none] = [1, 0].map(|n| self.number(Literal::Int(n), word));
+        let (one, mut code) = (one?, none?);
+        let none = code;
+        // Hundredths between neighbours, and whether the one in the middle goes up.
+        for (hundredths, up) in [
+            (25, false),
+            (75, true),
+            (125, false),
+            (175, true),
+            (250, false),
+            (350, true),
+            (500, false),
+        ] {
+            let middle = self.number(Literal::Decimal { digits: hundredths, exponent: -2 }, ty)?;
+            let relation = if up { "compare.oge" } else { "compare.ogt" };
+            let above = self.named(relation, &[size, middle], truth)?;
+            let more = self.named("select", &[above, one, none], word)?;
+            code = self.named("add", &[code, more], word)?;
+        }
+        let code = self.named("arith.ori", &[code, sign], word)?;
+        let most = self.number(Literal::Int(7), word)?;
+        let nowhere = self.named("compare.uno", &[value, value], truth)?;
+        self.named("select", &[nowhere, most, code], word)
     }
 
     /// Two tiles, element beside element along the last dimension.

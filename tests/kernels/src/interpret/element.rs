@@ -176,7 +176,7 @@ impl Element {
             Self::Ue4m3 => u64::from(to_float8(odd(v.abs()), 3, false, true)),
             Self::E2m1 => {
                 // Of two that are as near the even one; what is no number is the greatest.
-                let far = |k: &usize| ((E2M1[*k] - v.abs()).abs(), k & 1);
+                let far = |k: &usize| ((E2M1[*k] - v.abs().min(6.0)).abs(), k & 1);
                 let near = (0..8).min_by(|a, b| far(a).partial_cmp(&far(b)).unwrap_or(Less));
                 let size = if v.is_nan() { 7 } else { near.unwrap_or(7) as u64 };
                 size | if v.is_sign_negative() && !v.is_nan() { 8 } else { 0 }
