@@ -31,7 +31,8 @@ const KERNELS: [&str; 9] = [
     "transpose.tile",
 ];
 /// Judged by the interpreter of their text, at these numbers of turns and contents: `(turns, salt)`.
-const SAID: [(&str, &[(u32, u32)]); 3] = [
+const SAID: [(&str, &[(u32, u32)]); 4] = [
+    ("attention_lazy.tile", &[(1, 0), (2, 1), (3, 2)]),
     ("attention_causal.tile", &[(1, 0), (2, 1), (3, 2)]),
     ("gemm_stages.tile", &[(0, 1), (1, 0), (2, 1), (3, 0), (5, 2)]),
     ("softmax.tile", &[(1, 0), (2, 1), (3, 2)]),
@@ -40,7 +41,7 @@ const SAID: [(&str, &[(u32, u32)]); 3] = [
 type Size = (u32, &'static [(&'static str, u32)]);
 /// Judged by the interpreter of their text, of whole grids, at three sizes that end inside of tiles;
 /// and what a text says in place of something that then means something else.
-const SIZED: [(&str, [Size; 3], (&str, &str)); 16] = [
+const SIZED: [(&str, [Size; 3], (&str, &str)); 20] = [
     (
         "argmax.tile",
         [(1, &[("M", 33), ("N", 300)]), (1, &[("M", 16), ("N", 128)]), (1, &[("M", 40), ("N", 5)])],
@@ -121,6 +122,33 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 16] = [
         ("constant 0.0", "constant 1.0"),
     ),
     (
+        "gemm_mxfp4.tile",
+        [
+            (1, &[("M", 130), ("N", 40), ("K", 160), ("G", 5)]),
+            (1, &[("M", 128), ("N", 128), ("K", 256), ("G", 8)]),
+            (1, &[("M", 3), ("N", 260), ("K", 32), ("G", 1)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
+    ),
+    (
+        "gemm_mxfp8_tails.tile",
+        [
+            (1, &[("M", 130), ("N", 40), ("K", 160), ("G", 5)]),
+            (1, &[("M", 128), ("N", 128), ("K", 256), ("G", 8)]),
+            (1, &[("M", 3), ("N", 260), ("K", 32), ("G", 1)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
+    ),
+    (
+        "gemm_nvfp4.tile",
+        [
+            (1, &[("M", 130), ("N", 40), ("K", 160), ("G", 10)]),
+            (1, &[("M", 128), ("N", 128), ("K", 256), ("G", 16)]),
+            (1, &[("M", 3), ("N", 260), ("K", 32), ("G", 2)]),
+        ],
+        ("constant 0.0", "constant 1.0"),
+    ),
+    (
         "gemm_split_k.tile",
         [
             (1, &[("M", 77), ("N", 50), ("K", 100)]),
@@ -161,6 +189,11 @@ const SIZED: [(&str, [Size; 3], (&str, &str)); 16] = [
         ],
         ("join %dh, %eh", "join %eh, %dh"),
     ),
+    (
+        "transpose_tails.tile",
+        [(1, &[("M", 77), ("N", 50)]), (1, &[("M", 64), ("N", 128)]), (1, &[("M", 3), ("N", 65)])],
+        ("%B[%n, %m]", "%B[%n, %n]"),
+    ),
 ];
 /// The one of them whose copies run ahead.
 const STAGED: &str = "gemm_stages.tile";
@@ -168,11 +201,19 @@ const STAGED: &str = "gemm_stages.tile";
 /// filled.
 const FOR_A_PASS: [&str; 2] = ["seed_scores.bound.tile", "seed_scores.free.tile"];
 
+/// Machines without products with block scales.
+const UNSCALED: &[&str] = &[
+    "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_110",
+    "sm_120", "sm_121", "gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx908",
+    "gfx90a", "gfx942",
+];
+
 /// An example, machines (name, or name and anything behind a dot), and how the value begins that
 /// refuses it there.
-const REFUSED: [(&str, &[&str], &str); 9] = [
+const REFUSED: [(&str, &[&str], &str); 13] = [
     // No matrix instructions at all: products in each lane, with few registers; and no atomic sums of floats.
     ("attention_causal.tile", &["gfx1030"], "Emit(Step(Pool {"),
+    ("attention_lazy.tile", &["gfx1030"], "Emit(Step(Pool {"),
     ("attention_backward.tile", &["gfx1030"], "Plan(Atomic {"),
     ("gemm_moe.tile", &["gfx1030"], "Plan(Atomic {"),
     ("gemm_split_k.tile", &["gfx1030"], "Plan(Atomic {"),
@@ -198,22 +239,12 @@ const REFUSED: [(&str, &[&str], &str); 9] = [
         "Plan(Stages {",
     ),
     // No block scales.
-    (
-        "gemm_mxfp8.tile",
-        &[
-            "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103",
-            "sm_110", "sm_120", "sm_121",
-        ],
-        "Plan(Unscaled {",
-    ),
-    (
-        "gemm_mxfp8.tile",
-        &[
-            "gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx908", "gfx90a",
-            "gfx942",
-        ],
-        "Plan(Unscaled {",
-    ),
+    ("gemm_mxfp8.tile", UNSCALED, "Plan(Unscaled {"),
+    ("gemm_mxfp8_tails.tile", UNSCALED, "Plan(Unscaled {"),
+    ("gemm_mxfp4.tile", UNSCALED, "Plan(Unscaled {"),
+    ("gemm_nvfp4.tile", UNSCALED, "Plan(Unscaled {"),
+    // No scales that are floats.
+    ("gemm_nvfp4.tile", &["gfx950", "gfx1250", "gfx1251"], "Plan(Unscaled {"),
 ];
 
 /// A text and the tensor maps that it takes.
