@@ -49,6 +49,9 @@ const ATOMICS: &str = "atomics";
 /// The kind of tiles of three and four dimensions, alike.
 const RANKS: &str = "ranks";
 
+/// The kind of elements of half a byte, alike.
+const HALVES: &str = "halves";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -90,6 +93,11 @@ fn random_atomics_are_right() {
 }
 
 #[test]
+fn random_halves_are_right() {
+    of_kind(HALVES, (7, 40), &["sm_80", "sm_120a", "gfx950", "gfx1200"], 60);
+}
+
+#[test]
 fn random_quotients_are_right() {
     of_kind(QUOTIENTS, (6, 30), &["sm_80", "gfx942", "gfx1100"], 55);
 }
@@ -107,7 +115,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 7;
+    let count = KINDS.len() - 8;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -124,7 +132,8 @@ fn programs_from(first: usize, count: usize) -> usize {
             .iter()
             .map(|(kind, _)| kind.to_string())
             .filter(|k| {
-                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART].contains(&k.as_str())
+                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES]
+                    .contains(&k.as_str())
             })
             .collect(),
         seconds: None,

@@ -142,6 +142,7 @@ fn pair(program: &mut Program<'_, '_>, op: Op) -> Edit {
         return Ok(());
     }
     match (program.role(op), makes) {
+        _ if has_layout(program, op) => Err(ErrorKind::PairForm),
         (OpRole::Alloc, Some(result)) => {
             let dimension = last(program, result)?;
             set_pairs(program, result, dimension)
@@ -186,6 +187,11 @@ fn pair(program: &mut Program<'_, '_>, op: Op) -> Edit {
         (OpRole::Elementwise, Some(_)) if !reads => put_together(program, op),
         _ => Err(ErrorKind::PairForm),
     }
+}
+
+/// Whether an operation is given a layout, which would be one of single elements.
+fn has_layout(program: &Program<'_, '_>, op: Op) -> bool {
+    [attr_names::LAYOUT, attr_names::TILE_LAYOUT].iter().any(|key| program.has_attr(op, key))
 }
 
 /// Whether a loop carries such elements.

@@ -8,6 +8,7 @@ use super::elements::elements;
 use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
+use super::halves::halves;
 use super::indices::{atomics, indices};
 use super::line::line;
 use super::masks::masks;
@@ -27,7 +28,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 40] = [
+pub const KINDS: [(&str, Make); 41] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -68,6 +69,7 @@ pub const KINDS: [(&str, Make); 40] = [
     ("atomics", atomics),
     ("quotients", quotients),
     (APART, stages),
+    ("halves", halves),
 ];
 
 /// A program of a kind.

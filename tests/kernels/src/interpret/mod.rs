@@ -313,6 +313,10 @@ impl Interpreted {
                 } else {
                     extent.next_multiple_of(step) + more
                 });
+                // Rows are whole bytes.
+                if innermost && global.element.bits() == 4 && written.is_none() {
+                    *extent = extent.next_multiple_of(2);
+                }
             }
             let count = global.extents.iter().product();
             let salt = number + given.salt * 64;

@@ -87,7 +87,7 @@ fn decode(
         scalar(name, line, gfx, target)?
     } else if name.starts_with("v_wmma_") {
         return decode_vector::wmma(name, line, gfx, wave);
-    } else if name.starts_with("v_mfma_scale_") {
+    } else if name.starts_with("v_mfma_") && name.ends_with("_f8f6f4") {
         return super::scaled::decode(name, line, gfx);
     } else if name.starts_with("v_mfma_") {
         return decode_vector::matrix(name, line, gfx);

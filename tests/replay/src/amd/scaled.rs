@@ -22,8 +22,8 @@ pub(super) struct Scaled {
     pub mfma: Mfma,
     /// Format of A and of B: 0 with four bits of exponent, 1 with five, 4 of four bits.
     formats: [u32; 2],
-    /// Register and byte of the scales.
-    scales: [(u16, u32); 2],
+    /// Register and byte of the scales; none: all are 1.
+    scales: Option<[(u16, u32); 2]>,
 }
 
 /// The format of four bits.
@@ -35,12 +35,12 @@ const FORMS: [(&str, u32, u32, u32); 2] =
 
 pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
-    want(line, 6)?;
-    let form = FORMS
-        .iter()
-        .enumerate()
-        .find(|(_, f)| name.strip_prefix("v_mfma_scale_") == Some(f.0))
-        .filter(|_| gfx == Gfx::Gfx950);
+    let (own, is_scaled) = match name.strip_prefix("v_mfma_scale_") {
+        Some(own) => (own, true),
+        None => (name.trim_start_matches("v_mfma_"), false),
+    };
+    want(line, if is_scaled { 6 } else { 4 })?;
+    let form = FORMS.iter().enumerate().find(|(_, f)| own == f.0).filter(|_| gfx == Gfx::Gfx950);
     let Some((id, &(_, m, k, passes))) = form else {
         return Err(format!("`{name}` is not modelled on this target"));
     };
@@ -60,8 +60,11 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     if matches!(mfma.c, Src::V(c) if (c >= ACC) != (mfma.d >= ACC)) {
         return Err("C and D must both be AGPRs or both be VGPRs".to_string());
     }
-    let mut out =
-        Scaled { mfma, formats: [0; 2], scales: [(vreg(&o[4], 1)?, 0), (vreg(&o[5], 1)?, 0)] };
+    let scales = match is_scaled {
+        true => Some([(vreg(&o[4], 1)?, 0), (vreg(&o[5], 1)?, 0)]),
+        false => None,
+    };
+    let mut out = Scaled { mfma, formats: [0; 2], scales };
     for (key, value) in &line.modifiers {
         let bits: Vec<u32> = value
             .trim_matches(['[', ']'])
@@ -72,15 +75,14 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         if bits.iter().any(|bit| *bit > 1 && *bit != most) {
             return Err(format!("`{key}:{value}` is not modelled"));
         }
-        match (key.as_str(), &bits[..]) {
-            ("cbsz", [format]) => out.formats[0] = *format,
-            ("blgp", [format]) => out.formats[1] = *format,
-            ("op_sel", [a, b, 0]) => {
-                (out.scales[0].1, out.scales[1].1) = (out.scales[0].1 | a, out.scales[1].1 | b)
+        match (key.as_str(), &bits[..], &mut out.scales) {
+            ("cbsz", [format], _) => out.formats[0] = *format,
+            ("blgp", [format], _) => out.formats[1] = *format,
+            ("op_sel", [a, b, 0], Some([of_a, of_b])) => {
+                (of_a.1, of_b.1) = (of_a.1 | a, of_b.1 | b);
             }
-            ("op_sel_hi", [a, b, 0]) => {
-                (out.scales[0].1, out.scales[1].1) =
-                    (out.scales[0].1 | a << 1, out.scales[1].1 | b << 1)
+            ("op_sel_hi", [a, b, 0], Some([of_a, of_b])) => {
+                (of_a.1, of_b.1) = (of_a.1 | a << 1, of_b.1 | b << 1);
             }
             _ => return Err(format!("modifier `{key}:{value}` is not modelled")),
         }
@@ -109,7 +111,7 @@ impl Wave {
         let sources = [f.mfma.a, f.mfma.b]
             .into_iter()
             .flat_map(|first| first..first + f.mfma.source_regs())
-            .chain(f.scales.map(|(register, _)| register));
+            .chain(f.scales.into_iter().flatten().map(|(register, _)| register));
         for register in sources.chain(if let Src::V(c) = f.mfma.c { c..c + n } else { 0..0 }) {
             self.check_flight(register, "read")?;
         }
@@ -132,7 +134,7 @@ impl Wave {
                 }
             }
             // The scales.
-            let (register, byte) = f.scales[side];
+            let Some((register, byte)) = f.scales.map(|scales| scales[side]) else { continue };
             for lane in 0..LANES {
                 let halves = 1 << (byte / 2);
                 let scale: f64 = e8m0_to_f32(
