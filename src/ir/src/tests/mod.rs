@@ -9,6 +9,7 @@ pub(crate) mod journal;
 mod layouts;
 pub(crate) mod limits;
 pub(crate) mod number;
+pub(crate) mod pairs;
 pub(crate) mod parallel;
 pub(crate) mod ranks;
 pub(crate) mod round;

@@ -611,6 +611,16 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             if of_index != (found & kind::INDEX != 0) || found & kind::SCALAR != 0 {
                 return Err((BreachKind::Attr, Some(attr.key)));
             }
+            // Of what are no pairs, or have no bounds, it would say nothing.
+            let says_halves = self
+                .attr_of(attr.key, rule.attrs)
+                .and_then(|k| rule.attrs.get(usize::from(k)))
+                .is_some_and(|a| a.key == crate::attr_names::HALVES);
+            let pairs = || program.tables().dtype(program.type_of(value).dtype?)?.pair_of;
+            let bounded = || program.value_attr(value, crate::attr_names::BOUNDS).is_some();
+            if says_halves && (pairs().is_none() || !bounded()) {
+                return Err((BreachKind::Attr, Some(attr.key)));
+            }
             let form = self.attr_of(attr.key, rule.attrs).zip(Some(rule.attrs));
             let is_bounds = |(k, rules): (u8, List<'t, AttrContract<'t>>)| {
                 let form = rules.get(usize::from(k))?.form;

@@ -286,6 +286,38 @@ fn sign_of_an_argument(program: &str, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
+/// Bounds of pairs that count halves: other code where there are pairs and bounds, else nothing.
+fn halves_of_bounds() {
+    let text = |element: &str, attrs: &str| {
+        let (from, to) =
+            (format!("memref<?x?x{element}, #gmem>"), format!("tensor<32x32x{element}>"));
+        format!(
+            "func @f(%A: {from} {{align = 16{attrs}}}, %C: {from} {{align = 16}}, %K: index {{div = 32}}) {{threads = 128}} {{\n  %a = tiled_load %A[0, 0] : {from} -> {to}\n  tiled_store %a, %C[0, 0] : {to} -> {from}\n}}\n"
+        )
+    };
+    for arch in ARCHS {
+        for bounds in [", bounds = (_, 24)", ", bounds = (20, %K)"] {
+            let of = |element: &str, more: &str| {
+                outcome(&text(element, &format!("{bounds}{more}")), arch)
+            };
+            let (halves, whole) = (of("e2m1x2", ", halves"), of("e2m1x2", ""));
+            assert!(matches!(&halves, Outcome::Kernel(_)), "{arch}: {bounds}");
+            assert_ne!(halves, whole, "{arch}: {bounds}");
+            assert!(matches!(of("i8", ", halves"), Outcome::Refused(_)), "{arch}: {bounds}");
+            assert!(
+                matches!(of("e2m1x2", ", halves = 1"), Outcome::Refused(_)),
+                "{arch}: {bounds}"
+            );
+        }
+        for odd in [", halves", ", bounds = (_, 23), halves"] {
+            assert!(
+                matches!(outcome(&text("e2m1x2", odd), arch), Outcome::Refused(_)),
+                "{arch}: {odd}"
+            );
+        }
+    }
+}
+
 /// Bounds of the tensors: other code where they are well said, nothing where they are not.
 fn bounds_of_a_tensor(
     program: &str,
@@ -328,6 +360,10 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
             .collect();
         if attr.key == "signed" {
             sign_of_an_argument(&program, &mut seen);
+            continue;
+        }
+        if attr.key == "halves" {
+            halves_of_bounds();
             continue;
         }
         if attr.key == "bounds" {
