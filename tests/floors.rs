@@ -42,7 +42,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["candidates", "copy_atom", "encoding", "shaping", "unit"],
             &["basis", "tiling", "product"],
             &["explain"],
-            &["divide", "matrix", "offset", "tensor_blocks", "depth_order"],
+            &["divide", "matrix", "offset", "tensor_blocks", "depth_order", "pairs"],
             &["evaluate"],
         ],
     ),

@@ -403,7 +403,8 @@ fn the_contract_is_printed() {
     for way in ["from #gmem: f64 f32 tf32 f16 bf16", "; from #smem: f64"] {
         assert!(moved.contains(way), "{way}: {moved}");
     }
-    assert!(!moved.contains("e2m1") && !moved.contains("u4 "), "{moved}");
+    assert!(moved.contains(" e2m1 ") && moved.contains(" u4 "), "{moved}");
+    assert!(!moved.contains("e3m2") && !moved.contains("x2"), "{moved}");
     let copies = run(&["ops", "copy", "--arch", "gfx1250"]).fine();
     assert!(copies.contains("#gmem to #smem: ") && copies.contains("#smem to #gmem: "), "{copies}");
     run(&["ops", "mmma"]).refused(2, &["no operation is called `mmma`", "did you mean `mma`?"]);

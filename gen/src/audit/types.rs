@@ -22,6 +22,9 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             let message = format!("element type `{}`: {message}", dtype.name.value);
             diags.push(Diagnostic::at(dtype.name.span, message).help(help));
         };
+        if pair(dtype, &mut say) {
+            continue;
+        }
         kind(dtype, &name, &mut say);
         width(dtype, &name, &mut say);
         if let Some(format) = &dtype.format {
@@ -149,6 +152,23 @@ impl Name {
             ending: name[last..].to_string(),
         }
     }
+}
+
+/// Whether a type is one of pairs, by its name or by what it says; both say the same.
+fn pair(dtype: &Dtype, say: &mut impl FnMut(String, &str)) -> bool {
+    let half = dtype.name.value.strip_suffix("x2");
+    let of = dtype.pair_of.as_ref().map(|of| of.value.as_str());
+    if half != of {
+        let message =
+            format!("its name says {}, `pair_of` {}", half.unwrap_or("-"), of.unwrap_or("-"));
+        say(
+            message,
+            "a type of pairs is called by that of its halves, with `x2` behind: correct `pair_of` or the name",
+        );
+    } else if half.is_some() && dtype.kind != DtypeKind::Bits {
+        say("a pair is no number".into(), "say `kind: bits`");
+    }
+    half.is_some() || of.is_some()
 }
 
 fn kind(dtype: &Dtype, name: &Name, say: &mut impl FnMut(String, &str)) {

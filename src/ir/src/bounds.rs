@@ -88,7 +88,7 @@ impl Program<'_, '_> {
             let bound = match bound {
                 bound if !halves => bound,
                 MemrefBound::Number(n) if n % 2 == 0 => MemrefBound::Number(n / 2),
-                MemrefBound::Argument(of) if self.index_facts(of).divisor() % 2 == 0 => {
+                MemrefBound::Argument(of) if self.index_facts(of).divisor().is_multiple_of(2) => {
                     MemrefBound::Half(of)
                 }
                 MemrefBound::None => MemrefBound::None,

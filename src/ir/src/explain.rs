@@ -229,7 +229,7 @@ impl ErrorKind {
                 "compare a carried index with what does not change, add 1 or more to it; or use scf.for"
             }
             Self::StageForm => {
-                "let it stand directly in a scf.for with num_stages of 2 or more: produce_one holds all copies into shared memory, with indices, consume_one the rest; as many values go in and out as its region has"
+                "let it stand directly in a scf.for with num_stages of 2 or more: produce_one holds all copies into shared memory, with indices, consume_one the rest; as many values go in and out as its region has. agent_switch holds one loop of copies, before the loop with the same bounds that reads them"
             }
             Self::CarriedIndex => {
                 "add what does not change in the loop, or compute it of the counter"

@@ -12,7 +12,7 @@
 //! | `explain` | errors and reasons in words |
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
-//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
+//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` `pairs` | a product as instances of one instruction, its depth in an operand's order, of pairs of elements |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //! | `noise` | numbers that tests draw |
 //!

@@ -39,7 +39,8 @@ pub fn moved(tables: &Tables<'_>, arch: &Arch<'_>, role: OpRole) -> Option<Vec<S
     let mut out = Vec::new();
     for (way, lines) in ways {
         let mut names: Vec<&str> = Vec::new();
-        for dtype in tables.dtypes {
+        // Pairs are how their halves are moved.
+        for dtype in tables.dtypes.iter().filter(|dtype| dtype.pair_of.is_none()) {
             let text = program(lines, dtype.name, arch);
             if moves(tables, id, &text, &mut room, &mut pools) {
                 names.push(dtype.name);
@@ -73,5 +74,7 @@ fn moves(
     let Ok(mut program) = ir::parse(pools.pools(), tables, text, Options::default()) else {
         return false;
     };
-    ir::verify(&mut program).is_ok() && compile(tables, arch, &mut program, room.scratch()).is_ok()
+    ir::verify(&mut program).is_ok()
+        && ir::isolate_kernel(&mut program, None).is_ok()
+        && compile(tables, arch, &mut program, room.scratch()).is_ok()
 }

@@ -11,7 +11,7 @@ use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::Program;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_plan::{AllocPlan, Plan, ProductPlan, ScaleCopy};
-use lanebook_tables::{Arch, Atom, FieldRole, Major, Movement, Space, Tables};
+use lanebook_tables::{Arch, Atom, FieldRole, Major, Movement, Operand, Space, Tables};
 
 /// Lanes of tensor memory that a copy fills before it repeats them, and cells of a lane and bytes
 /// of a cell that it fills, at most.
@@ -229,6 +229,21 @@ fn pieces_are_inside(
     Ok(())
 }
 
+/// How far rows are apart in the table's layout of an operand of scales: A's hold the runs of an
+/// instance, B's are as many rows. `None` where those of an instance are no bytes side by side, or
+/// a piece is no whole number of them.
+fn row_step(own: &Operand<'_>, scales: &LayoutRef<'_>, side: u8, runs: u32) -> Option<u64> {
+    let (each, own_runs, apart) = match side {
+        0 => (own.extents.1, own.extents.1, 1),
+        _ => (1, own.extents.0, own.extents.1),
+    };
+    for run in 0..own_runs {
+        let x = u64::from(run).checked_mul(u64::from(apart))?;
+        (on(scales, x, AxisId::BIT)? == u32::from(run).checked_mul(8)?).then_some(())?;
+    }
+    (runs.checked_rem(u32::from(own_runs)) == Some(0)).then_some(u64::from(each))
+}
+
 /// Each scale stands where the unit looks for it.
 #[inline(never)]
 fn places(
@@ -260,19 +275,7 @@ fn places(
     }
     let shape = p.product.shape;
     let outer = u32::from(if side == 0 { shape.m } else { shape.n });
-    // Rows of A's scales hold the runs of an instance, B's are as many rows; in both they stand in
-    // bytes side by side.
-    let (each, own_runs, apart) = match side {
-        0 => (own.extents.1, own.extents.1, 1),
-        _ => (1, own.extents.0, own.extents.1),
-    };
-    let is_byte = |run: u16| {
-        let x = u64::from(run).checked_mul(u64::from(apart));
-        x.and_then(|x| on(scales, x, AxisId::BIT)) == Some(u32::from(run).saturating_mul(8))
-    };
-    if !(0..own_runs).all(is_byte) || runs.checked_rem(u32::from(own_runs)) != Some(0) {
-        return Err(refuse);
-    }
+    let each = row_step(own, scales, side, runs).ok_or(refuse)?;
     let at = |row: u32, run: u32| scale_byte(tile, row, run);
     let all =
         (u32::try_from(tile.shape.row_count()).ok(), u32::try_from(tile.shape.col_count()).ok());
@@ -295,8 +298,8 @@ fn places(
         let first_piece =
             row.checked_sub(inside).and_then(|row| row.checked_div(rows)).ok_or(refuse)?;
         let (lane, column) = (
-            on(scales, u64::from(inside) * u64::from(each), AxisId::TLANE).ok_or(refuse)?,
-            on(scales, u64::from(inside) * u64::from(each), AxisId::TCOL).ok_or(refuse)?,
+            on(scales, u64::from(inside).saturating_mul(each), AxisId::TLANE).ok_or(refuse)?,
+            on(scales, u64::from(inside).saturating_mul(each), AxisId::TCOL).ok_or(refuse)?,
         );
         for run in 0..all_runs {
             let (piece, byte) =

@@ -9,7 +9,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::loops::OpenLoops;
 use crate::step::Purpose;
 use crate::sync::order::PendingAccesses;
-use lanebook_ir::Op;
+use lanebook_ir::{Loop, Op};
 use lanebook_loops::Told;
 use lanebook_tables::OpRole;
 
@@ -68,10 +68,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
                 OpRole::Copy if self.is_loaded_before(op) => {}
-                OpRole::Copy
-                    if self.copy_together(op, loops.last().map(|l| &l.frame.parts), open)? => {}
+                OpRole::Copy if self.copy_together(op, innermost(&loops), open)? => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
-                    self.movement(op, loops.last().map(|l| &l.frame.parts), open)?;
+                    self.movement(op, innermost(&loops), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
                 role if shapes(role) && self.is_number(op) => self.constant(op)?,
@@ -170,6 +169,11 @@ impl LowerContext<'_, '_, '_, '_> {
     fn is_unread(&self, op: Op) -> bool {
         self.program.results(op).all(|value| self.plan.fragment_of(value).is_none())
     }
+}
+
+/// The innermost loop that is open.
+fn innermost(loops: &OpenLoops) -> Option<&Loop> {
+    loops.last().map(|open| &open.frame.parts)
 }
 
 /// Operations that make a tile of one with the same elements, or fewer or more of them.

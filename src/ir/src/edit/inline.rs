@@ -7,6 +7,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::data::ValueData;
+use crate::edit::agents::join_agents;
 use crate::edit::edit_ops::Edit;
 use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pairs::pair_elements;
@@ -74,6 +75,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;
     follow_pointers(program, kernel)?;
+    join_agents(program, kernel)?;
     dissolve_stages(program, kernel)?;
     count_loops(program, kernel)?;
     pair_elements(program, kernel)?;

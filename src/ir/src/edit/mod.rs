@@ -1,5 +1,6 @@
 //! Changing a program, and making one without text.
 
+pub(crate) mod agents;
 pub(crate) mod batches;
 pub(crate) mod builder;
 pub(crate) mod clone;

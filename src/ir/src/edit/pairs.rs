@@ -248,7 +248,7 @@ fn halve_subscript(program: &mut Program<'_, '_>, op: Op, operand: usize) -> Edi
     let Some(value) = program.subscripts(op, operand).last() else { return Ok(()) };
     let half = match program.int(value) {
         Some(n) if n % 2 == 0 => program.literal_value(Literal::Int(n / 2))?,
-        None if program.index_facts(value).divisor() % 2 == 0 => {
+        None if program.index_facts(value).divisor().is_multiple_of(2) => {
             let two = program.literal_value(Literal::Int(2))?;
             let div = program.tables().op_of_index(IndexWord::Div).ok_or(ErrorKind::UnknownOp)?;
             made(program, op, div, &[value, two], Type::INDEX)?
@@ -277,7 +277,7 @@ fn take_apart(program: &mut Program<'_, '_>, op: Op) -> Edit {
         return Err(ErrorKind::PairForm);
     }
     let single = single_of(program, from).ok_or(ErrorKind::Broken)?;
-    let mut parts = Parts { program, at: op };
+    let mut parts = PairCast { program, at: op };
     if is_turned {
         from = parts.turned(from)?;
     }
@@ -310,7 +310,7 @@ fn put_together(program: &mut Program<'_, '_>, op: Op) -> Edit {
     }
     let single = said.dtype.ok_or(ErrorKind::Broken)?;
     let pair = pair_of(program, &said).ok_or(ErrorKind::Broken)?;
-    let mut parts = Parts { program, at: op };
+    let mut parts = PairCast { program, at: op };
     let code = parts.code(from, single)?;
     let [low, high] = parts.apart(code)?;
     let high = parts.with("arith.shli", high, HALF)?;
@@ -330,12 +330,12 @@ fn is_cast(program: &Program<'_, '_>, op: Op) -> bool {
 }
 
 /// What a cast is written with, in front of it.
-struct Parts<'p, 's, 't> {
+struct PairCast<'p, 's, 't> {
     program: &'p mut Program<'s, 't>,
     at: Op,
 }
 
-impl Parts<'_, '_, '_> {
+impl PairCast<'_, '_, '_> {
     fn named(&mut self, name: &str, ins: &[Value], ty: Type) -> Edit<Value> {
         let decl = self.program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
         made(self.program, self.at, decl, ins, ty)

@@ -49,7 +49,7 @@ fn is_stage(program: &Program<'_, '_>, op: Op) -> bool {
 }
 
 /// Whether an operation copies a tile from global into shared memory.
-fn fills(program: &Program<'_, '_>, op: Op) -> bool {
+pub(crate) fn fills(program: &Program<'_, '_>, op: Op) -> bool {
     let space = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).space);
     program.role(op) == OpRole::Copy
         && space(0) == Some(Space::Global)

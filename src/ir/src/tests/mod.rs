@@ -1,4 +1,5 @@
 //! Tests of the tile IR.
+pub(crate) mod agents;
 pub(crate) mod calls;
 pub(crate) mod edit;
 pub(crate) mod errors;

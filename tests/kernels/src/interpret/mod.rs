@@ -14,6 +14,7 @@
 //! eight bits, is not fixed.
 
 mod affine;
+mod agents;
 mod atomic;
 mod calls;
 mod compute;
@@ -216,6 +217,7 @@ impl Interpreted {
         }
         let body: Vec<String> =
             body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
+        let body = agents::joined(body)?;
         let told: Vec<String> =
             globals.iter().filter(|g| g.is_pointer).map(|g: &Global| g.name.clone()).collect();
         let body = pointers::followed(&body, &told)?;

@@ -124,6 +124,15 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             kernel(&body, ty, ty)
         }
+        OpRole::AgentSwitch => {
+            let (tile, t) = (format!("tensor<32x32x{ty}, #smem>"), format!("tensor<32x32x{ty}>"));
+            let body = format!(
+                "{}  %s = alloc_tensor : {tile}\n  agent_switch {MORE} attributes {{{ATTR}}} {{\n    scf.for %j = 0 to %K step 32 {{num_stages = 2}} {{\n      copy %B[0, %j], %s : memref<?x?x{ty}, #gmem> -> {tile}\n      scf.yield\n    }}\n  }}\n  %r = scf.for %i = 0 to %K step 32 iter_args(%c = %a) -> {t} {{\n    %b = tiled_load %s : {tile} -> {t}\n    %x = add %b, %c : {t}\n    scf.yield %x : {t}\n  }}\n{}",
+                load("a", "A", "32x32", ty),
+                store("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::While | OpRole::Condition => {
             let (of_loop, of_end) =
                 if decl.role == OpRole::While { (ATTR, "") } else { ("", ATTR) };

@@ -34,9 +34,11 @@ pub(super) struct Scaled {
     is_float: bool,
 }
 
-/// Kinds of products: the shape, whether elements have four bits, how many scales a row has, and of
-/// which types.
-const KINDS: [(&str, &str, &[(&str, &str)]); 3] = [
+/// How many scales a row has, and of which type.
+type Scales = (&'static str, &'static str);
+
+/// Kinds of products, their shapes, and the scales that they may have.
+const KINDS: [(&str, &str, &[Scales]); 3] = [
     ("kind::mxf8f6f4", "m16n8k32", &[("scale_vec::1X", "ue8m0")]),
     ("kind::mxf4", "m16n8k64", &[("scale_vec::2X", "ue8m0")]),
     (
