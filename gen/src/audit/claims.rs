@@ -115,6 +115,8 @@ fn claimed(atom: &Atom) -> BTreeSet<u8> {
     let offsets = atom.movement.iter().flat_map(|movement| &movement.offsets);
     out.extend(offsets.map(|field| field.operand));
     out.extend(atom.movement.iter().filter_map(|movement| movement.size));
+    let atomics = atom.movement.iter().filter_map(|movement| movement.atomic);
+    out.extend(atomics.flat_map(|atomic| atomic.old.into_iter().chain(atomic.compare)));
     out.extend(atom.matrix.iter().flat_map(|shape| [shape.a, shape.b, shape.c, shape.d]));
     if let Some(more) = &atom.more {
         out.extend(more.index.iter().chain(&more.scales.0).chain(&more.scales.1));

@@ -200,7 +200,8 @@ fn modifiers(text: &str) -> Vec<String> {
 fn ways(atom: &Atom) -> (String, &'static str) {
     let Some(movement) = &atom.movement else { return (String::new(), "") };
     let crosses = if movement.crosses_lanes { " across lanes" } else { "" };
-    let ways = format!(" {:?} to {:?}{crosses}", movement.from.space, movement.to.space);
+    let answers = super::siblings::answers(movement);
+    let ways = format!(" {:?} to {:?}{crosses}{answers}", movement.from.space, movement.to.space);
     let kept = if movement.to.rest == crate::schema::Rest::Keep { ", a part stays" } else { "" };
     (ways.to_lowercase(), kept)
 }

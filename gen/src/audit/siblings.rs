@@ -9,7 +9,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Side};
 use crate::source::Span;
 use lanebook_layout::AxisId;
-use lanebook_tables::Space;
+use lanebook_tables::{Atomic, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What goes with a form: the form, what, the value and where it stands.
@@ -66,6 +66,16 @@ fn head(text: &str, count: usize) -> String {
     words(&mnemonic).take(count).collect::<Vec<_>>().join(".")
 }
 
+/// What is said of a movement that answers what stood in memory before: it counts as a load does,
+/// and has what it compares with in operands of its own.
+pub(super) fn answers(movement: &crate::model::Movement) -> &'static str {
+    match movement.atomic {
+        Some(Atomic { old: Some(_), compare: Some(_), .. }) => " and back, compared",
+        Some(Atomic { old: Some(_), .. }) => " and back",
+        _ => "",
+    }
+}
+
 fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
     let mut out = super::forms::traits(model, atom);
     let Some(movement) = &atom.movement else { return out };
@@ -73,7 +83,8 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
     let text = text(atom);
     let (from, to) = (&movement.from, &movement.to);
     let crosses = if movement.crosses_lanes { " across lanes" } else { "" };
-    let ways = format!("{:?} to {:?}{crosses}", from.space, to.space).to_lowercase();
+    let answers = answers(movement);
+    let ways = format!("{:?} to {:?}{crosses}{answers}", from.space, to.space).to_lowercase();
     let two = head(&text, 2);
     let counter = atom.counter.as_ref();
     out.push(Trait {

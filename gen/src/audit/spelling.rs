@@ -245,7 +245,9 @@ fn width(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
     let held = u32::from(operand.registers) * u32::from(operand.register_bits);
     // Each of several narrow ones has a register of its own.
     let each = if vector > 1 { (*bits).max(operand.register_bits) } else { *bits };
-    let moved = u32::from(each) * u32::from(vector);
+    // What is compared may stand behind what is moved.
+    let compares = movement.atomic.and_then(|atomic| atomic.compare) == Some(register.operand);
+    let moved = u32::from(each) * u32::from(vector) * if compares { 2 } else { 1 };
     if kind == Some(RegisterKind::Vector) && (held < moved || held >= moved + 32) {
         let message = format!(
             "the text of `{}` moves {moved} bits, `{}` has {held}",

@@ -634,7 +634,7 @@ impl Resolver<'_> {
         });
         let offsets = offsets.collect();
         let size = entry.size.as_ref().and_then(|name| self.operand_named(name, operands));
-        let atomic = entry.atomic.as_ref().and_then(|atomic| self.atomic(atomic));
+        let atomic = entry.atomic.as_ref().and_then(|atomic| self.atomic(atomic, operands));
         Some(Movement {
             size,
             atomic,
@@ -648,7 +648,11 @@ impl Resolver<'_> {
         })
     }
 
-    fn atomic(&mut self, entry: &schema::Atomic) -> Option<lanebook_tables::Atomic> {
+    fn atomic(
+        &mut self,
+        entry: &schema::Atomic,
+        operands: &Names,
+    ) -> Option<lanebook_tables::Atomic> {
         let op = lanebook_tables::AtomicOp::named(entry.op.as_str());
         if op.is_none() {
             let known = lanebook_tables::AtomicOp::NAMES.map(|(_, name)| name).join(", ");
@@ -661,7 +665,21 @@ impl Resolver<'_> {
             );
         }
         let dtype = self.model.dtype_names.find(&entry.dtype, "element type", self.diags)?;
-        Some(lanebook_tables::Atomic { op: op?, dtype: DtypeId(dtype) })
+        let mut named = |name: &Option<Name>| match name {
+            Some(name) => self.operand_named(name, operands).map(Some),
+            None => Some(None),
+        };
+        let (old, compare) = (named(&entry.old)?, named(&entry.compare)?);
+        let op = op?;
+        if op.compares() != compare.is_some() {
+            let says =
+                if op.compares() { "compares, and says" } else { "compares nothing, but says" };
+            self.diags.push(
+                Diagnostic::at(entry.op.span, format!("`{}` {says} with what", op.name()))
+                    .help("`compare` names the operand that `cas` has, and no other operation"),
+            );
+        }
+        Some(lanebook_tables::Atomic { op, dtype: DtypeId(dtype), old, compare })
     }
 
     fn side(&mut self, entry: &Spanned<schema::Side>, operands: &Names) -> Option<Side> {

@@ -110,7 +110,7 @@ structs! {
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
     Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes, size, atomic }
-    Atomic { op, dtype }
+    Atomic { op, dtype, old, compare }
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to, place }
     MatrixShape { m, n, k, a, b, c, d }

@@ -257,6 +257,10 @@ pub struct Atomic {
     pub op: Name,
     /// Of elements of this type.
     pub dtype: Name,
+    /// Operand that receives what stood in memory before.
+    pub old: Option<Name>,
+    /// Operand with the elements that those in memory are compared with.
+    pub compare: Option<Name>,
 }
 
 /// One side of a movement.

@@ -181,7 +181,9 @@ pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capabilit
     };
     match capability {
         Capability::Transfer { from, to } => format!("transfer {from:?} {to:?}").to_lowercase(),
-        Capability::Atomic { op, dtype: of } => format!("atomic {} {}", op.name(), dtype(of)),
+        Capability::Atomic { op, dtype: of, answers } => {
+            format!("atomic {} {}{}", op.name(), dtype(of), if answers { " answers" } else { "" })
+        }
         Capability::Product { a, b, c, d } => {
             format!("product {} {} {} {}", dtype(a), dtype(b), dtype(c), dtype(d))
         }
@@ -259,7 +261,9 @@ fn soonest(atom: &t::Atom<'_>) -> Rank {
 fn transfers(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     if let Some(movement) = atom.movement {
         let capability = match movement.atomic {
-            Some(t::Atomic { op, dtype }) => Capability::Atomic { op, dtype },
+            Some(t::Atomic { op, dtype, old, .. }) => {
+                Capability::Atomic { op, dtype, answers: old.is_some() }
+            }
             None => Capability::Transfer { from: movement.from.space, to: movement.to.space },
         };
         out.push((capability, (Reverse(lane_bytes(movement)), 0)));

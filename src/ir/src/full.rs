@@ -72,14 +72,39 @@ impl Program<'_, '_> {
     /// atomic operation touches.
     #[must_use]
     pub fn index_tile(&self, op: Op) -> Option<Value> {
-        let number = match self.role(op) {
-            OpRole::Load => 1,
-            OpRole::Store | OpRole::Atomic => 2,
-            _ => return None,
-        };
+        let number = usize::from(self.first_beside(op)?);
         let value = self.operand(op, number).filter(|value| !self.is_truth(*value))?;
         let ty = self.type_of(value);
         (ty.is_tile() && !ty.is_memory()).then_some(value)
+    }
+
+    /// Which operand of a movement is the first that says which elements of memory it touches.
+    fn first_beside(&self, op: Op) -> Option<u8> {
+        match self.role(op) {
+            OpRole::Load => Some(1),
+            OpRole::Store => Some(2),
+            OpRole::Atomic => Some(if self.compares(op) { 3 } else { 2 }),
+            _ => None,
+        }
+    }
+
+    fn compares(&self, op: Op) -> bool {
+        self.atomic_op(op).is_some_and(AtomicOp::compares)
+    }
+
+    /// The tile that an atomic operation compares elements in memory with, if it compares.
+    #[must_use]
+    pub fn compared_tile(&self, op: Op) -> Option<Value> {
+        let value = self.operand(op, 2).filter(|_| self.compares(op))?;
+        let ty = self.type_of(value);
+        (ty.is_tile() && !ty.is_memory()).then_some(value)
+    }
+
+    /// What an atomic operation answers, if something reads it.
+    #[must_use]
+    pub fn answer(&self, op: Op) -> Option<Value> {
+        let answer = self.result(op, 0).filter(|_| self.role(op) == OpRole::Atomic)?;
+        self.uses(answer).next().map(|_| answer)
     }
 
     /// The dimension of its memref along which an index tile counts, from its subscript on.
@@ -92,11 +117,7 @@ impl Program<'_, '_> {
     /// Which operand of a movement its mask is, if it has one.
     #[must_use]
     pub fn mask_number(&self, op: Op) -> Option<u8> {
-        let number = match self.role(op) {
-            OpRole::Load => 1u8,
-            OpRole::Store | OpRole::Atomic => 2,
-            _ => return None,
-        };
+        let number = self.first_beside(op)?;
         let number = number.saturating_add(u8::from(self.index_tile(op).is_some()));
         let mask = self.operand(op, usize::from(number));
         mask.filter(|value| self.is_truth(*value)).map(|_| number)
@@ -129,9 +150,10 @@ impl Program<'_, '_> {
         }
     }
 
-    /// The tiles that are distributed as what an operation moves: its indices, its mask.
+    /// The tiles that are distributed as what an operation moves: what it compares with, its
+    /// indices, its mask.
     pub fn beside_moved(&self, op: Op) -> impl Iterator<Item = Value> {
-        [self.index_tile(op), self.mask(op)].into_iter().flatten()
+        [self.compared_tile(op), self.index_tile(op), self.mask(op)].into_iter().flatten()
     }
 
     /// Whether a value is a tile of truths.

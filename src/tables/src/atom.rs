@@ -403,6 +403,11 @@ pub struct Atomic {
     pub op: AtomicOp,
     /// Of elements of this type.
     pub dtype: DtypeId,
+    /// Operand that receives what stood in memory before; `None`: nothing answers.
+    pub old: Option<u8>,
+    /// Operand with the elements that those in memory are compared with: where it is the one that
+    /// is moved, they stand in its registers behind the elements that are moved.
+    pub compare: Option<u8>,
 }
 
 /// What an atomic instruction computes of an element in memory and one that is moved.
@@ -423,11 +428,14 @@ pub enum AtomicOp {
     Xor,
     /// The one that is moved.
     Exch,
+    /// The one that is moved where what stands there has the bits of another one, else what stands
+    /// there.
+    Cas,
 }
 
 impl AtomicOp {
     /// Every one, and how tables and programs spell it.
-    pub const NAMES: [(AtomicOp, &str); 7] = [
+    pub const NAMES: [(AtomicOp, &str); 8] = [
         (AtomicOp::Add, "add"),
         (AtomicOp::Min, "min"),
         (AtomicOp::Max, "max"),
@@ -435,12 +443,19 @@ impl AtomicOp {
         (AtomicOp::Or, "or"),
         (AtomicOp::Xor, "xor"),
         (AtomicOp::Exch, "exch"),
+        (AtomicOp::Cas, "cas"),
     ];
 
     /// The one that a word names.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(_, name)| *name == word).map(|(op, _)| *op)
+    }
+
+    /// Whether it compares elements in memory with a third tile's.
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::Cas)
     }
 
     /// Its word.

@@ -28,6 +28,8 @@ pub enum Capability {
         op: AtomicOp,
         /// Elements.
         dtype: DtypeId,
+        /// Whether it answers what stood there before.
+        answers: bool,
     },
     /// Multiplies matrices of these elements, dense or scaled, by one instruction or by what the
     /// assembler makes of it ([`ArchAtom::native`] tells which), in the order of the tables.
@@ -206,9 +208,12 @@ impl Capability {
         let packed = match self {
             Self::Transfer { from, to } => Pack::new(0).with(from as u32, 2).with(to as u32, 2),
             // Behind what a transfer says.
-            Self::Atomic { op, dtype } => {
-                Pack::new(0).with(0, 4).with(1, 1).with(op as u32, 3).dtype(dtype)
-            }
+            Self::Atomic { op, dtype, answers } => Pack::new(0)
+                .with(0, 4)
+                .with(1, 1)
+                .with(op as u32, 3)
+                .dtype(dtype)
+                .with(answers as u32, 1),
             Self::Product { a, b, c, d } => Pack::new(1).dtype(a).dtype(b).dtype(c).dtype(d),
             Self::ProductInto(d) => Pack::new(2).dtype(d),
             Self::ProductOf { operand, bits } => {

@@ -147,8 +147,8 @@
 //! assert!(!arch.dispatch(Capability::ProductTile { m: 32, n: 32, group: false }).is_empty());
 //! let with_bits = Capability::ProductOf { operand: Factor::A, bits: 16 };
 //! assert!(arch.dispatch(with_bits).iter().all(|id| TABLES.atom(*id).is_some_and(|atom| atom.matrix.is_some())));
-//! assert!(!arch.dispatch(Capability::Atomic { op: AtomicOp::named("add").unwrap(), dtype: f32 }).is_empty());
-//! assert_eq!((AtomicOp::NAMES.len(), AtomicOp::Max.name()), (7, "max"));
+//! assert!(!arch.dispatch(Capability::Atomic { op: AtomicOp::named("add").unwrap(), dtype: f32, answers: false }).is_empty());
+//! assert_eq!((AtomicOp::NAMES.len(), AtomicOp::Max.name()), (8, "max"));
 //! assert!(OpWord::STEPS.iter().any(|(_, word)| *word == OpWord::Pack));
 //! let [vector, scalar] = [0, 1].map(lanebook::tables::ClassId);
 //! let add = |second| Capability::Index { op: IndexOp::Add, class: vector, from: vector, registers: 1, second };

@@ -168,6 +168,10 @@ fn changed_indices_are_noticed() {
         ("atomic_sums.tile", "sm_80", &["again", "guard", "index", "read"], 8),
         ("atomic_sums.tile", "gfx942", &["again", "guard", "index", "left out"], 8),
         ("atomic_whole.tile", "gfx1100", &["again", "index", "truth"], 6),
+        ("atomic_old.tile", "sm_80", &["again", "guard", "index", "read", "written", "zeros"], 10),
+        ("atomic_old.tile", "gfx1200", &["again", "guard", "index", "read", "written"], 10),
+        ("atomic_compare.tile", "sm_90a", &["again", "guard", "read", "written", "exchanged"], 10),
+        ("atomic_compare.tile", "gfx942", &["again", "index", "read", "written", "exchanged"], 10),
     ] {
         assert!(all_noticed(name, &program(name), arch, kinds, 4) >= least, "{name} {arch}");
     }

@@ -46,6 +46,9 @@ const APART: &str = "apart";
 /// The kind of atomic operations on elements of any type, alike.
 const ATOMICS: &str = "atomics";
 
+/// The kind of atomic operations that answer what stood there before, alike.
+const ANSWERS: &str = "answers";
+
 /// The kind of tiles of three and four dimensions, alike.
 const RANKS: &str = "ranks";
 
@@ -98,6 +101,11 @@ fn random_halves_are_right() {
 }
 
 #[test]
+fn random_answers_are_right() {
+    of_kind(ANSWERS, (7, 40), &["sm_80", "gfx908", "gfx942", "gfx1030", "gfx1200"], 80);
+}
+
+#[test]
 fn random_quotients_are_right() {
     of_kind(QUOTIENTS, (6, 30), &["sm_80", "gfx942", "gfx1100"], 55);
 }
@@ -115,7 +123,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 8;
+    let count = KINDS.len() - 9;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -132,7 +140,7 @@ fn programs_from(first: usize, count: usize) -> usize {
             .iter()
             .map(|(kind, _)| kind.to_string())
             .filter(|k| {
-                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES]
+                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS]
                     .contains(&k.as_str())
             })
             .collect(),

@@ -12,6 +12,8 @@ pub(crate) enum Combine {
     Or,
     Xor,
     Exch,
+    /// The one that is moved, where what stands there is what it is compared with.
+    Cas,
 }
 
 /// What a word is.
@@ -47,6 +49,7 @@ impl Atomic {
             "or" => Combine::Or,
             "xor" => Combine::Xor,
             "exch" => Combine::Exch,
+            "cas" => Combine::Cas,
             _ => return None,
         };
         use Word::{Signed, Signed64, Unsigned, Unsigned64};
@@ -59,8 +62,11 @@ impl Atomic {
         if matches!(self.word, Word::Unsigned64 | Word::Signed64 | Word::F64) { 8 } else { 4 }
     }
 
-    /// What stands in memory afterwards.
-    pub fn of(self, old: u64, moved: u64) -> u64 {
+    /// What stands in memory afterwards; of a comparison, with what it compares.
+    pub fn of(self, old: u64, moved: u64, compared: Option<u64>) -> u64 {
+        if let Some(compared) = compared {
+            return if old == compared { moved } else { old };
+        }
         // Numbers of 32 bits are in the same order as the same numbers of 64, and so are their sums
         // but for what is above.
         let wide = |word: u64| {
@@ -83,7 +89,7 @@ impl Atomic {
             Combine::And => old & moved,
             Combine::Or => old | moved,
             Combine::Xor => old ^ moved,
-            Combine::Exch => moved,
+            Combine::Exch | Combine::Cas => moved,
             Combine::Min if signed => (old as i64).min(moved as i64) as u64,
             Combine::Max if signed => (old as i64).max(moved as i64) as u64,
             Combine::Min => old.min(moved),

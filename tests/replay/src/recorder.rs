@@ -171,21 +171,24 @@ impl World<'_, '_> {
         self.memory.write(address, data)
     }
 
-    /// A thread combines a word of global memory with another one.
+    /// A thread combines a word of global memory with another one, if it compares with one that is
+    /// compared; what stood there before.
     pub fn atomic(
         &mut self,
         (thread, line): (u32, u32),
         address: u64,
-        moved: u64,
+        (moved, compared): (u64, Option<u64>),
         how: Atomic,
-    ) -> Result<(), Clash> {
+    ) -> Result<u64, Clash> {
         let bytes = how.bytes() as usize;
         let (mut old, mut tags) = ([0; 8], [0; 4]);
         let (given, given_tags) = (&mut old[..bytes], &mut tags[..bytes / 2]);
         self.memory.read(address, given, given_tags).map_err(|c| c.by(thread))?;
-        let new = how.of(u64::from_le_bytes(old), moved).to_le_bytes();
+        let old = u64::from_le_bytes(old);
+        let new = how.of(old, moved, compared).to_le_bytes();
         let (new, by) = (&new[..bytes], self.by(thread, line));
         self.global.write(&self.shared, self.memory, by, (address, new, true, Some(how.op)))?;
-        self.memory.write(address, new)
+        self.memory.write(address, new)?;
+        Ok(old)
     }
 }

@@ -488,6 +488,10 @@ pub(super) fn of_plan(
                     Unatomic::Elements => {
                         "`lanebook dispatch` lists what there is (`atomic`); convert the tile, or let each element have one block that writes it"
                     }
+                    Unatomic::Compared => {
+                        "write the tile that is expected there first behind the memref"
+                    }
+                    Unatomic::Few => "use a larger tile or fewer threads",
                     _ => "combine tiles in registers, and the result with a memref",
                 },
             ),

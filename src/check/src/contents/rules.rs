@@ -250,7 +250,7 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let Some(op) = look.program.def_op(value) else { return Ok(false) };
         match look.program.role(op) {
-            OpRole::Load => self.loaded(bits, op, value, at),
+            OpRole::Load | OpRole::Atomic => self.loaded(bits, op, value, at),
             OpRole::Elementwise | OpRole::Select => self.elementwise(bits, op, value, at),
             OpRole::Reduce => self.reduced(bits, op, value, at),
             OpRole::Matrix => self.product(bits, op, at),
@@ -359,7 +359,7 @@ impl<'a> Prover<'a, '_, '_> {
         own().unwrap_or(false)
     }
 
-    /// A tile from memory.
+    /// A tile from memory, or what an atomic operation has found there.
     fn loaded(&mut self, bits: BitRange, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
         let Content::Step(number, register) = bits.content else { return Ok(false) };
         let Some(step) = self.look.steps.get(usize::from(number)) else { return Ok(false) };
@@ -383,11 +383,13 @@ impl<'a> Prover<'a, '_, '_> {
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some((operand, member)) = written(look, step, register) else { return Ok(false) };
         let Some(atom) = look.atom(step) else { return Ok(false) };
-        let Some(side) =
-            atom.movement.map(|movement| &movement.to).filter(|side| side.operand == operand)
-        else {
-            return Ok(false);
-        };
+        // What is answered has the places of what is moved.
+        let side = atom.movement.and_then(|movement| {
+            let answers = movement.atomic.is_some_and(|atomic| atomic.old == Some(operand));
+            let side = if answers { &movement.from } else { &movement.to };
+            (answers || side.operand == operand).then_some(side)
+        });
+        let Some(side) = side else { return Ok(false) };
         let Some((piece, bit)) = piece(look, step.arg(usize::from(operand)), member, bits.bit)
         else {
             return Ok(false);

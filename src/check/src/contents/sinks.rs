@@ -58,6 +58,7 @@ pub(super) fn goals(
         };
         if look.program.atomic_op(m.op).is_some() {
             once(look, scratch, at, &m)?;
+            compared(look, scratch, at, &m, instance)?;
         }
         if m.transpose.is_some() {
             turned(look, scratch, at, &m, instance)?;
@@ -86,6 +87,45 @@ fn once(
     let again = all().any(|other| other != at && scratch.instance(other) == scratch.instance(at));
     let many = u32::try_from(all().count()).unwrap_or(u32::MAX);
     if again || many != m.tiling.count() { Err(Violation::Missing(m.op)) } else { Ok(()) }
+}
+
+/// What an instance of an atomic operation that compares must find in the registers with which it
+/// does.
+#[inline(never)]
+fn compared(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    m: &TransferPlan,
+    instance: u32,
+) -> Result<(), Violation> {
+    let missing = Violation::Missing(m.op);
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let movement = look.atom(step).and_then(|atom| atom.movement).ok_or(missing)?;
+    let Some(operand) = movement.atomic.and_then(|atomic| atomic.compare) else { return Ok(()) };
+    let value = look.program.compared_tile(m.op).ok_or(missing)?;
+    let slot = step.arg(usize::from(operand));
+    let bits = class(slot).and_then(|class| look.class_bits(class)).ok_or(missing)?;
+    let halves = u16::try_from(bits.div_ceil(32)).map_err(|_| missing)?;
+    // They stand behind what is moved if that is in the same registers.
+    let first = if operand == movement.from.operand { count(slot) / 2 } else { 0 };
+    let share = coordinates(movement)
+        .and_then(|(many, unit)| u32::try_from(many).ok()?.checked_mul(unit)?.checked_mul(8))
+        .and_then(|bits| bits.checked_shr(u32::from(look.plan.wave)))
+        .ok_or(missing)?;
+    let mut piece = 0u32;
+    for member in first..count(slot) {
+        let content = scratch.read(look, at, operand, member).ok_or(missing)?;
+        for half in 0..halves {
+            let place = weigh(&m.tiling.tuple, piece)
+                .and_then(|n| n.checked_add(m.tiling.register(instance))?.checked_mul(32))
+                .ok_or(missing)?;
+            let bits = BitRange { content, bit: half.saturating_mul(32), width: 32 };
+            scratch.want(Goal { bits, what: What::Tile(value), at: place, sink: at })?;
+            piece = piece.saturating_add(1);
+        }
+    }
+    if piece.checked_mul(32) == Some(share) { Ok(()) } else { Err(missing) }
 }
 
 /// What a store to tensor memory must find in its registers: what a product's sums begin with, or

@@ -8,7 +8,7 @@ use crate::violation::Violation;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, Plan, TransferPlan};
-use lanebook_tables::{Atom, AtomId, Atomic, Movement, OpRole, Side, Space, Tables};
+use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 
 /// Most lanes or slots of an atom.
@@ -36,7 +36,7 @@ pub(crate) fn movement(
 ) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;
-    combines(tables, program, m)?;
+    combines(tables, program, plan, m)?;
     if let Some(tiled) = &m.tiled {
         return crate::memory::tma::movement(tables, program, plan, m, tiled);
     }
@@ -166,19 +166,26 @@ fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &TransferPlan) -> Result<
 /// Statement 4 of how memory is changed: a movement's instructions store what they move, but for an
 /// atomic operation's, which does what the program says to elements of the tile's type. Each of
 /// these is combined once: no two bits of lanes, warps and instances lead to the same elements, but
-/// for those that lead to none.
+/// for those that lead to none. If it answers, there are none of those, and so does its
+/// instruction.
 #[inline(never)]
 fn combines(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
+    plan: &Plan<'_>,
     m: &TransferPlan,
 ) -> Result<(), Violation> {
     let op = m.op;
     let wrong = Violation::End { op, operand: 1 };
     let dtype = program.operand(op, 0).and_then(|value| program.type_of(value).dtype);
-    let wanted = program.atomic_op(op).zip(dtype).map(|(op, dtype)| Atomic { op, dtype });
+    let wanted = program.atomic_op(op).zip(dtype);
+    let answers = program.answer(op).is_some();
     let is_own = |atom: AtomId| {
-        tables.atom(atom).is_some_and(|atom| atom.movement.and_then(|m| m.atomic) == wanted)
+        tables.atom(atom).is_some_and(|atom| {
+            let atomic = atom.movement.and_then(|m| m.atomic);
+            let has_answer = atomic.is_some_and(|atomic| atomic.old.is_some());
+            atomic.map(|atomic| (atomic.op, atomic.dtype)) == wanted && (has_answer || !answers)
+        })
     };
     let is_whole = m.tiled.is_none() && m.second.is_none();
     if !is_own(m.atom) || !m.second.is_none_or(is_own) || (wanted.is_some() && !is_whole) {
@@ -191,7 +198,8 @@ fn combines(
     let instances = m.tiling.instances.as_slice();
     let all = || lanes.iter().chain(warps).chain(instances).copied().filter(|e| *e != 0);
     let is_once = usize::from(rank(all())) == all().count() && !instances.contains(&0);
-    if is_once { Ok(()) } else { Err(wrong) }
+    let is_alone = m.tiling.has_one_owner(plan.wave, plan.warps);
+    if is_once && (is_alone || !answers) { Ok(()) } else { Err(wrong) }
 }
 
 /// Whether a tile starts where the program says, and its matrix is as far from the next as the type

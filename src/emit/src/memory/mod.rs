@@ -1,6 +1,7 @@
 //! Copies and their addresses.
 
 pub(crate) mod address;
+pub(crate) mod combined;
 pub(crate) mod copies_together;
 pub(crate) mod exchange;
 pub(crate) mod global_overlap;

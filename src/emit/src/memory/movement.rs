@@ -265,6 +265,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.tiled_movement(&plan, open);
         }
         let tile = self.moved_registers(&plan)?;
+        self.open_answer(&plan)?;
         self.meet(op, open, true)?;
         let first = self.machine.tables.atom(plan.atom).ok_or(EmitError::Unplanned(op))?;
         let second = match plan.second {
@@ -422,7 +423,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The registers of one instance of a tile.
-    fn tile_part(
+    pub(crate) fn tile_part(
         &mut self,
         plan: &TransferPlan,
         tile: Reg,
@@ -453,7 +454,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// A part of a tile that an operand takes: itself, or a copy in a class of the operand's.
-    fn suited_part(
+    pub(crate) fn suited_part(
         &mut self,
         op: Op,
         part: Slot,
@@ -585,6 +586,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             self.start_run(plan.op, side, bytes, class)?;
         }
+        if movement.atomic.is_some() {
+            self.combined_with(plan, atom, instance, &mut args)?;
+        }
         let guard = self.within_bounds(plan, movement, instance, &mut args)?;
         if guard.is_some()
             && movement.to.space == Space::Register
@@ -592,12 +596,22 @@ impl LowerContext<'_, '_, '_, '_> {
         {
             self.fill_outside(data)?;
         }
+        if guard.is_some()
+            && let Some(old) = movement.atomic.and_then(|atomic| atomic.old)
+            && let Some(answer) = args.get(usize::from(old))
+        {
+            self.fill_outside(*answer)?;
+        }
         self.steps.purpose = Purpose::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
         self.steps.guard = guard.or(outer);
         let appended = self.steps.append(id, used);
         self.steps.guard = None;
-        Ok(appended?)
+        appended?;
+        match movement.atomic.and_then(|atomic| args.get(usize::from(atomic.old?))) {
+            Some(answer) => self.keep_answer(plan, instance, *answer),
+            None => Ok(()),
+        }
     }
 }
 

@@ -370,6 +370,10 @@ pub enum Unatomic {
     Elements,
     /// The tile lies in shared memory.
     Shared,
+    /// Nothing to compare with stands behind the memref.
+    Compared,
+    /// Several threads would hold an element, and one of them alone would know what was there.
+    Few,
 }
 
 /// Why no matrix atom takes a product with block scales.

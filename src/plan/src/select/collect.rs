@@ -12,7 +12,7 @@ use crate::select::parts::is_read;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
 use lanebook_layout::PostMap;
-use lanebook_tables::{AtomId, DtypeKind, OpRole, OpWord, Space};
+use lanebook_tables::{AtomId, AtomicOp, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
@@ -372,6 +372,10 @@ impl Planner<'_, '_, '_, '_> {
     /// Whether all that stands behind an atomic operation's memref is obeyed.
     fn led(&self, op: Op) -> Result<(), PlanError> {
         let refuse = |why| Err(PlanError::Indexed { op, why });
+        let compares = self.program.atomic_op(op).is_some_and(AtomicOp::compares);
+        if compares && self.program.compared_tile(op).is_none() {
+            return Err(PlanError::Atomic { op, why: Unatomic::Compared });
+        }
         let index = self.program.index_tile(op);
         if index.is_none() && self.program.has_attr(op, attr_names::AXIS) {
             return refuse(Unindexed::Missing);

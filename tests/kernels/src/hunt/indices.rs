@@ -4,7 +4,7 @@
 
 use super::generate::Generator;
 use super::masks::{ends, mask};
-use super::program::{Argument, Id, Place, Statement, Type, bytes};
+use super::program::{Argument, Combines, Id, Place, Statement, Type, bytes};
 
 const ELEMENTS: [&str; 9] = ["f32", "f16", "bf16", "i32", "u32", "f64", "i8", "i16", "e4m3"];
 
@@ -234,11 +234,12 @@ pub(super) fn atomics(g: &mut Generator) {
 /// for several elements.
 fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
     let (ty, kind) = (g.ty(value), Some(g.choices.of(kinds)));
+    let combines = Combines { kind, ..Combines::default() };
     if g.choices.once_in(3) {
         let ends = ends(g, &ty);
         let to = super::masks::tensor(g, &ty, &ends);
         let mask = Some(mask(g, &ty, &ends));
-        return g.push(Statement::StoreSome { value, to, index: None, mask, kind });
+        return g.push(Statement::StoreSome { value, to, index: None, mask, combines });
     }
     // Of exchanges that meet nothing is known.
     let is_apart = kind == Some("exch");
@@ -250,10 +251,98 @@ fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
     };
     if index.is_none() {
         let to = g.destination(&ty);
-        return g.push(Statement::StoreSome { value, to, index: None, mask: None, kind });
+        return g.push(Statement::StoreSome { value, to, index: None, mask: None, combines });
     }
     let mask = masked(g, &ty, &to);
-    g.push(Statement::StoreSome { value, to: to.place, index, mask, kind });
+    g.push(Statement::StoreSome { value, to: to.place, index, mask, combines });
+}
+
+/// What stood in memory before atomic operations: stored, or put together with other tiles; of
+/// elements that meet in a place it is not known. Comparisons with what stands there, with what
+/// does not, with numbers.
+pub(super) fn answers(g: &mut Generator) {
+    let element = g.choices.of(&["i32", "u32", "f32", "i64", "u64", "f64", "i32", "f16"]);
+    let ty = match g.choices.below(4) {
+        0 => Type { shape: vec![g.choices.of(&[128, 256, 512])], element },
+        _ => Type::of(g.choices.of(&[8, 16, 32]), g.choices.of(&[16, 32, 64, 40]), element),
+    };
+    let mut told = Vec::new();
+    for _ in 0..1 + g.choices.below(2) {
+        let value = match g.choices.below(4) {
+            0 => taken(g, &ty),
+            1 => g.constant(ty.clone(), "3"),
+            _ => g.load(&ty),
+        };
+        told.push(answer(g, value, &told));
+    }
+    for old in told {
+        let beside = g.load(&ty);
+        let shown = match g.choices.below(3) {
+            0 => g.op("add", vec![old, beside], ty.clone(), ""),
+            1 if ty.shape.len() == 2 => g.op("trans", vec![old], ty.flipped(), ""),
+            _ => old,
+        };
+        g.store(shown);
+    }
+}
+
+/// One atomic operation that answers.
+fn answer(g: &mut Generator, value: Id, told: &[Id]) -> Id {
+    let ty = g.ty(value);
+    let kinds: &[&'static str] = match ty.element {
+        "f16" => &["add"],
+        "f32" | "f64" => &["add", "exch", "cas", "cas"],
+        _ => &["add", "min", "max", "and", "or", "xor", "exch", "cas", "cas"],
+    };
+    let kind = g.choices.of(kinds);
+    let is_met = kind != "cas" && kind != "exch" && g.choices.once_in(5);
+    let to = tensor(g, &ty, !is_met);
+    let index = match g.choices.below(3) {
+        0 => None,
+        _ if is_met => Some((index(g, &ty, &to), to.axis)),
+        _ => Some((distinct(g, &ty, &to), to.axis)),
+    };
+    let (place, mask) = match index {
+        Some(_) => (to.place.clone(), masked(g, &ty, &to)),
+        None if g.choices.once_in(3) => {
+            let ends = ends(g, &ty);
+            let place = super::masks::tensor(g, &ty, &ends);
+            (place, Some(mask(g, &ty, &ends)))
+        }
+        None => (g.destination(&ty), None),
+    };
+    let compared = (kind == "cas").then(|| match (g.choices.below(4), told.first()) {
+        (0, Some(old)) => *old,
+        (1, _) => g.constant(ty.clone(), number_of(ty.element)),
+        (2, _) => g.load(&ty),
+        _ => expected(g, &ty, &place, index, mask),
+    });
+    let old = g.value(ty);
+    let combines = Combines { kind: Some(kind), compared, old: Some(old) };
+    g.push(Statement::StoreSome { value, to: place, index, mask, combines });
+    old
+}
+
+/// What stands in a place.
+fn expected(
+    g: &mut Generator,
+    ty: &Type,
+    place: &Place,
+    index: Option<(Id, usize)>,
+    mask: Option<Id>,
+) -> Id {
+    let out = g.value(ty.clone());
+    let from = place.clone();
+    match (index, mask) {
+        (None, None) => g.push(Statement::Load { out, from }),
+        _ => g.push(Statement::LoadSome { out, from, index, mask, other: None }),
+    }
+    out
+}
+
+/// A number that some elements of a type are.
+fn number_of(element: &str) -> &'static str {
+    if element.starts_with('f') { "0.0" } else { "0" }
 }
 
 fn given(g: &mut Generator, value: Id) {
@@ -268,5 +357,11 @@ fn given(g: &mut Generator, value: Id) {
     let to = tensor(g, &ty, true);
     let index = (distinct(g, &ty, &to), to.axis);
     let mask = masked(g, &ty, &to);
-    g.push(Statement::StoreSome { value, to: to.place, index: Some(index), mask, kind: None });
+    g.push(Statement::StoreSome {
+        value,
+        to: to.place,
+        index: Some(index),
+        mask,
+        combines: Combines::default(),
+    });
 }

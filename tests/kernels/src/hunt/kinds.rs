@@ -9,7 +9,7 @@ use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::halves::halves;
-use super::indices::{atomics, indices};
+use super::indices::{answers, atomics, indices};
 use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
@@ -28,7 +28,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 41] = [
+pub const KINDS: [(&str, Make); 42] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -70,6 +70,7 @@ pub const KINDS: [(&str, Make); 41] = [
     ("quotients", quotients),
     (APART, stages),
     ("halves", halves),
+    ("answers", answers),
 ];
 
 /// A program of a kind.

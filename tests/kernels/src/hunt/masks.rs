@@ -2,7 +2,7 @@
 //! those that data say; what stands in the place of the others.
 
 use super::generate::Generator;
-use super::program::{Argument, Id, Place, Statement, Type, bytes};
+use super::program::{Argument, Combines, Id, Place, Statement, Type, bytes};
 
 const ELEMENTS: [&str; 10] = ["f32", "f16", "bf16", "i32", "f32", "f64", "i8", "u8", "i16", "e4m3"];
 
@@ -119,5 +119,11 @@ fn given(g: &mut Generator, value: Id) {
     let ends = ends(g, &ty);
     let to = tensor(g, &ty, &ends);
     let mask = mask(g, &ty, &ends);
-    g.push(Statement::StoreSome { value, to, index: None, mask: Some(mask), kind: None });
+    g.push(Statement::StoreSome {
+        value,
+        to,
+        index: None,
+        mask: Some(mask),
+        combines: Combines::default(),
+    });
 }

@@ -175,7 +175,7 @@ pub enum Statement {
         /// Which elements.
         mask: Option<Id>,
         /// Of an atomic operation, what it does to the elements there.
-        kind: Option<&'static str>,
+        combines: Combines,
     },
     /// An operation on tiles.
     Op {
@@ -222,6 +222,17 @@ pub enum Statement {
         /// What is inside.
         body: Vec<Statement>,
     },
+}
+
+/// What an atomic operation has beside where it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Combines {
+    /// What it does to the elements there; nothing: they are stored.
+    pub kind: Option<&'static str>,
+    /// What it compares them with.
+    pub compared: Option<Id>,
+    /// What stood there before.
+    pub old: Option<Id>,
 }
 
 /// A program.
@@ -293,7 +304,7 @@ impl Statement {
             | Self::Constant { out, .. } => vec![*out],
             Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
             Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
-            Self::StoreSome { .. } => Vec::new(),
+            Self::StoreSome { combines, .. } => combines.old.into_iter().collect(),
             Self::Line(_) | Self::Region { .. } => Vec::new(),
         }
     }
@@ -309,9 +320,10 @@ impl Statement {
             Self::LoadSome { index, mask, other, .. } => {
                 index.map(|(id, _)| id).into_iter().chain(*mask).chain(*other).collect()
             }
-            Self::StoreSome { value, index, mask, .. } => {
+            Self::StoreSome { value, index, mask, combines, .. } => {
                 let index = index.map(|(id, _)| id);
-                std::iter::once(*value).chain(index).chain(*mask).collect()
+                let led = combines.compared.into_iter().chain(index).chain(*mask);
+                std::iter::once(*value).chain(led).collect()
             }
             Self::Op { ins, .. } => ins.clone(),
             Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
@@ -516,8 +528,13 @@ impl Program {
                     self.registers(*id)
                 )
             }
-            Statement::StoreSome { value, to, index, mask, kind } => {
-                let (names, types) = self.beside(index.map(|(id, _)| id).into_iter().chain(*mask));
+            Statement::StoreSome { value, to, index, mask, combines } => {
+                let Combines { kind, compared, old } = combines;
+                let index_tile = index.map(|(id, _)| id);
+                let led = compared.iter().copied().chain(index_tile).chain(*mask);
+                let (names, types) = self.beside(led);
+                let made = old.map_or(String::new(), |id| format!("%v{id} = "));
+                let to_type = old.map_or(String::new(), |id| format!(" -> {}", self.registers(id)));
                 let name = match (kind, index) {
                     (Some(_), _) => "tiled_atomic",
                     (None, Some(_)) => "scatter",
@@ -530,7 +547,7 @@ impl Program {
                 };
                 writeln!(
                     out,
-                    "{name} %v{value}, {}{names}{attributes} : {}, {}{types}",
+                    "{made}{name} %v{value}, {}{names}{attributes} : {}, {}{types}{to_type}",
                     self.place(to),
                     self.registers(*value),
                     self.place_type(to)

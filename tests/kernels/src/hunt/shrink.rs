@@ -358,9 +358,10 @@ fn rename(body: &[Statement], renamed: &Renamed) -> Vec<Statement> {
                 *index = index.map(|(id, axis)| (last(id), axis));
                 (*mask, *other) = (mask.map(last), other.map(last));
             }
-            Statement::StoreSome { value, index, mask, .. } => {
+            Statement::StoreSome { value, index, mask, combines, .. } => {
                 *index = index.map(|(id, axis)| (last(id), axis));
                 (*value, *mask) = (last(*value), mask.map(last));
+                combines.compared = combines.compared.map(last);
             }
             Statement::For(l) => {
                 for c in &mut l.carried {

@@ -5,6 +5,7 @@ use super::indexed::Indices;
 use super::machine::Machine;
 use super::tile::{Item, Sure, Tile, lowest_bit};
 use super::{Global, Said};
+use std::collections::BTreeMap;
 
 /// A sum of floats in no order.
 #[derive(Clone, Debug)]
@@ -62,7 +63,9 @@ impl Combined {
     /// Whether it matters which of two came first, and nothing says it.
     fn meets(&self, other: &Self) -> bool {
         let is_together = self.block != other.block || self.here == other.here;
-        self.is_free || is_together && (self.kind != other.kind || self.kind == "exch")
+        self.is_free
+            || is_together
+                && (self.kind != other.kind || ["exch", "cas"].contains(&self.kind.as_str()))
     }
 }
 
@@ -72,18 +75,25 @@ impl Machine<'_> {
         self.program.combined
     }
 
-    /// Combines a tile with a tensor.
+    /// Combines a tile with a tensor; what stood there before, as far as the program says it: not
+    /// where elements of one operation meet in a place, nor where several blocks may.
     pub(super) fn combine(
         &mut self,
         operand: &str,
-        tile: &Tile,
+        (tile, compared): (&Tile, Option<&Tile>),
         mask: Option<&Tile>,
         indices: Option<&Indices>,
         kind: &str,
-    ) -> Said<()> {
+    ) -> Said<Tile> {
         let corner = self.place(operand)?.ok_or("an atomic operation on what is no tensor")?;
         let reached = self.reach(&corner, &tile.shape, mask, indices)?;
         let (block, here) = (self.block, self.next_combined());
+        let is_alone = self.program.grid.iter().product::<u32>() == 1;
+        let mut met: BTreeMap<usize, usize> = BTreeMap::new();
+        for at in reached.iter().flatten() {
+            *met.entry(*at).or_default() += 1;
+        }
+        let mut answer = Tile::filled(tile.shape.clone(), tile.element, Item::exact(0));
         let global = &mut self.program.globals[corner.0];
         global.is_result = true;
         global.is_read = true;
@@ -91,15 +101,29 @@ impl Machine<'_> {
             return Err("elements of another type".to_string());
         }
         for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
-            let Some(at) = *at else { continue };
+            let Some(at) = *at else {
+                // Whether a mask left it out may not be known.
+                let is_told = mask.is_none_or(|mask| mask.items[i].sure == Sure::Bits);
+                answer.items[i].sure = if is_told { answer.items[i].sure } else { Sure::Free };
+                continue;
+            };
             let is_told = mask.is_none_or(|mask| mask.items[i].sure == Sure::Bits);
             // Of exchanges, and of unlike operations of several blocks, the last one is not known.
             let mut by = Combined { block, here, kind: kind.to_string(), is_free: false };
             by.is_free = global.combined.get(&at).is_some_and(|before| before.meets(&by));
             let is_free = by.is_free;
+            let old = global.items[at];
+            let is_ordered = is_told && is_alone && met[&at] == 1;
+            answer.items[i] = if is_ordered { old } else { Item { sure: Sure::Free, ..old } };
             global.combined.insert(at, by);
             let new = match global.element.is_whole() {
                 _ if kind == "exch" => *item,
+                _ if kind == "cas" => {
+                    let compared = compared.ok_or("nothing to compare with")?.items[i];
+                    let is_known = old.sure == Sure::Bits && compared.sure == Sure::Bits;
+                    let new = if old.bits == compared.bits { *item } else { old };
+                    if is_known { new } else { Item { sure: Sure::Free, ..new } }
+                }
                 true => whole(kind, global.element, global.items[at], *item)?,
                 false if kind == "add" => summed(global, at, *item),
                 false => return Err(format!("an atomic {kind} of floats")),
@@ -107,7 +131,7 @@ impl Machine<'_> {
             let is_known = is_told && !is_free;
             global.items[at] = if is_known { new } else { Item { sure: Sure::Free, ..new } };
         }
-        Ok(())
+        Ok(answer)
     }
 }
 

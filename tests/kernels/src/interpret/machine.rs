@@ -554,16 +554,25 @@ impl<'p> Machine<'p> {
             }
             "tiled_atomic" => {
                 let tile = self.tile(input(0)?)?;
+                let kind = attribute(operands, "kind").ok_or("no kind")?.to_string();
+                let compares = kind == "cas";
+                let compared = inputs.get(2).filter(|_| compares);
+                let compared = compared.map(|name| self.tile(name)).transpose()?;
                 let mut led = Vec::new();
-                for name in inputs.iter().skip(2) {
+                for name in inputs.iter().skip(2 + usize::from(compares)) {
                     led.push((name.as_str(), self.tile(name)?.element.bits() == 1));
                 }
                 let index = led.iter().find(|(_, is_mask)| !is_mask);
                 let indices = index.map(|(name, _)| self.indices(name, operands)).transpose()?;
                 let mask = led.iter().find(|(_, is_mask)| *is_mask);
                 let mask = mask.map(|(name, _)| self.tile(name)).transpose()?;
-                let kind = attribute(operands, "kind").ok_or("no kind")?.to_string();
-                return self.combine(input(1)?, &tile, mask.as_ref(), indices.as_ref(), &kind);
+                let moved = (&tile, compared.as_ref());
+                let (mask, indices) = (mask.as_ref(), indices.as_ref());
+                let answer = self.combine(input(1)?, moved, mask, indices, &kind)?;
+                if result.is_none() {
+                    return Ok(());
+                }
+                Value::Tile(answer)
             }
             "gather" => {
                 let indices = self.indices(input(1)?, operands)?;

@@ -155,8 +155,10 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
         }
         OpRole::Atomic => {
             let body = format!(
-                "{}  {name} %a, %C[%m, 0]{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> memref<?x?x{ty}, #gmem>\n",
-                load("a", "A", "32x32", ty)
+                "{}  %o = {name} %a, %B[%m, 0]{MORE} {{{ATTR}}} : tensor<32x32x{ty}>, memref<?x?x{ty}, #gmem> -> {}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("o", "32x32", ty)
             );
             kernel(&body, ty, ty)
         }

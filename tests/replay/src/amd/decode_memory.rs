@@ -109,6 +109,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             lds_at: None,
             transpose: Some(form),
             atomic: None,
+            answer: None,
             bytes,
             part: Part::Words,
             data,
@@ -161,6 +162,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             lds_at: None,
             transpose: None,
             atomic: None,
+            answer: None,
             bytes,
             part,
             data,
@@ -179,6 +181,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         lds_at: None,
         transpose: None,
         atomic: None,
+        answer: None,
         bytes,
         part,
         data,
@@ -187,7 +190,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     }))
 }
 
-/// `global_atomic_*` that answers nothing, of words of 32 and 64 bits.
+/// `global_atomic_*`, of words of 32 and 64 bits.
 fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     // From RDNA3 on names end with the type.
     let is_typed = gfx.is_rdna() && gfx != Gfx::Rdna2;
@@ -201,6 +204,8 @@ fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         ("and_b32" | "or_b32" | "xor_b32", true) => {
             Atomic::new(name.trim_end_matches("_b32"), Word::Unsigned)
         }
+        ("cmpswap", false) | ("cmpswap_b32", true) => Atomic::new("cas", Word::Unsigned),
+        ("cmpswap_x2", false) | ("cmpswap_b64", true) => Atomic::new("cas", Word::Unsigned64),
         ("swap", false) | ("swap_b32", true) => Atomic::new("exch", Word::Unsigned),
         ("swap_x2", false) | ("swap_b64", true) => Atomic::new("exch", Word::Unsigned64),
         ("add_x2", false) | ("add_u64", true) => Atomic::new("add", Word::Unsigned64),
@@ -225,23 +230,41 @@ fn atomic(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         _ => None,
     };
     let how = how.ok_or_else(|| format!("unknown instruction `global_atomic_{name}`"))?;
-    only(line, &["offset", "scope"])?;
+    only(line, &["offset", "scope", "th"])?;
     let scope = line.modifiers.iter().find(|(key, _)| key == "scope").map(|(_, v)| v.as_str());
     let wanted = gfx.is_gfx12().then_some("SCOPE_DEV");
     if scope != wanted {
         return Err("an atomic operation of another scope than the device".to_string());
     }
-    want(line, 3)?;
-    let o = &line.operands;
+    // What answers says so, each generation in its way.
+    let said = |key: &str, value: &str| line.modifiers.iter().any(|(k, v)| k == key && v == value);
+    let is_said = match gfx {
+        gfx if gfx.is_gfx12() => said("th", "TH_ATOMIC_RETURN"),
+        gfx if !gfx.is_rdna() && gfx >= Gfx::Gfx942 => said("sc0", ""),
+        _ => said("glc", ""),
+    };
+    if is_said != (line.operands.len() == 4) {
+        return Err("an atomic operation answers where it says so, and there alone".to_string());
+    }
+    want(line, if is_said { 4 } else { 3 })?;
+    let words = if how.bytes() == 8 { 2 } else { 1 };
+    let answer = if is_said { Some(vreg(&line.operands[0], words)?) } else { None };
+    if answer.is_some() && gfx == Gfx::Gfx908 && name.contains("_f") {
+        return Err("sums of floats answer nothing on this target".to_string());
+    }
+    let o = &line.operands[usize::from(is_said)..];
+    let compares = how.op == crate::atomic::Combine::Cas;
     Ok(Op::Vmem(Vmem {
         store: true,
         to_lds: false,
         lds_at: None,
         transpose: None,
         atomic: Some(how),
+        answer,
         bytes: how.bytes(),
         part: Part::Words,
-        data: vreg(&o[1], if how.bytes() == 8 { 2 } else { 1 })?,
+        // What is compared stands behind.
+        data: vreg(&o[1], if compares { 2 * words } else { words })?,
         place: flat_place(&o[0], &o[2])?,
         offset: modifier(line, "offset")?.unwrap_or(0),
     }))
@@ -285,6 +308,7 @@ fn async_lds(line: &Line, (store, bytes): (bool, u32)) -> Decoded<Op> {
         lds_at,
         transpose: None,
         atomic: None,
+        answer: None,
         bytes,
         part: Part::Words,
         data: 0,

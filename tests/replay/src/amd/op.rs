@@ -131,6 +131,8 @@ pub(super) struct Vmem {
     pub transpose: Option<Transpose>,
     /// Memory is changed by what is stored.
     pub atomic: Option<crate::atomic::Atomic>,
+    /// The register that receives what stood there before.
+    pub answer: Option<u16>,
     pub bytes: u32,
     pub part: Part,
     pub data: u16,

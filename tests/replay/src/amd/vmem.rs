@@ -125,6 +125,15 @@ impl Wave {
                 self.check_write(register, User::Memory, Some(Queue::Vm))?;
             }
         }
+        let compares = f.atomic.is_some_and(|how| how.op == crate::atomic::Combine::Cas);
+        let behind = if compares { f.data + words..f.data + 2 * words } else { 0..0 };
+        for register in behind.clone() {
+            self.check_read(register, User::Memory)?;
+        }
+        let answers = f.answer.map_or(0..0, |first| first..first + words);
+        for register in answers.clone() {
+            self.check_write(register, User::Memory, Some(Queue::Vm))?;
+        }
         self.hazards.advance(1);
         let (mut trace, mut fetched, kept) = (Vec::new(), Vec::new(), keeps_halves(m));
         for lane in self.lanes() {
@@ -147,7 +156,17 @@ impl Wave {
                 if let Some(how) = f.atomic {
                     let words = data.iter().rev();
                     let moved = words.fold(0, |word, byte| word << 8 | u64::from(*byte));
-                    m.world.atomic((thread, self.line), address, moved, how)?;
+                    let mut compared = compares.then_some(0);
+                    for register in behind.clone().rev() {
+                        let word = self.lane_value(register, lane, halves(f.part))?.value;
+                        compared = compared.map(|all| all << 32 | u64::from(word));
+                    }
+                    let by = (thread, self.line);
+                    let old = m.world.atomic(by, address, (moved, compared), how)?;
+                    for (i, register) in answers.clone().enumerate() {
+                        let word = (old >> (32 * i)) as u32;
+                        self.set_lane(register, lane, Tracked::plain(word));
+                    }
                     trace.push((thread, address));
                     continue;
                 }
@@ -200,7 +219,13 @@ impl Wave {
                 false => self.hazards.wrote(register, User::Memory),
             }
         }
-        let queue = if f.store && m.program.header.gfx.is_rdna() { Queue::Vs } else { Queue::Vm };
+        for register in answers.clone() {
+            self.hazards.wrote(register, User::Memory);
+        }
+        // What answers counts as loads do.
+        let is_store = f.store && f.answer.is_none();
+        let queue = if is_store && m.program.header.gfx.is_rdna() { Queue::Vs } else { Queue::Vm };
+        let vector = if f.answer.is_some() { answers.collect() } else { vector };
         self.issue(queue, Pending { vector, global, stores: f.store, ..self.pending() });
         Ok(())
     }

@@ -144,7 +144,7 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "ld" | "ldu" => decode_memory::load(&mut w, o)?,
         "st" => decode_memory::store(&mut w, o)?,
         "red" => decode_memory::reduce(&mut w, o)?,
-        "atom" => decode_memory::exchange(&mut w, o)?,
+        "atom" => decode_memory::answer(&mut w, o)?,
         "cvt" => convert(&mut w, o)?,
         "cvta" => {
             want(o, 2..=2)?;

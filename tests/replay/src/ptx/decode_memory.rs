@@ -1,6 +1,6 @@
 //! PTX loads, stores, copies and matrix instructions: suffixes and operands to operations.
 
-use super::decode::{Decoded, Words, addr, regs, shared_word, src, srcs, want};
+use super::decode::{Decoded, Words, addr, reg, regs, shared_word, src, srcs, want};
 use super::fragment::Move;
 use super::op::{MmaForm, Op, Src, Ty, Where};
 use super::parse::Operand;
@@ -64,9 +64,34 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=2)?;
     w.require("global")?;
-    let op = w.pick(|x| ["add", "min", "max", "and", "or", "xor"].into_iter().find(|y| *y == x));
+    let how = combination(w, &["add", "min", "max", "and", "or", "xor"])?;
+    Ok(Op::Red { how, dst: None, src: src(&o[1])?, compared: None, addr: addr(&o[0])? })
+}
+
+/// `atom` on global memory; `_` takes an answer that nobody reads.
+pub(super) fn answer(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 3..=4)?;
+    w.require("global")?;
+    let how = combination(w, &["add", "min", "max", "and", "or", "xor", "exch", "cas"])?;
+    let compares = how.op == crate::atomic::Combine::Cas;
+    if compares != (o.len() == 4) {
+        return Err("`atom.cas`, and nothing else, has what it compares with".to_string());
+    }
+    let dst = match o[0] {
+        Operand::Sink => None,
+        _ => Some(reg(&o[0])?),
+    };
+    if dst.is_some_and(|dst| u32::from(dst.bits) != 8 * how.bytes()) {
+        return Err("an answer of another width".to_string());
+    }
+    let compared = if compares { Some(src(&o[2])?) } else { None };
+    Ok(Op::Red { how, dst, src: src(&o[o.len() - 1])?, compared, addr: addr(&o[1])? })
+}
+
+fn combination(w: &mut Words<'_>, known: &[&'static str]) -> Decoded<Atomic> {
+    let op = w.pick(|x| known.iter().copied().find(|y| *y == x));
     let op = op.ok_or_else(|| "no known atomic operation".to_string())?;
-    let is_bits = ["and", "or", "xor"].contains(&op);
+    let is_bits = ["and", "or", "xor", "exch", "cas"].contains(&op);
     let kept = w.take("noftz");
     let word = w.pick(|x| match x {
         "b32" if is_bits => Some(Word::Unsigned),
@@ -82,26 +107,7 @@ pub(super) fn reduce(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         _ => None,
     });
     let how = word.and_then(|word| Atomic::new(op, word));
-    let how = how.ok_or_else(|| "no such atomic operation".to_string())?;
-    Ok(Op::Red { how, src: src(&o[1])?, addr: addr(&o[0])? })
-}
-
-/// `atom.exch` on global memory whose answer nobody takes.
-pub(super) fn exchange(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
-    want(o, 3..=3)?;
-    w.require("global")?;
-    w.require("exch")?;
-    let word = w.pick(|x| match x {
-        "b32" => Some(Word::Unsigned),
-        "b64" => Some(Word::Unsigned64),
-        _ => None,
-    });
-    let how = word.and_then(|word| Atomic::new("exch", word));
-    let how = how.ok_or_else(|| "no such exchange".to_string())?;
-    match o[0] {
-        Operand::Sink => Ok(Op::Red { how, src: src(&o[2])?, addr: addr(&o[1])? }),
-        _ => Err("an atomic operation that answers".to_string()),
-    }
+    how.ok_or_else(|| "no such atomic operation".to_string())
 }
 
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {

@@ -334,7 +334,11 @@ pub(super) enum Op {
     },
     Red {
         how: crate::atomic::Atomic,
+        /// What stood there before.
+        dst: Option<Reg>,
         src: Src,
+        /// What a comparison compares with.
+        compared: Option<Src>,
         addr: Addr,
     },
     CpAsync {

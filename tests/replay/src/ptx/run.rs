@@ -337,7 +337,9 @@ impl Warp {
             }
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,
-            Op::Red { how, src, addr } => self.reduce(m, *how, *src, *addr, on)?,
+            Op::Red { how, dst, src, compared, addr } => {
+                self.reduce(m, *how, (*dst, *src, *compared), *addr, on)?
+            }
             Op::CpAsync { bytes, dst, src, src_bytes } => {
                 self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?
             }

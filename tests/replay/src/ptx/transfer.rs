@@ -183,7 +183,7 @@ impl Warp {
         &mut self,
         m: &mut Machine<'_, '_>,
         how: crate::atomic::Atomic,
-        src: Src,
+        (dst, src, compared): (Option<Reg>, Src, Option<Src>),
         addr: Addr,
         on: u32,
     ) -> Run<()> {
@@ -195,8 +195,13 @@ impl Warp {
             aligned(address, bytes).map_err(|c| c.by(thread))?;
             assert_eq!(space, Space::Global, "`red` names its space");
             let moved = self.get(m, lane, src)?.value;
+            let compared = compared.map(|src| self.get(m, lane, src)).transpose()?;
+            let compared = compared.map(|cell| cell.value);
             m.check_stored(thread, address, bytes.into(), true)?;
-            m.world.atomic((thread, line), address, moved, how)?;
+            let old = m.world.atomic((thread, line), address, (moved, compared), how)?;
+            if let Some(dst) = dst {
+                self.set(lane, dst, Cell::new(old, [0; 4]));
+            }
             trace.push((thread, address));
         }
         m.world.recorder.access(self.site(m), Space::Global, true, bytes, trace);

@@ -47,6 +47,12 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
             at.masked(ValueSlot::Operand(0))?;
+            if program.compared_tile(op).is_some() {
+                at.same(ValueSlot::Operand(0), ValueSlot::Operand(2), true)?;
+            }
+            if program.result(op, 0).is_some() {
+                at.same(ValueSlot::Operand(0), ValueSlot::Result(0), true)?;
+            }
             at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Matrix => at.matrix(),

@@ -143,7 +143,9 @@ pub fn spread(
         let fragment = fragment.with_bits(bits, unpacked);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
-                && from.is_some_and(|(op, _)| program.role(op) != OpRole::Matrix);
+                && from.is_some_and(|(op, _)| {
+                    program.role(op) != OpRole::Matrix && !is_answered(program, op, value)
+                });
             if known.fragment == fragment || starts {
                 continue;
             }
@@ -163,9 +165,6 @@ pub fn spread(
             capacity,
             op: home(program, value),
         })?;
-        if program.constant(value).is_some() {
-            continue;
-        }
         let mut result = Ok(());
         let mut send = |value: Option<Value>, how: FragmentRelation, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or
@@ -180,7 +179,8 @@ pub fn spread(
             };
             if let Some(value) = value
                 && (program.constant(value).is_none()
-                    || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield))
+                    || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield)
+                    || is_answered(program, op, value))
                 && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
@@ -191,11 +191,35 @@ pub fn spread(
                 });
             }
         };
+        if program.constant(value).is_some() {
+            answered(program, value, &mut send);
+            result?;
+            continue;
+        }
         backward(program, value, &mut send);
         forward(program, value, &mut send);
         let sliced = shaped(program, value, &fragment, &mut send);
         parts(program, value, &mut send);
         result.and(sliced)?;
+    }
+}
+
+/// Whether a tile is what an atomic operation that answers moves: both are distributed alike.
+fn is_answered(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
+    program.answer(op).is_some() && program.operand(op, 0) == Some(value)
+}
+
+/// From a constant to what atomic operations answer that move it, and to what stands beside it.
+fn answered(
+    program: &Program<'_, '_>,
+    value: Value,
+    send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
+) {
+    let users = program.uses(value).filter_map(|place| program.user(place));
+    for op in users.filter(|op| is_answered(program, *op, value)) {
+        for other in program.beside_moved(op).chain(program.answer(op)) {
+            send(Some(other), FragmentRelation::Same, op);
+        }
     }
 }
 
@@ -254,7 +278,14 @@ fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<
         program.operands(op).position(|v| v == value).and_then(|k| u8::try_from(k).ok())
     };
     let either = |op: Op| number(op, a).or(number(op, b)).map(|k| (op, k));
+    // A constant that is written once more goes the same way.
+    let is_constant =
+        |value: Value| is_answered(program, op, value) && program.constant(value).is_some();
     match program.role(op) {
+        OpRole::Atomic if is_constant(a) || is_constant(b) => {
+            let other = if is_constant(a) { b } else { a };
+            Some(number(op, other).map_or((op, RESULT), |k| (op, k)))
+        }
         OpRole::Reduce => Some((op, RESULT)),
         // What is carried is one tile; what it starts from, and what an iteration hands on, may be
         // another.
@@ -354,6 +385,11 @@ fn backward(
             OpRole::Load => {
                 program.beside_moved(op).for_each(|v| send(Some(v), FragmentRelation::Same, op))
             }
+            OpRole::Atomic => {
+                for v in program.beside_moved(op).chain(program.operand(op, 0)) {
+                    send(Some(v), FragmentRelation::Same, op);
+                }
+            }
             _ => match program.layout_trait(op) {
                 LayoutTrait::Transposing => {
                     send(program.operand(op, 0), FragmentRelation::Transposed, op)
@@ -426,7 +462,8 @@ fn forward(
             }
             OpRole::Permute => send(program.result(user, 0), FragmentRelation::Permuted, user),
             OpRole::Store | OpRole::Atomic => {
-                for v in program.beside_moved(user).chain(program.operand(user, 0)) {
+                let moved = program.operand(user, 0).into_iter().chain(program.result(user, 0));
+                for v in program.beside_moved(user).chain(moved) {
                     send(Some(v), FragmentRelation::Same, user);
                 }
             }

@@ -56,6 +56,12 @@ impl InsertedConversions {
                 {
                     (op, 0)
                 }
+                // Nor need what it answers be distributed as its readers want it.
+                OpRole::Atomic
+                    if program.answer(op).is_some() && !self.is_converted(program, op) =>
+                {
+                    (op, RESULT)
+                }
                 OpRole::Load if is_led_load(program, op) => {
                     match self.beside_load(program, op, false) {
                         Some(operand) => (op, operand),

@@ -202,9 +202,13 @@ impl Planner<'_, '_, '_, '_> {
         let mut search =
             AtomSearch { movement, cap, record, best: None, capped: false, closest: None };
         self.try_atomic(&mut search, ends);
+        let is_few = self.has_few(movement);
         search.found().map_err(|error| match error {
             PlanError::NoMover { op, why: Reject::Form } if movement.wanted.is_none() => {
                 PlanError::Atomic { op, why: Unatomic::Elements }
+            }
+            PlanError::NoMover { op, why: Reject::Copies } if is_few => {
+                PlanError::Atomic { op, why: Unatomic::Few }
             }
             error => error,
         })
