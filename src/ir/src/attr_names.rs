@@ -59,6 +59,7 @@ const WORDS: &[&str] = &[
     "right",
     "run",
     "halves",
+    "inputPrecision",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -109,6 +110,10 @@ pub const STAGES: &str = "num_stages";
 pub const PRECISION: &str = "precision";
 /// [`PRECISION`]: all of them.
 pub const EXACT: &str = "exact";
+/// [`PRECISION`] as Triton writes it: what a product may do with factors of f32, and need not.
+pub const INPUT_PRECISION: &str = "inputPrecision";
+/// [`INPUT_PRECISION`]: all of their bits are read.
+pub const IEEE: &str = "ieee";
 /// Attribute: warps are set aside that start a loop's copies for the others.
 pub const WARP_SPECIALIZE: &str = "warp_specialize";
 /// Attribute: which one of several ways.

@@ -275,7 +275,7 @@ impl PlanError {
             Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
             Self::Precision(_) => sink.write_str(
-                "the `precision` of a product is said of factors that are both f32",
+                "the `precision` of a product is said of factors that are both f32, and in one word",
             ),
             Self::Part { why, .. } => sink.write_str(match why {
                 Unparted::Shape => "a part has as many dimensions as its tile, and a tile with one put in has the tile's own shape",

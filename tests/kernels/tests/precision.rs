@@ -99,3 +99,40 @@ fn what_says_nothing_there_is_refused() {
         assert_eq!(kernel_text(&said, "sm_80"), kernel_text(&unsaid, "sm_80"), "{factor}");
     }
 }
+
+/// Triton's attribute is leave to read less, which is taken where a unit reads less.
+#[test]
+fn leave_to_read_less_is_taken_where_something_does() {
+    let triton = |said: &str, factor: &str| {
+        let demanded = program(said, factor);
+        let allowed = demanded.replace(
+            &format!("%z {{precision = {said}}} : tensor<64x64xf32>"),
+            &format!("%z, inputPrecision = {said} : tensor<64x32x{factor}> * tensor<32x64x{factor}> -> tensor<64x64xf32>"),
+        );
+        let allowed = allowed.replace("mma %a", "tt.dot %a");
+        assert_ne!(demanded, allowed);
+        allowed
+    };
+    for arch in ARCHS {
+        for said in ["tf32", "tf32x3"] {
+            let (demanded, allowed) = (program(said, "f32"), triton(said, "f32"));
+            assert_eq!(kernel_text(&demanded, arch), kernel_text(&allowed, arch), "{arch} {said}");
+        }
+    }
+    for (said, factor, arch) in [
+        ("ieee", "f32", "sm_80"),
+        ("tf32", "f16", "sm_80"),
+        ("tf32", "f32", "gfx950"),
+        ("tf32x3", "f32", "sm_75"),
+        ("tf32", "f16", "gfx1100"),
+    ] {
+        let exact = kernel_text(&program("exact", factor), arch);
+        assert_eq!(kernel_text(&triton(said, factor), arch), exact, "{said} {factor} {arch}");
+    }
+    let both = program("tf32", "f32").replace("{precision", "{inputPrecision = tf32, precision");
+    let refused = try_kernel_text(&both, "sm_80").expect_err("said twice");
+    assert!(refused.contains("Precision("), "{refused}");
+    let other = triton("bf16x3", "f32");
+    let refused = try_kernel_text(&other, "sm_80").expect_err("no such word");
+    assert!(refused.contains("AttrForm"), "{refused}");
+}

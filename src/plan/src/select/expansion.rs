@@ -215,7 +215,7 @@ impl<'w> Expansions<'w> {
                 at = program.following(op, Some(function));
                 continue;
             }
-            let read_as = precision::read_as(program, op)?;
+            let read_as = precision::read_as(tables.arch(arch), program, op)?;
             let wider =
                 tables.arch(arch).and_then(|arch| widening::wider(tables, arch, program, op));
             let how = if read_as.is_some() || wider.is_some() {

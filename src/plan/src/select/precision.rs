@@ -6,7 +6,7 @@ use crate::data::PlanError;
 use crate::select::before::Before;
 use crate::select::widening::operands;
 use lanebook_ir::{AttrValue, Literal, Op, Program, Type, Value, attr_names};
-use lanebook_tables::{DtypeId, DtypeKind, OpRole};
+use lanebook_tables::{Arch, Capability, DtypeId, DtypeKind, OpRole};
 
 /// Behind the name of a type: three products.
 const THREE: &str = "x3";
@@ -27,23 +27,48 @@ pub(crate) struct ReadAs {
     three: bool,
 }
 
-/// What the factors of a product become; `None` where it says nothing, or they are that already.
+/// What the factors of a product become; `None` where it says nothing, or they are that already, or
+/// where what it says is leave to read less that nothing takes.
 ///
 /// # Errors
 /// [`PlanError::Precision`].
-pub(crate) fn read_as(program: &Program<'_, '_>, op: Op) -> Result<Option<ReadAs>, PlanError> {
+pub(crate) fn read_as(
+    arch: Option<&Arch<'_>>,
+    program: &Program<'_, '_>,
+    op: Op,
+) -> Result<Option<ReadAs>, PlanError> {
     if program.role(op) != OpRole::Matrix {
         return Ok(None);
     }
-    let said = match program.attr(op, attr_names::PRECISION) {
+    let said = |key| match program.attr(op, key) {
         Some(AttrValue::Word(word) | AttrValue::Str(word) | AttrValue::Text(word)) => {
-            program.text(word)
+            Some(program.text(word))
         }
-        _ => return Ok(None),
+        _ => None,
     };
-    if said == attr_names::EXACT {
-        return Ok(None);
+    let (demanded, allowed) = (said(attr_names::PRECISION), said(attr_names::INPUT_PRECISION));
+    match (demanded, allowed) {
+        (Some(_), Some(_)) => Err(PlanError::Precision(op)),
+        (Some(attr_names::EXACT), None) | (None, Some(attr_names::IEEE) | None) => Ok(None),
+        (Some(said), None) => named(program, op, said),
+        // Other factors are multiplied as they are, and so are these where nothing reads less.
+        (None, Some(said)) => {
+            Ok(named(program, op, said).ok().flatten().filter(|to| is_read(arch, program, op, *to)))
+        }
     }
+}
+
+/// Whether something multiplies factors that are read so.
+fn is_read(arch: Option<&Arch<'_>>, program: &Program<'_, '_>, op: Op, to: ReadAs) -> bool {
+    let of = |value: Option<Value>| program.type_of(value?).dtype;
+    let (c, d) = (of(program.operand(op, 2)), of(program.result(op, 0)));
+    let (a, b) = (to.dtype, to.dtype);
+    arch.zip(c.zip(d))
+        .is_some_and(|(arch, (c, d))| !arch.dispatch(Capability::Product { a, b, c, d }).is_empty())
+}
+
+/// What factors become that are to be read as a word says.
+fn named(program: &Program<'_, '_>, op: Op, said: &str) -> Result<Option<ReadAs>, PlanError> {
     let refuse = PlanError::Precision(op);
     let (name, three) = match said.strip_suffix(THREE) {
         Some(name) => (name, true),
