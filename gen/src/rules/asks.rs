@@ -38,7 +38,7 @@ pub const KINDS: [(&str, &str, usize); 18] = [
 ];
 
 /// Words of a line that are no names of the tables.
-const WORDS: [&str; 4] = ["number", "extended", "group", "part"];
+const WORDS: [&str; 5] = ["number", "extended", "group", "part", "answers"];
 
 /// Something that is asked.
 #[derive(Clone, Debug, Deserialize)]

@@ -141,7 +141,7 @@ impl Elements {
         match self {
             Self::Bytes => "of a whole number of bytes each",
             Self::Words => "of 32 bits each",
-            Self::Narrow => "of 8, 16 or 32 bits each",
+            Self::Narrow => "of 8, 16, 32 or 64 bits each",
             Self::Held => "of a whole number of bytes each, or i1",
             Self::Truths => "i1",
         }

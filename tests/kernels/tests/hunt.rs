@@ -49,6 +49,9 @@ const ATOMICS: &str = "atomics";
 /// The kind of atomic operations that answer what stood there before, alike.
 const ANSWERS: &str = "answers";
 
+/// The kind of parts, scans and reductions of elements of 64 bits, alike.
+const LONG: &str = "long";
+
 /// The kind of tiles of three and four dimensions, alike.
 const RANKS: &str = "ranks";
 
@@ -106,6 +109,11 @@ fn random_answers_are_right() {
 }
 
 #[test]
+fn random_long_parts_are_right() {
+    of_kind(LONG, (8, 40), &["sm_80", "gfx90a", "gfx942", "gfx1200"], 80);
+}
+
+#[test]
 fn random_quotients_are_right() {
     of_kind(QUOTIENTS, (6, 30), &["sm_80", "gfx942", "gfx1100"], 55);
 }
@@ -123,7 +131,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 9;
+    let count = KINDS.len() - 10;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -140,7 +148,7 @@ fn programs_from(first: usize, count: usize) -> usize {
             .iter()
             .map(|(kind, _)| kind.to_string())
             .filter(|k| {
-                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS]
+                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS, LONG]
                     .contains(&k.as_str())
             })
             .collect(),

@@ -577,7 +577,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let elements = match rule.elements {
             Elements::Bytes => bits > 0 && bits.is_multiple_of(8),
             Elements::Words => bits == 32,
-            Elements::Narrow => matches!(bits, 8 | 16 | 32),
+            Elements::Narrow => matches!(bits, 8 | 16 | 32 | 64),
             Elements::Held => bits == 1 || bits > 0 && bits.is_multiple_of(8),
             Elements::Truths => bits == 1,
         };

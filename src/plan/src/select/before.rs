@@ -134,7 +134,13 @@ impl Before<'_, '_, '_> {
         }
     }
 
-    /// The type of 32 bits in which a tile's elements are combined; `None` where it is theirs.
+    /// Whether a tile's elements are two registers each.
+    pub(crate) fn is_long(&self, ty: Type) -> bool {
+        let dtype = ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype));
+        dtype.is_some_and(|dtype| dtype.bits > WORD)
+    }
+
+    /// The type of 32 or 64 bits in which a tile's elements are combined; `None` where it is theirs.
     pub(crate) fn wider(&self, ty: Type) -> Option<DtypeId> {
         let tables = self.program.tables();
         let dtype = tables.dtype(ty.dtype?)?;
@@ -143,19 +149,21 @@ impl Before<'_, '_, '_> {
             DtypeKind::Unsigned => DtypeKind::Signed,
             kind => kind,
         };
-        (dtype.bits < WORD || kind != dtype.kind).then(|| tables.dtype_of(kind, WORD))?
+        let bits = dtype.bits.max(WORD);
+        (dtype.bits < WORD || kind != dtype.kind).then(|| tables.dtype_of(kind, bits))?
     }
 
-    /// Whether a tile's elements are whole numbers of 32 bits without a sign.
+    /// Whether a tile's elements are whole numbers of 32 or 64 bits without a sign.
     fn is_plain(&self, ty: Type) -> bool {
         let dtype = ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype));
-        dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Unsigned && dtype.bits == WORD)
+        dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Unsigned && dtype.bits >= WORD)
     }
 
     /// The order of numbers without a sign, among numbers that have one, and back.
     fn flipped(&mut self, of: Value) -> Option<Value> {
         let ty = self.program.type_of(of);
-        let literal = self.program.literal_value(Literal::Int(i64::from(i32::MIN))).ok()?;
+        let least = if self.is_long(ty) { i64::MIN } else { i64::from(i32::MIN) };
+        let literal = self.program.literal_value(Literal::Int(least)).ok()?;
         let ty = Type::tensor(ty.shape, ty.dtype?);
         let sign = self.of(OpRole::Constant, &[literal], ty)?;
         self.named("arith.xori", &[of, sign], ty)

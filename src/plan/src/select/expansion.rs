@@ -11,7 +11,7 @@ use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
-use crate::select::{affine, parts, precision, quotients, repeats, scan, widening};
+use crate::select::{affine, parts, precision, quotients, repeats, scan, wide, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -209,7 +209,8 @@ impl<'w> Expansions<'w> {
             let before = program.previous(op);
             let crosses = self.all_cross
                 || !self.crossing.is_empty() && self.crossing.contains(&self.home(program, op));
-            if !crosses && parts::is_of_registers(program, op) && parts::is_read(program, op) {
+            let stays = !crosses && parts::is_of_registers(program, op);
+            if stays && !wide::is_one(program, op) && parts::is_read(program, op) {
                 parts::check(program, op)?;
                 self.kept = true;
                 at = program.following(op, Some(function));
@@ -243,7 +244,9 @@ impl<'w> Expansions<'w> {
             }
             at = match how {
                 // What stands in its place may itself stand for others.
-                Some(Replacement::Values(_) | Replacement::Factors(_)) => match before {
+                Some(
+                    Replacement::Values(_) | Replacement::Factors(_) | Replacement::Extreme(_),
+                ) => match before {
                     Some(before) => program.next(before),
                     None => program.block_of(op).and_then(|block| program.first(block)),
                 },
@@ -302,10 +305,13 @@ fn composed(
         return Ok(Some(Replacement::Steps));
     }
     let is_other = scan::is_other(program, op);
-    let is_other = is_other || quotients::is_one(program, op) || affine::is_one(program, op);
+    let is_wide = wide::is_one(program, op) && !is_other;
+    let is_other =
+        is_other || is_wide || quotients::is_one(program, op) || affine::is_one(program, op);
     if (is_other || role.is_composed()) && parts::is_read(program, op) {
         match role {
             OpRole::Scan => scan::check(program, op)?,
+            OpRole::Reduce if is_wide => wide::check(program, op)?,
             _ => parts::check(program, op)?,
         }
         let mark = program.mark();
@@ -331,7 +337,8 @@ fn values(
         OpRole::Scan => scan::made(program, op)?,
         OpRole::Index if affine::is_one(program, op) => affine::made(program, op)?,
         OpRole::Index => quotients::made(program, op)?,
-        OpRole::Reduce => scan::widened(program, op)?,
+        OpRole::Reduce if scan::is_other(program, op) => scan::widened(program, op)?,
+        _ if wide::is_one(program, op) => wide::made(program, op)?,
         _ => parts::made(program, op, crosses)?,
     };
     for (number, made) in made.iter_mut().enumerate() {

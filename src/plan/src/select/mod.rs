@@ -27,6 +27,7 @@ pub(crate) mod ready;
 mod repeats;
 mod scan;
 mod stages;
+mod wide;
 mod widening;
 
 #[doc(hidden)]

@@ -78,16 +78,26 @@ fn step(
     let (dtype, word) = (before.program.type_of(of).dtype?, before.word()?);
     let (ty, words) = (Before::shaped(&shape, dtype)?, Before::shaped(&shape, word)?);
     let at = before.reshaped(of, &shape)?;
-    let bits = before.words(at)?;
     // The last element of the lower run, or the first of the upper one.
     let end = if is_reverse { run } else { run.checked_sub(1)? };
     let is_end = before.places(&shape, 1, "compare.eq", end)?;
     let zeros = before.number(0, words)?;
-    let only = before.of(OpRole::Select, &[is_end, bits, zeros], words)?;
-    let only = before.only(only, 1, Before::shaped(&[lines], word)?)?;
-    let wide = before.of(OpRole::Broadcast, &[only], words)?;
-    let wide = before.along(wide, 1)?;
-    let other = before.elements(wide, ty)?;
+    let line = Before::shaped(&[lines], word)?;
+    let spread = |before: &mut Before<'_, '_, '_>, bits: Value| {
+        let only = before.of(OpRole::Select, &[is_end, bits, zeros], words)?;
+        let only = before.only(only, 1, line)?;
+        let wide = before.of(OpRole::Broadcast, &[only], words)?;
+        before.along(wide, 1)
+    };
+    let other = if before.is_long(ty) {
+        let [low, high] = before.halves(at)?;
+        let (low, high) = (spread(before, low)?, spread(before, high)?);
+        before.rejoined([low, high], ty)?
+    } else {
+        let bits = before.words(at)?;
+        let wide = spread(before, bits)?;
+        before.elements(wide, ty)?
+    };
     let sum = before.made(decl, &[at, other], ty)?;
     let relation = if is_reverse { "compare.slt" } else { "compare.sge" };
     let lacks = before.places(&shape, 1, relation, run)?;
@@ -111,7 +121,7 @@ pub(crate) fn is_other(program: &Program<'_, '_>, op: Op) -> bool {
         let dtype = program.type_of(value).dtype.and_then(|dtype| program.tables().dtype(dtype));
         dtype.is_some_and(|dtype| match dtype.kind {
             DtypeKind::Float | DtypeKind::Signed => dtype.bits < 32,
-            DtypeKind::Unsigned => dtype.bits <= 32,
+            DtypeKind::Unsigned => dtype.bits <= 64,
             _ => false,
         })
     };

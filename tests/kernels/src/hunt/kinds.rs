@@ -14,7 +14,7 @@ use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
 use super::nests::nests;
-use super::parts::parts;
+use super::parts::{long, parts};
 use super::places::places;
 use super::program::{Id, Program, Type};
 use super::ranks::ranks;
@@ -71,6 +71,7 @@ pub const KINDS: [(&str, Make); 42] = [
     (APART, stages),
     ("halves", halves),
     ("answers", answers),
+    ("long", long),
 ];
 
 /// A program of a kind.
@@ -240,7 +241,7 @@ pub(super) fn reduce(g: &mut Generator) {
     let x = if from == "f32" { x } else { g.op("cast", vec![x], wide.clone(), "") };
     let mut value = x;
     if g.choices.once_in(3) {
-        places_of(g, x);
+        places_of(g, x, false);
     }
     for _ in 0..1 + g.choices.below(2) {
         let sums = reduced(g, value);
@@ -250,9 +251,17 @@ pub(super) fn reduce(g: &mut Generator) {
 }
 
 /// Where the extremes of lines are, or what else stands beside them.
-fn places_of(g: &mut Generator, value: Id) {
+pub(super) fn places_of(g: &mut Generator, value: Id, is_long: bool) {
     let ty = g.ty(value);
     let axis = g.choices.below(2);
+    if is_long && g.choices.once_in(2) {
+        let beside = g.load(&ty.with("i64"));
+        let kind = g.choices.of(&["argmax", "argmin"]);
+        let line = Type { shape: vec![ty.shape[1 - axis]], element: "i64" };
+        let attributes = format!("axis = {axis}, kind = {kind}");
+        let place = g.op("place", vec![value, beside], line, &attributes);
+        return g.store(place);
+    }
     let beside = if g.choices.once_in(3) {
         g.load(&ty.with("i32"))
     } else {

@@ -1,7 +1,7 @@
 //! Parts of tiles taken out and put in, pairs, scans, reductions of narrow elements.
 
 use super::generate::Generator;
-use super::kinds::same_type;
+use super::kinds::{places_of, same_type};
 use super::program::{Id, Type};
 
 const ELEMENTS: [&str; 10] = ["f32", "f32", "f16", "f16", "bf16", "i32", "u32", "i8", "u8", "i16"];
@@ -9,11 +9,26 @@ const ELEMENTS: [&str; 10] = ["f32", "f32", "f16", "f16", "bf16", "i32", "u32", 
 pub(super) fn parts(g: &mut Generator) {
     let (rows, cols) = (g.choices.of(&[16, 32, 8, 64]), g.choices.of(&[32, 64, 16, 128]));
     let ty = Type::of(rows, cols, g.choices.of(&ELEMENTS));
+    steps(g, &ty);
+}
+
+/// The same of elements of 64 bits, and where their extremes are.
+pub(super) fn long(g: &mut Generator) {
+    let (rows, cols) = (g.choices.of(&[8, 16, 32]), g.choices.of(&[16, 32, 64]));
+    let ty = Type::of(rows, cols, g.choices.of(&["i64", "u64", "f64", "i64"]));
+    if g.choices.once_in(3) {
+        let tile = g.load(&ty);
+        places_of(g, tile, true);
+    }
+    steps(g, &ty);
+}
+
+fn steps(g: &mut Generator, ty: &Type) {
     for _ in 0..1 + g.choices.below(2) {
         if g.choices.once_in(4) {
-            g.load_flipped(&ty);
+            g.load_flipped(ty);
         } else {
-            g.load(&ty);
+            g.load(ty);
         }
     }
     for _ in 0..1 + g.choices.below(4) {

@@ -198,6 +198,9 @@ fn reduce(narrow: &Tile, attributes: &str) -> Said<Vec<Item>> {
 
 /// What elements of 32 bits combine to, in any order.
 pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Item> {
+    if let Element::Whole { bits: 64, signed } = element {
+        return combined_exactly(signed, items, kind);
+    }
     match kind {
         "add" => Ok(sum(element, items)),
         "max" | "min" => items
@@ -210,6 +213,22 @@ pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Ite
         "mul" => Ok(product(element, items)),
         other => Err(format!("kind {other}")),
     }
+}
+
+/// The same of whole numbers of 64 bits, of which an f64 does not hold all.
+fn combined_exactly(signed: bool, items: &[Item], kind: &str) -> Said<Item> {
+    // Numbers without a sign are in the order of those that have one, the highest bit exchanged.
+    let turned = |bits: u64| if signed { bits as i64 } else { (bits ^ 1 << 63) as i64 };
+    let all = items.iter().map(|item| item.bits);
+    let bits = match kind {
+        "add" => all.fold(0, u64::wrapping_add),
+        "mul" => all.fold(1, u64::wrapping_mul),
+        "max" => all.max_by_key(|bits| turned(*bits)).ok_or("no elements")?,
+        "min" => all.min_by_key(|bits| turned(*bits)).ok_or("no elements")?,
+        other => return Err(format!("kind {other}")),
+    };
+    let is_known = items.iter().all(|item| item.sure == Sure::Bits);
+    Ok(Item { bits, sure: if is_known { Sure::Bits } else { Sure::Free } })
 }
 
 /// The same values as elements of 32 bits, where they have fewer.
@@ -263,15 +282,23 @@ pub(super) fn extremes(a: &Tile, beside: Option<&Tile>, attributes: &str) -> Sai
             let (x, y) = (a.element.decode(a.items[at].bits), a.element.decode(value.bits));
             let own = beside.items[at].bits;
             let number = beside.element.decode(own);
-            if x == y && best.is_none_or(|(least, _)| number < least) {
-                best = Some((number, own));
+            // An f64 does not hold all whole numbers of 64 bits.
+            let is_long = matches!(a.element, Element::Whole { bits: 64, .. });
+            let is_own = if is_long { a.items[at].bits == value.bits } else { x == y };
+            let whole = match beside.element {
+                Element::Whole { bits: 64, signed: true } => own as i64 as i128,
+                Element::Whole { bits: 64, signed: false } => own as i128,
+                _ => 0,
+            };
+            if is_own && best.is_none_or(|(least, _)| (number, whole) < least) {
+                best = Some(((number, whole), own));
             }
         }
         match best {
             Some((_, bits)) if is_known => Item::exact(bits),
             // Of a line without numbers: the greatest one.
             None if is_known && matches!(beside.element, Element::Whole { signed: true, .. }) => {
-                Item::exact(i32::MAX as u64)
+                Item::exact(u64::MAX >> (65 - u32::from(beside.element.bits())))
             }
             _ => Item { bits: 0, sure: Sure::Free },
         }

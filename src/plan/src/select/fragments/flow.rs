@@ -169,12 +169,15 @@ pub fn spread(
         let mut send = |value: Option<Value>, how: FragmentRelation, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or
             // a product starts from is the exception.
+            // Where many wait, none waits twice for the same.
+            let full = waiting.len() >= WAITING / 2;
             let known = |value: Value| {
                 matches!(how, FragmentRelation::Same)
                     && (fragments.iter().any(|f| f.value == value && f.fragment == fragment)
                         || waiting.iter().any(|w| {
-                            (w.value, w.from) == (value, here)
+                            w.value == value
                                 && matches!(w.how, FragmentRelation::Same)
+                                && (w.from == here || full && is_from(fragments, w.from, &fragment))
                         }))
             };
             if let Some(value) = value
@@ -202,6 +205,11 @@ pub fn spread(
         parts(program, value, &mut send);
         result.and(sliced)?;
     }
+}
+
+/// Whether a pair's tile is distributed so.
+fn is_from(fragments: &VecView<FragmentPlan>, from: u16, fragment: &Fragment) -> bool {
+    fragments.get(usize::from(from)).is_some_and(|known| known.fragment == *fragment)
 }
 
 /// Whether a tile is what an atomic operation that answers moves: both are distributed alike.
