@@ -20,6 +20,18 @@ pub(super) fn long(g: &mut Generator) {
         let tile = g.load(&ty);
         places_of(g, tile, true);
     }
+    if ty.element != "f64" && g.choices.once_in(2) {
+        let (a, b) = (g.load(&ty), g.load(&ty));
+        let by = if g.choices.once_in(3) {
+            let number = g.choices.of(&["1", "3", "10", "4294967296", "9000000000000000000"]);
+            g.constant(ty.clone(), number)
+        } else {
+            b
+        };
+        let name = g.choices.of(&["divsi", "divui", "remsi", "remui"]);
+        let quotient = g.op(name, vec![a, by], ty.clone(), "");
+        g.store(quotient);
+    }
     steps(g, &ty);
 }
 
