@@ -27,7 +27,7 @@ pub(super) fn compute(
         "cast" if a.element.is_whole() || element.is_whole() => whole_cast(a, element)?,
         "cast" | "tt.fp_to_fp" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
-        "mma" => match attribute(attributes, "precision") {
+        "mma" => match attribute(attributes, "precision").or(allowed(a, attributes, unit)) {
             Some("tf32") => multiply(&read(tiles), &shape, element, unit)?,
             Some("tf32x3") => in_three(tiles, &shape, element, unit)?,
             _ => multiply(tiles, &shape, element, unit)?,
@@ -42,6 +42,12 @@ pub(super) fn compute(
         return Err(format!("{} elements for {shape:?}", items.len()));
     }
     Ok(Tile { shape, element, items })
+}
+
+/// How factors may be read, where some unit reads them so.
+fn allowed<'t>(a: &Tile, attributes: &'t str, unit: &UnitArithmetic) -> Option<&'t str> {
+    let said = attribute(attributes, "inputPrecision");
+    said.filter(|_| unit.reads_less && a.element == Element::F32)
 }
 
 /// Bits of an f32 that a unit for tf32 reads.

@@ -34,6 +34,7 @@ mod truth;
 use element::Element;
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
+use lanebook::tables::Capability;
 use lanebook_replay::{BufferId, Memory, Param};
 pub use product::UnitArithmetic;
 use std::collections::BTreeMap;
@@ -375,7 +376,12 @@ impl Interpreted {
         };
         let flushed =
             TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
-        Self { unit: UnitArithmetic { flushed, kept: Vec::new() }, ..self.clone() }
+        let dtype = |name| TABLES.dtype_named(name).expect("an element type");
+        let (factor, sum) = (dtype("tf32"), dtype("f32"));
+        let product = Capability::Product { a: factor, b: factor, c: sum, d: sum };
+        let own = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id));
+        let reads_less = own.is_some_and(|arch| !arch.dispatch(product).is_empty());
+        Self { unit: UnitArithmetic { flushed, kept: Vec::new(), reads_less }, ..self.clone() }
     }
 
     /// What the matrices hold afterwards.

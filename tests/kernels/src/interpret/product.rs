@@ -12,6 +12,8 @@ pub struct UnitArithmetic {
     /// Element types of factors, and how many significant bits of each sum are kept where that is
     /// fewer than the sum's type has.
     pub kept: Vec<(Element, i32)>,
+    /// Whether some multiply f32 of which they read 19 bits.
+    pub reads_less: bool,
 }
 
 /// How a sum of many elements is held on the way.
