@@ -81,7 +81,7 @@ pub(super) fn answer(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         Operand::Sink => None,
         _ => Some(reg(&o[0])?),
     };
-    if dst.is_some_and(|dst| u32::from(dst.bits) != 8 * how.bytes()) {
+    if dst.is_some_and(|dst| dst.bits != 8 * how.bytes()) {
         return Err("an answer of another width".to_string());
     }
     let compared = if compares { Some(src(&o[2])?) } else { None };
