@@ -304,7 +304,7 @@ pub(super) fn extremes(a: &Tile, beside: Option<&Tile>, attributes: &str) -> Sai
             Some((_, bits)) if is_known => Item::exact(bits),
             // Of a line without numbers: the greatest one.
             None if is_known && matches!(beside.element, Element::Whole { signed: true, .. }) => {
-                Item::exact(u64::MAX >> (65 - u32::from(beside.element.bits())))
+                Item::exact(u64::MAX >> (65 - beside.element.bits()))
             }
             _ => Item { bits: 0, sure: Sure::Free },
         }
