@@ -13,6 +13,13 @@ const COPY: &str =
 }
 ";
 
+const ROWS: &str =
+    "func @rows(%a: memref<?x?xf32, #gmem>, %b: memref<?x?xf32, #gmem>, %i: index) {threads = 32} {
+  %x = tiled_load %a[%i, %i] : memref<?x?xf32, #gmem> -> tensor<8x32xf32>
+  tiled_store %x, %b[%i, %i] : tensor<8x32xf32> -> memref<?x?xf32, #gmem>
+}
+";
+
 #[test]
 fn a_machine_is_begun_from_nothing() {
     let at = folder("skeleton");
@@ -64,6 +71,10 @@ fn a_machine_is_begun_from_nothing() {
     assert_eq!(kernel.code, 0, "{}", kernel.err);
     let count = |word: &str| kernel.out.matches(word).count();
     assert_eq!((count("load_global_b32 "), count("store_global_b32 ")), (2, 2), "{}", kernel.out);
+    // Rows a run-time stride apart as well.
+    fs::write(at.join("copy.tile"), ROWS).expect("a program");
+    let rows = run_in(&at, &compile, "");
+    assert!(rows.code == 0 && rows.out.contains("mul_u64_u32"), "{}", rows.err);
     // v0 holds the thread's number at entry: nothing may be put there before it was used.
     assert!(
         kernel.out.contains("shl_b32 v") && !kernel.out.contains("v[0:1], 0"),
