@@ -7,7 +7,7 @@ use lanebook_emit::{EmitError, EmitPool, TextError};
 use lanebook_ir::verify::contract::Breach;
 use lanebook_ir::{Op, Program};
 use lanebook_layout::sentence;
-use lanebook_plan::PlanError;
+use lanebook_plan::{PlanError, Reject};
 use lanebook_query::NoDistribution;
 use lanebook_tables::{ArchId, Tables};
 
@@ -115,8 +115,21 @@ impl CompileError {
                 error.write_named(arch, program, sink)?;
                 match error {
                     PlanError::NoMover { why, .. } => {
-                        sink.write_str(": the nearest one ")?;
+                        // Where there is none, there is no nearest one.
+                        sink.write_str(match why {
+                            Reject::Absent => ": ",
+                            _ => ": the nearest one ",
+                        })?;
                         why.write_text(tables, sink)
+                    }
+                    PlanError::NoMatrixAtom(op) => {
+                        match lanebook_plan::select::why_no_unit(tables, arch, program, op) {
+                            Some(why) => {
+                                sink.write_str(": the nearest one ")?;
+                                why.write_text(tables, sink)
+                            }
+                            None => Ok(()),
+                        }
                     }
                     _ => Ok(()),
                 }

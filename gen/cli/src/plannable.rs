@@ -5,11 +5,11 @@
 use lanebook::map::{MAX_BANKS, log2_exact};
 use lanebook::tile::copy_atom::CopyAtom;
 use lanebook::tile::evaluate::is_addressable;
-use lanebook::tile::product::Product;
+use lanebook::tile::unlaid::unlaid;
 use lanebook_gen::Compiled;
 use lanebook_gen::audit::PLAN;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
-use lanebook_tables::{Arch, Atom, AtomId, Instance, Isa, Space, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Isa, Space, Tables};
 use std::collections::BTreeMap;
 
 /// Architectures that a note spells out.
@@ -126,43 +126,8 @@ fn unusable(
     if atom.product().is_none() && atom.scaled().is_none() {
         return None;
     }
-    let members = || (0..atom.instances()).filter_map(|number| atom.instance(number));
-    if members().any(|member| divides(tables, id, atom, &member, wave)) {
-        return None;
-    }
-    let shapes: Vec<String> = members()
-        .filter_map(|member| member.shape())
-        .map(|shape| format!("{}x{}x{}", shape.m, shape.n, shape.k))
-        .collect();
-    let first = shapes.first().map_or("?", String::as_str);
-    let powers = members().filter_map(|member| member.shape()).any(|shape| {
-        [shape.m, shape.n, shape.k].into_iter().all(|n| log2_exact(u64::from(n)).is_some())
-    });
-    Some(match powers {
-        false => format!("extents of {first} are no powers of two"),
-        true => format!(
-            "operands of {first} are not laid out bit by bit over the {wave} lanes of a wave"
-        ),
-    })
-}
-
-/// Whether an instance multiplies the tile of its own extents, by a wave of the machine.
-fn divides(
-    tables: &Tables<'_>,
-    id: AtomId,
-    atom: &Atom<'_>,
-    member: &Instance<'_>,
-    wave: u16,
-) -> bool {
-    let (Some(shape), Some(matrix)) = (member.shape(), atom.matrix) else { return false };
-    let bits = |number: u8| {
-        member.dtype(number).and_then(|id| tables.dtype(id)).map_or(0, |dtype| dtype.bits)
-    };
-    let tile = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
-    let widths = (bits(matrix.a), bits(matrix.b), bits(matrix.c));
-    Product::new(id, atom, tile, widths, (0, 0)).is_some_and(|product| {
-        Some(product.c.lane.len()) == log2_exact(u64::from(wave)).map(usize::from)
-    })
+    let why = unlaid(tables, id, atom, wave)?;
+    Some(format!("such an instruction {}", why.display(tables)))
 }
 
 #[cfg(test)]
@@ -211,7 +176,7 @@ mod tests {
         let shape = sound.matrix.expect("extents");
         let odd = Atom { matrix: Some(lanebook_tables::MatrixShape { m: 24, ..shape }), ..*sound };
         let said = unusable((&TABLES, isa), id, &odd, wave).expect("a reason");
-        assert!(said.contains("are no powers of two"), "{said}");
+        assert!(said.contains("counts no whole registers"), "{said}");
         assert!(
             unusable((&TABLES, isa), id, sound, wave / 2)
                 .expect("a reason")

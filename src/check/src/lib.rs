@@ -103,6 +103,9 @@
 //!    `A: (rho(m), kappa(k))`, `B: (kappa(k), nu(n))`, `C` and `D: (rho(m), nu(n))`. The depth's
 //!    order is free, but common. Block `ia = im 2^rk + ik`, `ib = in 2^rk + ik`, `ic = im 2^rn +
 //!    in` of an operand's registers belongs to an instance.
+//!    Of an instruction whose extent is `P 2^b` for an odd `P`, row `i + 2^t (p + P j)` belongs to
+//!    panel `p`, for the `t` of that dimension in the plan: the instruction's registers without what
+//!    counts `p` are a block's in that panel, and the next panels of the tile hold the others.
 //! 9. For each w, kappa is one-to-one from all (ik, k) onto the tile's depth: each term of each sum
 //!    is added once.
 //!

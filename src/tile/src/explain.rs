@@ -142,6 +142,9 @@ impl Reject {
     /// Those of the sink.
     pub fn write_text(&self, tables: &Tables<'_>, sink: &mut impl Write) -> Result {
         match *self {
+            Self::OddFactor { m, n, k } => sentence!(sink, "has extents ~x~x~ with an odd factor that counts no whole registers of a lane", m, n, k),
+            Self::Operands { m, n, k } => sentence!(sink, "has operands of ~x~x~ that are not laid out bit by bit over the lanes of a wave", m, n, k),
+            Self::Undivided { m, n, k } => sentence!(sink, "multiplies ~x~x~, which the tile's extents are no multiples of", m, n, k),
             Self::Lanes { atom, wave } => sentence!(sink, "serves ~ lanes, the wave has ~", lanes(atom), lanes(wave)),
             Self::Share { atom_bits, tile_bits } if atom_bits < tile_bits => sentence!(sink, "moves ~ bits a lane, an element has ~", atom_bits, tile_bits),
             Self::Share { atom_bits, .. } => sentence!(sink, "moves ~ bits a lane, more than a lane's part of the tile", atom_bits),
@@ -168,6 +171,7 @@ impl Reject {
             Self::Room { bytes, most } => {
                 sentence!(sink, "takes ~ B of shared memory, ~ B is the most for this tile if all that live at the same time are to fit", bytes, most)
             }
+            Self::Absent => sink.write_str("none goes between these memories with addresses that a copy can give"),
             Self::Form => sink.write_str("addresses memory in a way that this movement cannot use"),
             Self::Size => sink.write_str("is beyond the planner's limits for this tile"),
             Self::Tangled => sink.write_str("would move elements of one register, or a lane's copies of them, different ways in different lanes"),

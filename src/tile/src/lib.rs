@@ -13,6 +13,8 @@
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` `pairs` | a product as instances of one instruction, its depth in an operand's order, of pairs of elements |
+//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
+//! | [`panel_places`] [`panel_digits`] [`unlaid`] | instructions whose extents are no powers of two, as panels of such; why one multiplies no tile |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //! | `noise` | numbers that tests draw |
 //!
@@ -57,6 +59,10 @@ mod noise;
 pub mod offset;
 mod pairs;
 #[doc(hidden)]
+pub mod panel_digits;
+#[doc(hidden)]
+pub mod panel_places;
+#[doc(hidden)]
 pub mod product;
 #[doc(hidden)]
 pub mod shaping;
@@ -65,3 +71,5 @@ pub mod tensor_blocks;
 #[doc(hidden)]
 pub mod tiling;
 pub mod unit;
+#[doc(hidden)]
+pub mod unlaid;

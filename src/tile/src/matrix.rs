@@ -1,6 +1,7 @@
 //! Matrix products: how a table atom and a split over warps lay out the operands of a whole tile.
 
 use crate::map::{Columns, Fragment, TileShape, log2_exact};
+use crate::panel_digits::{PanelDigit, below_of, panel_steps, shape_digits};
 use crate::product::Product;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, AtomId, Instance};
@@ -69,22 +70,31 @@ impl Product {
         let instance = widest(atom, room)?;
         let shape =
             instance.shape().filter(|_| atom.product().is_some() || atom.scaled().is_some())?;
+        let below = below_of(&instance, &shape)?;
+        let [sm, sn, sk] = shape_digits(&shape, below)?;
         // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
-        let repeat = |extent: u8, warps: u8, step: u16| -> Option<u8> {
-            extent.checked_sub(warps)?.checked_sub(log2_exact(u64::from(step))?)
+        let repeat = |extent: u8, warps: u8, step: PanelDigit| -> Option<u8> {
+            extent.checked_sub(warps)?.checked_sub(step.bits)
+        };
+        let taken = |panels: u8, step: PanelDigit| -> Option<u8> {
+            let count = u8::try_from(step.count).ok()?;
+            panels.checked_div(count).filter(|_| panels.checked_rem(count) == Some(0))
         };
         let (m, n, k) = tile;
         let (whole, across) = (TileShape::new(m, n, bits.2)?, TileShape::new(m, k, bits.0)?);
         let repeats = (
-            repeat(whole.rows, warps.0, shape.m)?,
-            repeat(whole.cols, warps.1, shape.n)?,
-            repeat(across.cols, 0, shape.k)?,
+            repeat(whole.rows, warps.0, sm)?,
+            repeat(whole.cols, warps.1, sn)?,
+            repeat(across.cols, 0, sk)?,
         );
-        let panels = (whole.grid.rows, whole.grid.cols, across.grid.cols);
+        let panels = (
+            taken(whole.grid.rows, sm)?,
+            taken(whole.grid.cols, sn)?,
+            taken(across.grid.cols, sk)?,
+        );
         let (rm, rn, rk) = repeats;
-        let (sm, sn, sk) = (shape.m, shape.n, shape.k);
         let together = together(atom, shape.d)?;
-        let own = |number: u8, tile: TileShape, extents: (u16, u16)| {
+        let own = |number: u8, tile: TileShape, extents: (PanelDigit, PanelDigit)| {
             atom_bits(&instance, number, tile, extents, together)
         };
         // Register bits after the atom's own: k first for A and B, so that one k step is a
@@ -128,6 +138,7 @@ impl Product {
             together,
             repeats,
             panels,
+            below,
             a,
             b,
             c,
@@ -188,19 +199,23 @@ pub fn atom_bits(
     instance: &Instance<'_>,
     number: u8,
     shape: TileShape,
-    extents: (u16, u16),
+    extents: (PanelDigit, PanelDigit),
     together: u8,
 ) -> Option<(Fragment, u8, u8)> {
-    let rows = log2_exact(u64::from(extents.0))?;
-    let cols = log2_exact(u64::from(extents.1))?;
+    let (rows, cols) = (extents.0.bits, extents.1.bits);
+    let panels = u32::from(extents.0.count).checked_mul(u32::from(extents.1.count))?;
     let mut out = Fragment::new(shape);
     if instance.atom.shared(number).is_some() {
+        if panels != 1 {
+            return None;
+        }
         return (0..together).all(|_| out.warp.push(0)).then_some((out, rows, cols));
     }
     // The table has the layout of the instance with the most columns: in a smaller one, rows are as
     // far apart.
     let operand = instance.atom.operands.get(usize::from(number))?;
     let layout = operand.layout?;
+    let steps = panel_steps(instance, number, extents)?;
     let element = log2_exact(u64::from(shape.bits))?;
     let mut register: [Option<u32>; 12] = [None; 12];
     let mut lane: [u32; 6] = [0; 6];
@@ -213,10 +228,11 @@ pub fn atom_bits(
     let bit_of = |n: i64| log2_exact(u64::try_from(n).ok()?);
     for bit in 0..total {
         let (x, e) = match bit.checked_sub(cols) {
-            None => (1u64.checked_shl(u32::from(bit))?, 1u32.checked_shl(u32::from(bit))?),
-            Some(row) => {
-                (u64::from(operand.extents.1).checked_shl(u32::from(row))?, shape.row_bit(row))
-            }
+            None => (u64::from(extents.1.weight(bit)?), 1u32.checked_shl(u32::from(bit))?),
+            Some(row) => (
+                u64::from(operand.extents.1).checked_mul(u64::from(extents.0.weight(row)?))?,
+                shape.row_bit(row),
+            ),
         };
         let [l, b, w] = layout.offsets_on(x, AXES).ok()?;
         match (l.checked_sub(lane_0)?, b.checked_sub(bit_0)?, w.checked_sub(warp_0)?) {
@@ -226,7 +242,8 @@ pub fn atom_bits(
                 lane_bits = lane_bits.max(k.checked_add(1)?);
             }
             (0, r, 0) if r > 0 => {
-                let k = bit_of(r)?.checked_sub(element)?;
+                let r = steps.inside(u32::try_from(r).ok()?)?;
+                let k = log2_exact(u64::from(r))?.checked_sub(element)?;
                 *register.get_mut(usize::from(k))? = Some(e);
                 held = held.checked_add(1)?;
             }
@@ -243,13 +260,19 @@ pub fn atom_bits(
     }
     // Narrow elements may stand in the low part of a register each.
     let apart = usize::from(5u8.saturating_sub(element));
-    out.unpacked = held > 0 && register.get(..apart)?.iter().all(Option::is_none) && apart > 0;
+    out.unpacked =
+        (held > 0 || panels > 1) && register.get(..apart)?.iter().all(Option::is_none) && apart > 0;
     let places = register.get(if out.unpacked { apart } else { 0 }..)?;
     let pushed =
         places.iter().map_while(|e| *e).all(|e| out.register.push(e)) && out.register.len() == held;
     let pushed = pushed && lane.get(..lane_bits)?.iter().all(|&e| out.lane.push(e));
     let pushed = pushed && warp.get(..usize::from(together))?.iter().all(|&e| out.warp.push(e));
-    pushed.then_some((out, rows, cols))
+    // Of panels, the instruction's registers are all that each of them has.
+    let whole = panels == 1
+        || u32::from(out.registers().checked_div(u16::try_from(out.shape.grid.count()).ok()?)?)
+            .checked_mul(panels)
+            == instance.registers(number).map(u32::from);
+    (pushed && whole).then_some((out, rows, cols))
 }
 
 fn push_bits(

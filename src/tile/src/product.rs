@@ -1,6 +1,7 @@
 //! A matrix product as instances of one atom.
 
 use crate::map::Fragment;
+use crate::panel_places::PanelPlaces;
 use lanebook_tables::{AtomId, MatrixShape};
 
 /// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A
@@ -40,8 +41,11 @@ pub struct Product {
     pub together: u8,
     /// log2 of the instances along m, n and k that a warp issues.
     pub repeats: (u8, u8, u8),
-    /// Panels along m, n and k: each warp issues its instances once for each of them.
+    /// Panels along m, n and k that instances are in: each warp issues its instances once for each
+    /// of them. An instruction of so many panels itself takes as many of the tile's at once.
     pub panels: (u8, u8, u8),
+    /// What the instruction's panels are counted by, where an extent of it is no power of two.
+    pub below: PanelPlaces,
     /// Fragments of A, B and C (= D). Of an operand in shared memory: register bits are those of
     /// the block's number.
     pub a: Fragment,
@@ -73,6 +77,12 @@ impl Product {
     #[must_use]
     pub fn depth(&self) -> u16 {
         self.shape.k.saturating_mul(if self.pairs { 2 } else { 1 })
+    /// Whether an instance takes panels of the tiles that do not stand beside each other in registers:
+    /// an extent of the instruction is no power of two.
+    #[must_use]
+    pub fn takes_panels(&self) -> bool {
+        let MatrixShape { m, n, k, .. } = self.shape;
+        [m, n, k].iter().any(|extent| !extent.is_power_of_two())
     }
 
     /// Number of instances a warp issues.

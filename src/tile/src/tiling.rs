@@ -232,8 +232,38 @@ pub enum Reject {
         /// What was needed: a multiple, the most, or just that.
         needed: u32,
     },
+    /// Nothing goes between these memories with addresses that a copy can give.
+    Absent,
     /// No descriptor of the matrix unit describes this layout.
     Descriptor,
+    /// An extent of the matrix instruction is no power of two, and its odd factor counts elements inside
+    /// of a register, or in other lanes.
+    OddFactor {
+        /// Its rows.
+        m: u16,
+        /// Its columns.
+        n: u16,
+        /// Its depth.
+        k: u16,
+    },
+    /// The matrix instruction's operands are not laid out bit by bit over the lanes of a wave.
+    Operands {
+        /// Its rows.
+        m: u16,
+        /// Its columns.
+        n: u16,
+        /// Its depth.
+        k: u16,
+    },
+    /// The matrix instruction's extents do not divide the tile.
+    Undivided {
+        /// Its rows.
+        m: u16,
+        /// Its columns.
+        n: u16,
+        /// Its depth.
+        k: u16,
+    },
     /// The matrix unit's products of these columns do not take the operand in this layout's order.
     Order {
         /// Number of the limit in [`lanebook_tables::Units::order_limits`].

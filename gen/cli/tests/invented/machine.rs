@@ -1,8 +1,8 @@
 //! A machine that runs steps by what the tables say of their atoms, and by nothing else: movements
-//! and matrix products by their layouts, arithmetic by its meaning. All waves take each step
-//! together, so barriers need no thought.
+//! and matrix products by their layouts, arithmetic by its meaning, branches by the instruction set's
+//! frame. All waves take each step together, so barriers need no thought.
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Slot, Step};
+use lanebook::emit::step::{Purpose, Slot, Step};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{
     Arch, Atom, AtomClass, IndexOp, Isa, RegisterKind, Side, Space, Tables, TermNode,
@@ -22,6 +22,8 @@ pub struct Machine<'t> {
     shared: BTreeMap<u64, u8>,
     /// The parameters as they lie in memory.
     pub params: Vec<u8>,
+    /// The parameters by number, where there is no memory that they lie in.
+    pub numbered: Vec<u64>,
 }
 
 impl<'t> Machine<'t> {
@@ -37,6 +39,7 @@ impl<'t> Machine<'t> {
             global: BTreeMap::new(),
             shared: BTreeMap::new(),
             params: Vec::new(),
+            numbered: Vec::new(),
         };
         let thread = isa.thread_register.expect("a register with the thread's number");
         for t in 0..threads {
@@ -46,12 +49,40 @@ impl<'t> Machine<'t> {
     }
 
     pub fn run(&mut self, compiled: &Compiled<'_>) {
-        for step in compiled.steps.iter() {
+        let place = |label: Slot| {
+            let is_place = |step: &Step| step.purpose == Purpose::Label && step.args[0] == label;
+            compiled.steps.iter().position(is_place).expect("a label's place")
+        };
+        let (mut at, mut steps) = (0, 0);
+        while let Some(step) = compiled.steps.get(at) {
+            at += 1;
+            steps += 1;
+            assert!(steps < 1 << 20, "it does not end");
+            if step.purpose == Purpose::Label {
+                continue;
+            }
+            if step.atom == self.isa.branch {
+                at = place(step.args[0]);
+                continue;
+            }
+            if step.atom == self.isa.branch_if {
+                if self.holds(compiled, step.args[0]) {
+                    at = place(step.args[1]);
+                }
+                continue;
+            }
             let atom = self.tables.atom(step.atom).expect("atom");
             for wave in 0..self.waves {
                 self.step(compiled, atom, step, wave);
             }
         }
+    }
+
+    /// Whether a predicate holds; all threads have to agree.
+    fn holds(&self, compiled: &Compiled<'_>, slot: Slot) -> bool {
+        let of = |thread| self.value(compiled, slot, thread) != 0;
+        assert!((0..self.waves * self.lanes).all(|thread| of(thread) == of(0)), "threads part");
+        of(0)
     }
 
     /// The physical register `index` of an operand.
@@ -117,13 +148,25 @@ impl<'t> Machine<'t> {
             let value = self.value(compiled, step.args[1], first);
             self.write(compiled, step.args[0], first, value);
         } else if step.atom == self.isa.load_param32 || step.atom == self.isa.load_param64 {
-            let Slot::Int(offset) = step.args[2] else {
+            let number = |slot: &Slot| if let Slot::Int(n) = slot { Some(*n) } else { None };
+            let Some(offset) = step.args.iter().find_map(number) else {
                 panic!("{}: {:?}", atom.name(), step.args)
             };
             let bytes = if step.atom == self.isa.load_param64 { 8 } else { 4 };
-            let value = (0..bytes)
-                .fold(0, |value, k| value | u64::from(self.params[offset as usize + k]) << (8 * k));
-            self.write(compiled, step.args[0], first, value);
+            let byte = |k: usize| u64::from(self.params[offset as usize + k]) << (8 * k);
+            let value = match self.isa.param_base {
+                Some(_) => (0..bytes).map(byte).sum(),
+                None => self.numbered[offset as usize],
+            };
+            for thread in first..first + self.lanes {
+                self.write(compiled, step.args[0], thread, value);
+            }
+        } else if step.atom == self.isa.compare_less || Some(step.atom) == self.isa.compare_signed {
+            for thread in first..first + self.lanes {
+                let of = |k: usize| self.value(compiled, step.args[k], thread) as u32 as i32;
+                let less = of(1) < of(2);
+                self.write(compiled, step.args[0], thread, u64::from(less));
+            }
         } else if !atom.means.is_empty() {
             let width = match step.args[0] {
                 Slot::Reg { count, .. } => 32 * u32::from(count),

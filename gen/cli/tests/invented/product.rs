@@ -2,9 +2,10 @@
 //! checkers, run by what the tables say, and held against the sums.
 use super::machine::{Machine, to_half};
 use lanebook::check;
-use lanebook::compile::{KernelStorage as Room, compile};
-use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::compile::{Compiled, KernelStorage as Room, compile};
+use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook_tables::Tables;
+use std::sync::{Mutex, PoisonError};
 
 /// A tile of C = A * B^T, with the depth that one turn multiplies.
 #[derive(Copy, Clone, Debug)]
@@ -55,6 +56,32 @@ pub fn program(tile: Tile) -> String {
     )
 }
 
+/// What the checker of final steps works in; too large for a stack.
+static ROOM: Mutex<check::ContentsStorage<8192, 8192, 65536, 32768>> =
+    Mutex::new(check::ContentsStorage::new());
+
+/// The independent checkers find nothing wrong with a kernel.
+pub fn checked(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    compiled: &Compiled<'_>,
+    name: &str,
+) {
+    check::plan(tables, program, &compiled.plan).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    steps_checked(tables, program, &check::FinalSteps::of(compiled))
+        .unwrap_or_else(|e| panic!("{name}: {e:?}"));
+}
+
+/// What the checker of final steps says of some.
+pub fn steps_checked(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    kernel: &check::FinalSteps<'_>,
+) -> Result<check::StepsSummary, check::Violation> {
+    let mut room = ROOM.lock().unwrap_or_else(PoisonError::into_inner);
+    check::steps(tables, program, kernel, &mut room.scratch())
+}
+
 /// Compiles and runs the product. A refusal is its reason; a wrong element fails the test.
 pub fn run(tables: &Tables<'static>, name: &str, tile: Tile) -> Result<Ran, String> {
     let id = tables.arch_named(name).expect("it is known by name");
@@ -66,10 +93,11 @@ pub fn run(tables: &Tables<'static>, name: &str, tile: Tile) -> Result<Ran, Stri
     let mut room = Box::new(Room::new());
     let compiled = match compile(tables, id, &mut program, room.scratch()) {
         Ok(compiled) => compiled,
-        Err(error) => return Err(format!("{error:?}: {error}")),
+        Err(error) => {
+            return Err(format!("{error:?}: {}", error.display(tables, id, &program)));
+        }
     };
-    check::plan(tables, &program, &compiled.plan).unwrap_or_else(|e| panic!("{name}: {e:?}"));
-    check::order(tables, &program, &compiled).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    checked(tables, &program, &compiled, name);
     let atom = |id| tables.atom(id).expect("atom").name().to_string();
     let ran = Ran {
         movers: compiled.plan.transfers.iter().map(|m| atom(m.atom)).collect(),

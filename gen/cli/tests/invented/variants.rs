@@ -242,12 +242,46 @@ pub fn all() -> Vec<Variant> {
         (2, "S[(16,2,4):(1@laneid,16@laneid,16@bit)]"),
         (1, "S[(4,2,4):(4@laneid,16@bit,1@laneid)] + R[2:16@laneid]"),
     );
-    let twelve = product(
-        "v12",
+    // Extents that are no powers of two: three or five panels of an operand in other registers, in
+    // one dimension or in two, below or above what bits add.
+    let pairs = "S[(3,4,4,2):(32@bit,4@laneid,1@laneid,16@bit)]";
+    let rows = "S[(8,16):(16@bit,1@laneid)]";
+    let twelve =
+        product("v12", (12, 16, 8), (12, "S[(12,16):(32@bit,1@laneid)]"), (3, pairs), (4, rows));
+    let twelve_twice = product(
+        "v12r",
         (12, 16, 8),
-        (12, "S[(12,16):(32@bit,1@laneid)]"),
-        (3, "S[(6,2,8):(16@bit,8@laneid,1@laneid)]"),
-        (4, "S[(8,16):(16@bit,1@laneid)]"),
+        (24, "S[(12,2,8):(64@bit,32@bit,1@laneid)] + R[2:8@laneid]"),
+        (3, pairs),
+        (4, rows),
+    );
+    let twelve_of_eight = product(
+        "v12w8",
+        (12, 8, 8),
+        (12, "S[(12,8):(32@bit,1@laneid)]"),
+        (6, "S[(3,2,2,4,2):(64@bit,32@bit,4@laneid,1@laneid,16@bit)]"),
+        (4, "S[(8,8):(16@bit,1@laneid)]"),
+    );
+    let twenty = product(
+        "v20",
+        (20, 16, 8),
+        (20, "S[(20,16):(32@bit,1@laneid)]"),
+        (5, "S[(5,4,4,2):(32@bit,4@laneid,1@laneid,16@bit)]"),
+        (4, rows),
+    );
+    let both = product(
+        "v12n24",
+        (12, 24, 8),
+        (18, "S[(6,2,3,8):(96@bit,8@laneid,32@bit,1@laneid)]"),
+        (3, "S[(3,2,2,4,2):(32@bit,4@laneid,8@laneid,1@laneid,16@bit)]"),
+        (6, "S[(2,4,3,8):(8@laneid,16@bit,64@bit,1@laneid)]"),
+    );
+    let deep = product(
+        "vk12d",
+        (16, 8, 12),
+        (8, "S[(16,8):(1@laneid,32@bit)]"),
+        (6, "S[(16,12):(1@laneid,16@bit)]"),
+        (3, "S[(3,2,2,8):(32@bit,8@laneid,16@bit,1@laneid)]"),
     );
     let twelve_deep = product(
         "vk12",
@@ -417,9 +451,28 @@ pub fn all() -> Vec<Variant> {
             ..Variant::new("vrep", 32, replicated)
         },
         Variant {
-            wanted: Wanted::Said("extents of 12x16x8 are no powers of two"),
             tile: Tile { m: 96, n: 32, k: 64, threads: 64, b_rows: false },
             ..Variant::new("v12", 16, twelve)
+        },
+        Variant {
+            tile: Tile { m: 72, n: 32, k: 16, threads: 32, b_rows: true },
+            ..Variant::new("v12r", 16, twelve_twice)
+        },
+        Variant {
+            tile: Tile { m: 96, n: 16, k: 32, threads: 32, b_rows: false },
+            ..Variant::new("v12w8", 8, twelve_of_eight)
+        },
+        Variant {
+            tile: Tile { m: 80, n: 32, k: 64, threads: 32, b_rows: false },
+            ..Variant::new("v20", 16, twenty)
+        },
+        Variant {
+            tile: Tile { m: 48, n: 48, k: 32, threads: 32, b_rows: true },
+            ..Variant::new("v12n24", 16, both)
+        },
+        Variant {
+            tile: Tile { m: 64, n: 32, k: 96, threads: 64, b_rows: false },
+            ..Variant::new("vk12d", 16, deep)
         },
         Variant { counts_alike: true, ..on16("vone") },
         Variant { lacks: &["valu.u64"], ..on16("vu64") },
@@ -455,17 +508,18 @@ pub fn all() -> Vec<Variant> {
             ..on16("vsync")
         },
         Variant {
-            wanted: Wanted::Said("extents of 16x4x12 are no powers of two"),
+            wanted: Wanted::Said(
+                "has extents 16x4x12 with an odd factor that counts no whole registers of a lane",
+            ),
             ..Variant::new("vk12", 16, twelve_deep)
         },
         Variant {
-            wanted: Wanted::Said("extents of 16x24x8 are no powers of two"),
             tile: Tile { m: 64, n: 48, k: 64, threads: 64, b_rows: false },
             ..Variant::new("vn24", 16, wide)
         },
         Variant::new("vapart", 16, apart),
         Variant {
-            wanted: Wanted::Said("operands of 16x4x8 are not laid out bit by bit"),
+            wanted: Wanted::Said("has operands of 16x4x8 that are not laid out bit by bit"),
             ..Variant::new("vspread", 16, spread)
         },
         Variant {
@@ -564,12 +618,16 @@ impl Random {
 
 /// An operand of 2^rows x 2^columns elements, each bit of a coordinate at a bit of the lane's number
 /// or of its registers; the registers that it takes.
+///
+/// `panels`: so many times as many rows (columns where it says so), the digit that counts them above
+/// so many of the dimension's bits, in registers behind all others.
 fn scattered(
     random: &mut Random,
     (lanes, bits): (u32, u32),
     (rows, columns): (u32, u32),
     is_a: bool,
-) -> (u32, String) {
+    panels: Option<Panels>,
+) -> Option<(u32, String)> {
     let total = rows + columns;
     let packed = 32u32.div_ceil(bits).ilog2();
     let in_lanes = lanes.min(total.saturating_sub(packed));
@@ -599,40 +657,85 @@ fn scattered(
             format!(" + R[({}):({})]", extents.join(","), strides.join(","))
         }
     };
-    let layout =
-        format!("S[({}):({})]{replicas}", vec!["2"; total as usize].join(","), places.join(","));
-    (((bits << held) / 32).max(1), layout)
+    let mut extents = vec![2; total as usize];
+    let mut registers = ((bits << held) / 32).max(1);
+    if let Some(Panels { of_rows, count, below }) = panels {
+        if bits << held < 32 {
+            return None;
+        }
+        let end = if of_rows { rows } else { total };
+        let at = (end - below) as usize;
+        extents.insert(at, count);
+        places.insert(at, format!("{}@bit", bits << held));
+        registers *= count;
+    }
+    let extents: Vec<String> = extents.iter().map(u32::to_string).collect();
+    let layout = format!("S[({}):({})]{replicas}", extents.join(","), places.join(","));
+    Some((registers, layout))
 }
 
-/// So many machines by a seed.
-pub fn random(seed: u64, count: usize) -> Vec<Variant> {
+/// The odd factor of an extent.
+#[derive(Copy, Clone)]
+struct Panels {
+    of_rows: bool,
+    count: u32,
+    below: u32,
+}
+
+/// So many machines by a seed; `odd`: one extent of their products is no power of two.
+pub fn random(seed: u64, count: usize, odd: bool) -> Vec<Variant> {
     let mut random = Random(seed);
     (0..count)
         .map(|number| {
-            let name: &'static str = Box::leak(format!("r{number}").into_boxed_str());
-            let lanes = random.below(7) as u32;
-            let (m, n, k) = loop {
-                let mut any = || 1 + random.below(5) as u32;
-                let (m, n, k) = (any(), any(), any());
-                let registers = |bits: u32| bits.saturating_sub(lanes);
-                if registers(m + n) <= 4
-                    && registers(m + k) <= 4
-                    && registers(k + n) <= 4
-                    && m + k > 1
+            let name: &'static str =
+                Box::leak(format!("{}{number}", if odd { "o" } else { "r" }).into_boxed_str());
+            // Panels want whole registers in each operand: not too many lanes.
+            let lanes = random.below(if odd { 5 } else { 7 }) as u32;
+            let (m, n, k, dimension, count, [d, a, b]) = loop {
+                let (m, n, k) = loop {
+                    let mut any = || 1 + random.below(5) as u32;
+                    let (m, n, k) = (any(), any(), any());
+                    let registers = |bits: u32| bits.saturating_sub(lanes);
+                    if registers(m + n) <= 4
+                        && registers(m + k) <= 4
+                        && registers(k + n) <= 4
+                        && m + k > 1
+                    {
+                        break (m, n, k);
+                    }
+                };
+                // m, n or k, and how often.
+                let (dimension, count) = match odd {
+                    true => (random.below(3), [3, 5][random.below(2) as usize]),
+                    false => (3, 1),
+                };
+                let bits = [m, n, k].get(dimension as usize).copied().unwrap_or(0);
+                let below = random.below(u64::from(bits) + 1) as u32;
+                let panels = |rows: u64, columns: u64| match dimension {
+                    of if of == rows => Some(Panels { of_rows: true, count, below }),
+                    of if of == columns => Some(Panels { of_rows: false, count, below }),
+                    _ => None,
+                };
+                let operands = [
+                    scattered(&mut random, (lanes, 32), (m, n), false, panels(0, 1)),
+                    scattered(&mut random, (lanes, 16), (m, k), true, panels(0, 2)),
+                    scattered(&mut random, (lanes, 16), (k, n), false, panels(2, 1)),
+                ];
+                if let [Some(d), Some(a), Some(b)] = operands
+                    && [&d, &a, &b].iter().all(|(registers, _)| *registers <= 48)
                 {
-                    break (m, n, k);
+                    break (m, n, k, dimension, count, [d, a, b]);
                 }
             };
-            let d = scattered(&mut random, (lanes, 32), (m, n), false);
-            let a = scattered(&mut random, (lanes, 16), (m, k), true);
-            let b = scattered(&mut random, (lanes, 16), (k, n), false);
-            let atom =
-                product(name, (1 << m, 1 << n, 1 << k), (d.0, &d.1), (a.0, &a.1), (b.0, &b.1));
+            let times = |of: u64| if of == dimension { count } else { 1 };
+            let (em, en, ek) = (times(0) << m, times(1) << n, times(2) << k);
+            let atom = product(name, (em, en, ek), (d.0, &d.1), (a.0, &a.1), (b.0, &b.1));
             let warps = 1usize << random.below(3);
             let tile = Tile {
-                m: (1u64 << m).max(16),
-                n: (1u64 << n).max(16) * (1 + random.below(3)),
-                k: (1u64 << k).max(8) * 2,
+                m: (1u64 << m).max(16) * u64::from(times(0)),
+                n: (1u64 << n).max(16)
+                    * if odd { u64::from(times(1)) } else { 1 + random.below(3) },
+                k: (1u64 << k).max(8) * u64::from(times(2)) * if odd { 1 } else { 2 },
                 threads: warps << lanes,
                 b_rows: random.below(4) == 0,
             };

@@ -7,6 +7,7 @@ use crate::program::Source;
 use crate::reasons;
 use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
+use lanebook::plan::select::why_no_unit;
 use lanebook::plan::{
     PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged, Unwritable,
 };
@@ -240,7 +241,16 @@ pub(super) fn of_plan(
                 },
             ),
             op,
-            format!("{}{}, {} threads", tile_types(op), read_as(op), threads(program)),
+            format!(
+                "{}{}, {} threads{}",
+                tile_types(op),
+                read_as(op),
+                threads(program),
+                why_no_unit(tables, arch, program, op).map_or(String::new(), |why| format!(
+                    "; the nearest one {}",
+                    why.display(tables)
+                ))
+            ),
         ),
         PlanError::Unscaled { op, .. } => {
             let help = format!(
@@ -279,7 +289,9 @@ pub(super) fn of_plan(
                 ),
                 _ => String::new(),
             };
-            here(problem, op, format!("the nearest one {}{cited}", why.display(tables)))
+            // Where there is none, there is no nearest one.
+            let nearest = if why == Reject::Absent { "" } else { "the nearest one " };
+            here(problem, op, format!("{nearest}{}{cited}", why.display(tables)))
         }
         PlanError::Conflict { op, operand } => {
             let (tile, label) = match operand.map(usize::from) {

@@ -6,6 +6,7 @@ use crate::contents::storage::NONE;
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, class, count};
 use crate::evaluator::power;
+use crate::matrix::panel_tuples::PanelTuple;
 use crate::violation::Violation;
 use lanebook_emit::step::{Slot, Step};
 use lanebook_ir::{Op, Value};
@@ -109,7 +110,7 @@ impl Prover<'_, '_, '_> {
             return Ok(false);
         };
         let all = bits_each.saturating_mul(u32::from(count(slot)));
-        let (Some(ic), Some(inside)) = (at.checked_div(all), at.checked_rem(all)) else {
+        let Some((ic, inside)) = self.block_of(p, operand, (at, all, bits_each)) else {
             return Ok(false);
         };
         if inside != u32::from(member).saturating_mul(bits_each).saturating_add(u32::from(bits.bit))
@@ -171,7 +172,7 @@ impl Prover<'_, '_, '_> {
                 continue;
             }
             let Some(value) = value else { return Ok(false) };
-            if !self.block(number, operand, block, What::Tile(value))? {
+            if !self.block(p, number, (operand, block), What::Tile(value))? {
                 return Ok(false);
             }
         }
@@ -184,7 +185,7 @@ impl Prover<'_, '_, '_> {
                 return Ok(false);
             }
         }
-        self.block(number, s.c, ic, What::Sum(op, ik))
+        self.block(p, number, (s.c, ic), What::Sum(op, ik))
     }
 
     /// The register of a block's scales, and the immediates that say where in it they are.
@@ -221,24 +222,45 @@ impl Prover<'_, '_, '_> {
         Ok(true)
     }
 
+    /// The block of D's registers that a bit of the tile's belongs to, and the bit in it.
+    #[inline(never)]
+    fn block_of(
+        &self,
+        p: &ProductPlan,
+        operand: u8,
+        (at, all, each): (u32, u32, u32),
+    ) -> Option<(u32, u32)> {
+        if !p.product.takes_panels() {
+            return Some((at.checked_div(all)?, at.checked_rem(all)?));
+        }
+        let (nm, nn, _) = p.product.counts();
+        let blocks = u32::from(nm).checked_mul(u32::from(nn))?;
+        PanelTuple::of(self.look.tables, &p.product, operand, all)?.found(at, each, blocks)
+    }
+
     /// A step's operand holds a block of something.
     fn block(
         &mut self,
+        p: &ProductPlan,
         number: u16,
-        operand: u8,
-        block: u32,
+        (operand, block): (u8, u32),
         what: What,
     ) -> Result<bool, Violation> {
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let slot = step.arg(usize::from(operand));
         let Some(each) = class(slot).and_then(|c| look.class_bits(c)) else { return Ok(false) };
-        let start = block.saturating_mul(each).saturating_mul(u32::from(count(slot)));
+        let all = each.saturating_mul(u32::from(count(slot)));
+        let Some(tuple) = PanelTuple::of(look.tables, &p.product, operand, all) else {
+            return Ok(false);
+        };
         for member in 0..count(slot) {
             let Some(content) = self.scratch.read(look, number, operand, member) else {
                 return Ok(false);
             };
-            let at = start.saturating_add(u32::from(member).saturating_mul(each));
+            let Some(at) = tuple.tile_bit(block, u32::from(member).saturating_mul(each)) else {
+                return Ok(false);
+            };
             self.want(
                 BitRange { content, bit: 0, width: u16::try_from(each).unwrap_or(32) },
                 what,

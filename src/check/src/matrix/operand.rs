@@ -1,6 +1,7 @@
 //! One operand of a product: where the unit finds its elements.
 
 use crate::evaluator::{held, row_col};
+use crate::matrix::panel_tuples::PanelTuple;
 use crate::matrix::shared_operands::ReadDescriptor;
 use crate::matrix::tensor_memory::BlockwiseTile;
 use crate::violation::Violation;
@@ -27,6 +28,9 @@ enum OperandSource<'p> {
     /// bits.
     /// Of pairs, elements follow each other along rows or along columns.
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32, pairs: Option<PairAxis> },
+    /// In the lanes' registers: as the table lays it out, rows so many elements apart; which bits of
+    /// the tile's registers those are.
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, tuple: PanelTuple },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p ReadDescriptor<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
@@ -136,6 +140,8 @@ fn in_registers<'p>(
         _ => None,
     };
     Some(OperandSource::Registers { layout: operand.layout?, pitch, bits, pairs })
+    let tuple = PanelTuple::of(tables, &p.product, number, bits)?;
+    Some(OperandSource::Registers { layout: operand.layout?, pitch, tuple })
 }
 
 impl ProductSide<'_> {
@@ -162,14 +168,14 @@ impl ProductSide<'_> {
                     Some(PairAxis::NextRow) => (row.checked_mul(2)?, col, *pitch),
                     Some(PairAxis::NextColumn) => (row, col.checked_mul(2)?, 1),
                 };
+            OperandSource::Registers { layout, pitch, tuple } => {
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
                 // The second one of a pair stands in the upper half of the same place.
                 if pairs.is_some() && !is_above(layout, x, x.checked_add(next)?, self.fragment)? {
                     return None;
                 }
                 let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
-                let start = block.checked_mul(*bits)?;
-                let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
+                let (lane, bit) = (on(AxisId::LANE)?, tuple.tile_bit(block, on(AxisId::BIT)?)?);
                 let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
                 let warp = warp.checked_add(member)?;
                 let whole = bit.checked_rem(u32::from(self.fragment.shape.bits)) == Some(0);

@@ -242,6 +242,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let p = &plan.product;
         // Panels of rows and columns stand above all other bits of a register's number.
         if (p.panels.2 != 1 && self.pressure < RegisterPressureLevel::Blocks)
+            || p.takes_panels()
             || plan.shared.get(usize::from(side)).copied().flatten().is_some()
         {
             return None;

@@ -3,6 +3,7 @@
 
 use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
 use crate::lower::context::{EmitError, LowerContext};
+use crate::matrix::panels::ProductTiles;
 use crate::matrix::staged_descriptors::block_element;
 use crate::pool::EmitPool;
 use crate::registers::liveness::overlaps;
@@ -91,7 +92,15 @@ impl LowerContext<'_, '_, '_, '_> {
             count: u8::try_from(count).unwrap_or(u8::MAX),
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
-        let (nm, nn, nk) = plan.product.counts();
+        let (nm, nn, nk) = if plan.product.takes_panels() {
+            let [Some(in_a), Some(in_b)] = inputs else { return Err(EmitError::Unplanned(op)) };
+            let sums = [if tied { rd } else { rc }, rd];
+            let tiles = ProductTiles { inputs: [in_a, in_b], sums };
+            self.instances_of_panels(op, &plan, &instance, tiles, &fixed)?;
+            (0, 0, 0)
+        } else {
+            plan.product.counts()
+        };
         let given_to = [operand(s.a)?, operand(s.b)?];
         let mut loaded = [None; 2];
         for k in 0..nk {

@@ -39,6 +39,8 @@ pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replace
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
 pub(crate) use crate::select::loops::place_loops;
+#[doc(hidden)]
+pub use crate::select::matrix::no_unit::why_no_unit;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
 pub use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};

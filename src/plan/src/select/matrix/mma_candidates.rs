@@ -8,7 +8,7 @@ use crate::select::planner::Planner;
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
 use lanebook_tile::evaluate::TargetInfo;
-use lanebook_tile::map::{Fragment, log2_exact};
+use lanebook_tile::map::Fragment;
 use lanebook_tile::matrix::together;
 use lanebook_tile::product::Product;
 
@@ -177,9 +177,9 @@ impl Planner<'_, '_, '_, '_> {
         // left do what others do.
         let [m, n] =
             if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
-        let bits = |step: u16| log2_exact(u64::from(step)).map_or(0, u32::from);
-        let most =
-            |all: u32, step: u16| u8::try_from(all.saturating_sub(bits(step))).unwrap_or(alone);
+        let most = |all: u32, step: u16| {
+            u8::try_from(all.saturating_sub(step.trailing_zeros())).unwrap_or(alone)
+        };
         let most = (most(m, shape.m), most(n, shape.n));
         let alike = atom.shared(shape.a).is_none()
             && atom.shared(shape.b).is_none()

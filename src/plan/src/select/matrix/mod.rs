@@ -2,6 +2,7 @@
 //! itself.
 
 pub(crate) mod mma_candidates;
+pub(crate) mod no_unit;
 pub(crate) mod own_cost;
 pub(crate) mod scale_copies;
 pub(crate) mod scales;

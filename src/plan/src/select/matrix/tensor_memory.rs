@@ -8,6 +8,8 @@ use lanebook_tables::{Atom, AtomId, Major, OpRole, TensorMemory, TensorMove, Ten
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
 use lanebook_tile::matrix::{RepeatOrder, Skip, atom_bits, operand_fragment, widest};
+use lanebook_tile::panel_digits::PanelDigit;
+use lanebook_tile::panel_places::PanelPlaces;
 use lanebook_tile::product::Product;
 use lanebook_tile::product::TensorLoads;
 use lanebook_tile::unit::tensor::{self, MAX_MOVE_BITS};
@@ -120,7 +122,9 @@ pub(crate) fn tensor_product(
     let (rm, rn, rk) = repeats;
     // All instances are issued by one thread: nothing is dealt out to warps.
     let (tile_a, tile_b) = (TileShape::new(m, k, bits.0)?, TileShape::new(k, n, bits.1)?);
-    let own_b = atom_bits(&instance, shape.b, tile_b, (shape.k, shape.n), together)?;
+    let step_k = PanelDigit::power(shape.k)?;
+    let own_b =
+        atom_bits(&instance, shape.b, tile_b, (step_k, PanelDigit::power(shape.n)?), together)?;
     let (a, tensor_a) = match atom.tensor()?.a {
         Some(_) => {
             let way = (target, memory, place, tile_a);
@@ -134,7 +138,13 @@ pub(crate) fn tensor_product(
             (a, Some(stores))
         }
         None => {
-            let own_a = atom_bits(&instance, shape.a, tile_a, (shape.m, shape.k), together)?;
+            let own_a = atom_bits(
+                &instance,
+                shape.a,
+                tile_a,
+                (PanelDigit::power(shape.m)?, step_k),
+                together,
+            )?;
             (
                 operand_fragment(
                     own_a,
@@ -174,6 +184,7 @@ pub(crate) fn tensor_product(
         together,
         repeats,
         panels,
+        below: PanelPlaces::default(),
         a,
         b,
         c,

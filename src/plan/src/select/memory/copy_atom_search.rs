@@ -93,7 +93,7 @@ impl AtomSearch<'_> {
         let all = self.record.is_some();
         if self.best.is_none() && !self.capped {
             let none =
-                if self.movement.wanted.is_some() { Reject::NotNative } else { Reject::Form };
+                if self.movement.wanted.is_some() { Reject::NotNative } else { Reject::Absent };
             let why = self.closest.unwrap_or(none);
             return Err(PlanError::NoMover { op: self.movement.op, why });
         }
@@ -204,7 +204,9 @@ impl Planner<'_, '_, '_, '_> {
         self.try_atomic(&mut search, ends);
         let is_few = self.has_few(movement);
         search.found().map_err(|error| match error {
-            PlanError::NoMover { op, why: Reject::Form } if movement.wanted.is_none() => {
+            PlanError::NoMover { op, why: Reject::Form | Reject::Absent }
+                if movement.wanted.is_none() =>
+            {
                 PlanError::Atomic { op, why: Unatomic::Elements }
             }
             PlanError::NoMover { op, why: Reject::Copies } if is_few => {
