@@ -89,6 +89,10 @@ pub enum Logical {}
 /// let turned = tile.transpose_ins(&[AxisId::WARP, AxisId::LANE, AxisId::REGISTER]).unwrap();
 /// assert!(turned.same_map(&tile) && turned != tile);
 /// assert!(tile.transpose_outs(&[row, column]).unwrap().same_map(&tile));
+/// // Bits of one dimension change places, and back.
+/// let crossed = tile.permute_columns(AxisId::LANE, &[1, 0]).unwrap();
+/// assert_eq!(crossed.column(AxisId::LANE, 0), tile.column(AxisId::LANE, 1));
+/// assert_eq!(crossed.permute_columns(AxisId::LANE, &[1, 0]).unwrap(), tile);
 /// let flat = tile.flatten_ins(AxisId::PLACE).unwrap().flatten_outs(AxisId::M).unwrap();
 /// assert_eq!(flat.columns(), tile.columns());
 /// let back = flat.reshape_ins(tile.ins().clone()).unwrap().reshape_outs(tile.outs().clone()).unwrap();

@@ -135,6 +135,39 @@ impl<F, T> Linear<F, T> {
         }
         Ok(out)
     }
+
+    /// The map with the columns of an input dimension in another order: bit `k` of it does what bit
+    /// `order[k]` did, and bits that are left out are dropped with what they moved. Triton's column
+    /// actions on registers, and the inverse of one by the inverse order.
+    ///
+    /// # Errors
+    /// [`Error::NoDim`]; [`Error::BadPermutation`] if `order` names a bit twice, or one that is not
+    /// there.
+    pub fn permute_columns(&self, axis: AxisId, order: &[u8]) -> Result<Self> {
+        let (_, bits) = self.ins.place(axis).ok_or(Error::NoDim { axis })?;
+        let mut named = 0u64;
+        for (at, &bit) in (0u8..).zip(order) {
+            let mark = 1u64.checked_shl(u32::from(bit)).unwrap_or(0);
+            if bit >= bits || named & mark != 0 {
+                return Err(Error::BadPermutation { at, value: bit });
+            }
+            named |= mark;
+        }
+        let left = u8::try_from(order.len()).unwrap_or(u8::MAX);
+        let mut out = Self::zero(resized(&self.ins, axis, left)?, self.outs.clone());
+        let mut at = 0usize;
+        for (a, n) in self.ins.iter() {
+            let column = |bit: u8| self.column(a, bit).unwrap_or(0);
+            if a == axis {
+                out.push_columns(at, order.iter().map(|bit| column(*bit)));
+                at = at.saturating_add(order.len());
+            } else {
+                out.push_columns(at, (0..n).map(column));
+                at = at.saturating_add(usize::from(n));
+            }
+        }
+        Ok(out)
+    }
 }
 
 fn same_bits(old: &Dims, new: &Dims) -> Result<()> {

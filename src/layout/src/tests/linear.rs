@@ -137,6 +137,39 @@ fn shapes() {
     assert_eq!(m.rename_in(AxisId::LANE, AxisId::TX).unwrap().ins().bits_of(AxisId::TX), 5);
 }
 
+/// A number of a dimension with its bits at other places is sent where the map sent it before.
+#[test]
+fn columns_change_places() {
+    let id = |bits, from, to| Map::identity1d(bits, from, to).unwrap();
+    let m = id(3, AxisId::REGISTER, D1).product(&id(5, AxisId::LANE, D0)).unwrap();
+    let order = [2u8, 4, 0, 1, 3];
+    let other = m.permute_columns(AxisId::LANE, &order).unwrap();
+    for register in 0..8u64 {
+        for lane in 0..32u64 {
+            let moved = order.iter().zip(0..).map(|(bit, k)| (lane >> k & 1) << *bit).sum::<u64>();
+            let (new, old) = (register | lane << 3, register | moved << 3);
+            assert_eq!(other.apply_packed(new), m.apply_packed(old), "{register} {lane}");
+        }
+    }
+    let mut inverse = [0u8; 5];
+    for (k, bit) in (0..).zip(order) {
+        inverse[usize::from(bit)] = k;
+    }
+    assert_eq!(other.permute_columns(AxisId::LANE, &inverse).unwrap(), m);
+    // What is left out is gone, and a bit moves once.
+    let fewer = m.permute_columns(AxisId::REGISTER, &[2, 0]).unwrap();
+    assert_eq!(
+        (fewer.ins().bits_of(AxisId::REGISTER), fewer.column(AxisId::LANE, 0)),
+        (2, m.column(AxisId::LANE, 0))
+    );
+    assert_eq!(fewer.column(AxisId::REGISTER, 0), m.column(AxisId::REGISTER, 2));
+    for (order, at, value) in [(&[0u8, 0][..], 1, 0), (&[3], 0, 3), (&[1, 64], 1, 64)] {
+        let wrong = Err(crate::Error::BadPermutation { at, value });
+        assert_eq!(m.permute_columns(AxisId::REGISTER, order), wrong);
+    }
+    assert!(m.permute_columns(AxisId::WARP, &[]).is_err());
+}
+
 #[test]
 fn runs_and_quotients() {
     let id = |bits, from, to| Map::identity1d(bits, from, to).unwrap();
