@@ -10,7 +10,7 @@ use crate::text::TextError;
 use core::fmt::{Display, Formatter, Result, Write};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{sentence, sentences, shown};
-use lanebook_tables::{Arch, AtomId, ClassId, Tables};
+use lanebook_tables::{Arch, AtomId, ClassId, IndexOp, Tables};
 
 sentences! { TextError, sink;
     Sink => ("the text could not be written");
@@ -56,9 +56,10 @@ impl<E: Display> Display for SelectError<E> {
                     *lent
                 )
             }
-            Self::NoInstruction { scalar, .. } => sentence!(
+            Self::NoInstruction { scalar, op, .. } => sentence!(
                 f,
-                "no instruction computes an index into a ~ register",
+                "no instruction computes ~ into a ~ register",
+                op.map_or("an index", IndexOp::name),
                 if *scalar { "scalar" } else { "vector" }
             ),
             Self::BadRule(rule) => sentence!(f, "rule ~ of the tables is not well formed", rule.0),
@@ -172,6 +173,12 @@ impl<'n> EmitNames<'n, '_, '_> {
             EmitError::Simplify(_) => {
                 sink.write_str("the program is too large: index simplification ended early")
             }
+            EmitError::Select(SelectError::NoInstruction { op: Some(op), .. }) => sentence!(
+                sink,
+                "no usable rule of ~ covers ~, which an index of this program needs",
+                self.arch(),
+                op.name()
+            ),
             EmitError::Select(_) => sentence!(
                 sink,
                 "no instruction of ~ computes an index of this program",
@@ -268,7 +275,7 @@ mod tests {
             Pool { class: ClassId(0), wanted: 300, pool: 255 }, NoAtom(Missing::Wait));
         every_variant_speaks!(SelectError<StepError>:
             UnknownArch(ArchId(0)), NoRules { isa: IsaId(0), phase: 1 }, TooManyRules { rules: 9 },
-            Scratch { needed, lent }, NoInstruction { node, scalar: true }, BadRule(RuleId(1)),
+            Scratch { needed, lent }, NoInstruction { node, scalar: true, op: None }, BadRule(RuleId(1)),
             Sink(StepError::Steps { capacity }));
         every_variant_speaks!(Unsimplified: Fuel, Work { capacity: 9 }, BadRule(RuleId(1)));
         let why = ElementReason::Subscript;

@@ -15,7 +15,8 @@ use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
 use crate::expr::{Arg, Expr, ExprArena, ExprId, Reg, StepSink};
 use lanebook_ir::rewrite::{Binding, RootView, Swaps, find_plausible, matches};
 use lanebook_tables::{
-    ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
+    ArchId, AtomId, BuildNode, IndexOp, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet,
+    Tables,
 };
 
 /// Most target rules in a table.
@@ -174,6 +175,7 @@ impl<'t, 's> Selector<'t, 's> {
                     return Err(SelectError::NoInstruction {
                         node: want.node,
                         scalar: side == SCALAR,
+                        op: self.uncovered(arena, &reach),
                     });
                 }
             }
@@ -198,6 +200,19 @@ impl<'t, 's> Selector<'t, 's> {
             RegBank::Any if self.cost(want.node, SCALAR) < self.cost(want.node, VECTOR) => SCALAR,
             RegBank::Any => VECTOR,
         }
+    }
+
+    /// The first operation that no rule covers; arguments come before what is computed from them.
+    #[inline(never)]
+    fn uncovered(&self, arena: &ExprArena<'_>, reach: &NodeSet) -> Option<IndexOp> {
+        for id in reach.ascending() {
+            let is_stuck = [VECTOR, SCALAR].iter().all(|side| self.choice(id, *side).cost >= NEVER);
+            match arena.get(id) {
+                Some(Expr::Op(op, _)) if is_stuck => return Some(op),
+                _ => {}
+            }
+        }
+        None
     }
 
     fn choice(&self, id: ExprId, side: usize) -> NodeChoice {

@@ -1,7 +1,7 @@
 //! What is asked of a [`crate::expr::Selector`], what it borrows, and why it may refuse.
 use crate::expr::cover::NodeChoice;
 use crate::expr::{ExprId, Reg};
-use lanebook_tables::{ArchId, IsaId, RuleId};
+use lanebook_tables::{ArchId, IndexOp, IsaId, RuleId};
 
 /// Which kind of register a root is wanted in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub enum SelectError<E> {
         node: ExprId,
         /// A scalar register was wanted.
         scalar: bool,
+        /// The operation that no rule covers: the node's, or of one that it is computed from.
+        op: Option<IndexOp>,
     },
     /// A compiled rule is not well formed (tables from outside the build).
     BadRule(RuleId),

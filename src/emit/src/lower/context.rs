@@ -120,8 +120,8 @@ impl From<SelectError<StepError>> for EmitError {
             SelectError::NoRules { isa, phase } => SelectError::NoRules { isa, phase },
             SelectError::TooManyRules { rules } => SelectError::TooManyRules { rules },
             SelectError::Scratch { needed, lent } => SelectError::Scratch { needed, lent },
-            SelectError::NoInstruction { node, scalar } => {
-                SelectError::NoInstruction { node, scalar }
+            SelectError::NoInstruction { node, scalar, op } => {
+                SelectError::NoInstruction { node, scalar, op }
             }
             SelectError::BadRule(rule) => SelectError::BadRule(rule),
         })

@@ -438,8 +438,10 @@ fn what_no_rule_covers_is_an_error() {
         |arena, [v, s, ..]| std::vec![vector(arena.op(IndexOp::Mul, &[v, s]).unwrap())],
         |result, sink| {
             assert!(
-                matches!(result, Err(SelectError::NoInstruction { scalar: false, .. }))
-                    && sink.steps.is_empty()
+                matches!(
+                    result,
+                    Err(SelectError::NoInstruction { scalar: false, op: Some(IndexOp::Mul), .. })
+                ) && sink.steps.is_empty()
             )
         },
     );
