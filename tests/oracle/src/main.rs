@@ -52,6 +52,9 @@ fn read_tables(_: &std::path::Path) -> Result<(), String> {
     Err("this runner was built without tables".to_string())
 }
 
+/// How it is called.
+const USAGE: &str = "usage: lanebook-oracle [--all] [--tables DIR] [DIR]";
+
 fn main() -> ExitCode {
     let (mut dir, mut all) = (None, false);
     let mut args = std::env::args_os().skip(1);
@@ -64,10 +67,13 @@ fn main() -> ExitCode {
                 eprintln!("--tables: {why}");
                 return ExitCode::FAILURE;
             }
+        } else if arg == "--help" || arg == "-h" {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
         } else if dir.is_none() && !arg.to_string_lossy().starts_with('-') {
             dir = Some(PathBuf::from(arg));
         } else {
-            eprintln!("usage: lanebook-oracle [--all] [--tables DIR] [DIR]");
+            eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     }
