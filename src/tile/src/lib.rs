@@ -13,7 +13,6 @@
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` `pairs` | a product as instances of one instruction, its depth in an operand's order, of pairs of elements |
-//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` | a product as instances of one instruction, its depth in an operand's order |
 //! | [`panel_places`] [`panel_digits`] [`unlaid`] | instructions whose extents are no powers of two, as panels of such; why one multiplies no tile |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //! | `noise` | numbers that tests draw |

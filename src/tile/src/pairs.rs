@@ -8,6 +8,10 @@ impl Product {
     /// `None` where they do not stand in one byte of a lane's register.
     #[must_use]
     pub fn paired(&self) -> Option<Self> {
+        // Panels of an instruction count elements.
+        if self.takes_panels() {
+            return None;
+        }
         let mut shape = self.shape;
         shape.k = shape.k.checked_div(2).filter(|k| k.checked_mul(2) == Some(shape.k))?;
         let [in_memory_a, in_memory_b] = self.shared;

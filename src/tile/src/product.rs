@@ -77,6 +77,8 @@ impl Product {
     #[must_use]
     pub fn depth(&self) -> u16 {
         self.shape.k.saturating_mul(if self.pairs { 2 } else { 1 })
+    }
+
     /// Whether an instance takes panels of the tiles that do not stand beside each other in registers:
     /// an extent of the instruction is no power of two.
     #[must_use]

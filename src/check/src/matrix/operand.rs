@@ -24,13 +24,10 @@ pub(crate) struct ProductSide<'p> {
 
 /// Where an operand is.
 enum OperandSource<'p> {
-    /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many
-    /// bits.
-    /// Of pairs, elements follow each other along rows or along columns.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32, pairs: Option<PairAxis> },
     /// In the lanes' registers: as the table lays it out, rows so many elements apart; which bits of
-    /// the tile's registers those are.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, tuple: PanelTuple },
+    /// the tile's registers those are. Of pairs, elements follow each other along rows or along
+    /// columns.
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, tuple: PanelTuple, pairs: Option<PairAxis> },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p ReadDescriptor<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
@@ -139,9 +136,8 @@ fn in_registers<'p>(
         true if number == shape.b => Some(PairAxis::NextRow),
         _ => None,
     };
-    Some(OperandSource::Registers { layout: operand.layout?, pitch, bits, pairs })
     let tuple = PanelTuple::of(tables, &p.product, number, bits)?;
-    Some(OperandSource::Registers { layout: operand.layout?, pitch, tuple })
+    Some(OperandSource::Registers { layout: operand.layout?, pitch, tuple, pairs })
 }
 
 impl ProductSide<'_> {
@@ -162,13 +158,12 @@ impl ProductSide<'_> {
     /// operand, in block `block`, for the warps of `warp`.
     fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
         match &self.from {
-            OperandSource::Registers { layout, pitch, bits, pairs } => {
+            OperandSource::Registers { layout, pitch, tuple, pairs } => {
                 let (row, col, next) = match pairs {
                     None => (row, col, 0),
                     Some(PairAxis::NextRow) => (row.checked_mul(2)?, col, *pitch),
                     Some(PairAxis::NextColumn) => (row, col.checked_mul(2)?, 1),
                 };
-            OperandSource::Registers { layout, pitch, tuple } => {
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
                 // The second one of a pair stands in the upper half of the same place.
                 if pairs.is_some() && !is_above(layout, x, x.checked_add(next)?, self.fragment)? {

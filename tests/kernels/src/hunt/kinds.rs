@@ -28,7 +28,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 42] = [
+pub const KINDS: [(&str, Make); 43] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
