@@ -500,6 +500,21 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(guard)
     }
 
+    /// Zeros where what a guard leaves out would stand: what is loaded, and what an atomic operation
+    /// answers.
+    fn fill_what_is_left_out(
+        &mut self,
+        movement: &Movement<'_>,
+        data: Option<Slot>,
+        args: &[Slot],
+    ) -> Result<(), EmitError> {
+        if let Some(data) = data.filter(|_| movement.to.space == Space::Register) {
+            self.fill_outside(data)?;
+        }
+        let answer = movement.atomic.and_then(|atomic| args.get(usize::from(atomic.old?)));
+        answer.map_or(Ok(()), |answer| self.fill_outside(*answer))
+    }
+
     /// One instruction of a movement.
     pub(crate) fn instance(
         &mut self,
@@ -513,6 +528,7 @@ impl LowerContext<'_, '_, '_, '_> {
         // What the movement is guarded by is no guard of its addresses.
         let outer = self.steps.guard.take();
         let mut args = plain_immediates(atom);
+        let refuse = EmitError::Unplanned(plan.op);
         let mut set = |number: u8, arg: Slot| {
             if let Some(place) = args.get_mut(usize::from(number)) {
                 *place = arg;
@@ -520,7 +536,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         for side in [&movement.from, &movement.to] {
             if side.space == Space::Register {
-                set(side.operand, data.ok_or(EmitError::Unplanned(plan.op))?);
+                set(side.operand, data.ok_or(refuse)?);
             }
         }
         let mut special: Option<(u8, u32, ClassId)> = None;
@@ -529,12 +545,8 @@ impl LowerContext<'_, '_, '_, '_> {
             let made;
             let (map, start) = match view.end {
                 End::Shared(k) => {
-                    let alloc = self
-                        .plan
-                        .allocs
-                        .get(usize::from(k))
-                        .ok_or(EmitError::Unplanned(plan.op))?;
-                    made = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                    let alloc = self.plan.allocs.get(usize::from(k)).ok_or(refuse)?;
+                    made = alloc.layout.map(alloc.shape).ok_or(refuse)?;
                     (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
                 }
                 End::Global(k) => match self.plan.globals.get(usize::from(k)) {
@@ -590,17 +602,8 @@ impl LowerContext<'_, '_, '_, '_> {
             self.combined_with(plan, atom, instance, &mut args)?;
         }
         let guard = self.within_bounds(plan, movement, instance, &mut args)?;
-        if guard.is_some()
-            && movement.to.space == Space::Register
-            && let Some(data) = data
-        {
-            self.fill_outside(data)?;
-        }
-        if guard.is_some()
-            && let Some(old) = movement.atomic.and_then(|atomic| atomic.old)
-            && let Some(answer) = args.get(usize::from(old))
-        {
-            self.fill_outside(*answer)?;
+        if guard.is_some() {
+            self.fill_what_is_left_out(movement, data, &args)?;
         }
         self.steps.purpose = Purpose::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;

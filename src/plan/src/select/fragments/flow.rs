@@ -149,14 +149,7 @@ pub fn spread(
             if known.fragment == fragment || starts {
                 continue;
             }
-            let place = match from {
-                Some((op, other)) => parting(program, op, (value, other)),
-                None => reader,
-            };
-            let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
-            // A loop's argument is of the loop.
-            let op = op.or_else(|| home(program, value)).ok_or(PlanError::Stale)?;
-            return Err(PlanError::Conflict { op, operand: place.map(|(_, k)| k) });
+            return Err(conflict(program, value, from, reader));
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
         let here = u16::try_from(fragments.len()).unwrap_or(u16::MAX);
@@ -204,6 +197,25 @@ pub fn spread(
         let sliced = shaped(program, value, &fragment, &mut send);
         parts(program, value, &mut send);
         result.and(sliced)?;
+    }
+}
+
+/// Where two distributions of a tile meet: at what the second one came from, or at its reader.
+fn conflict(
+    program: &Program<'_, '_>,
+    value: Value,
+    from: Option<(Op, Value)>,
+    reader: Option<(Op, u8)>,
+) -> PlanError {
+    let place = match from {
+        Some((op, other)) => parting(program, op, (value, other)),
+        None => reader,
+    };
+    let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
+    // A loop's argument is of the loop.
+    match op.or_else(|| home(program, value)) {
+        Some(op) => PlanError::Conflict { op, operand: place.map(|(_, k)| k) },
+        None => PlanError::Stale,
     }
 }
 
