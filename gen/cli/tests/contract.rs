@@ -83,8 +83,8 @@ fn attributes_are_known_fit_and_are_spelt() {
         .refused(1, &["`reduce` does not say its attribute `axis`"]);
     compile(&norm.replacen("{axis = 1, kind = add}", "{axis = 2, kind = add}", 1))
         .refused(1, &["attribute `axis` cannot be `2`", "from 0 to 1", "^^^^"]);
-    compile(&norm.replace("f32", "f64"))
-        .refused(1, &["`reduce` must have elements of 8, 16 or 32 bits each"]);
+    let wide = "func @f(%A: memref<?x?xb128, #gmem>) {threads = 128} {\n  %a = tiled_load %A[0, 0] : memref<?x?xb128, #gmem> -> tensor<32x32xb128>\n  %b = reduce %a {axis = 1, kind = max} : tensor<32x32xb128> -> tensor<32xb128>\n}\n";
+    compile(wide).refused(1, &["`reduce` must have elements of 8, 16, 32 or 64 bits each"]);
     compile(&norm.replace("broadcast %w :", "broadcast %w {axis = 0} :"))
         .refused(1, &["attribute `axis` of `broadcast` says nothing"]);
 }

@@ -124,7 +124,7 @@ fn described(
         // An instance's runs begin at any multiple of how many it has.
         let own = atom.operands.get(usize::from(copy.operand))?.extents;
         let each = u32::from(if side == 0 { own.1 } else { own.0 });
-        let mut first = (0..u32::from(copy.piece.1)).step_by(usize::try_from(each).ok()?);
+        let mut first = (0..u32::from(copy.piece.1)).filter(|n| n.checked_rem(each) == Some(0));
         let can_be = |n: u32| match field.values.is_empty() {
             true => n <= field.range.1,
             false => field.values.iter().any(|(_, code)| u32::from(*code) == n),
