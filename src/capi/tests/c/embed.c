@@ -91,7 +91,7 @@ static void maps(void) {
         lb_tensor_dim in = m[k].dims[0], out = m[k].dims[1];
         CHECK(in.extent == 0 && in.extent_parameter == 4 * k + 2 && in.stride_bytes == 2 && in.stride_parameter == LB_NO_PARAMETER && in.argument_dim == 1);
         CHECK(out.extent == 0 && out.extent_parameter == 4 * k + 1 && out.stride_bytes == 0 && out.stride_parameter == 4 * k + 3 && out.argument_dim == 0);
-        CHECK(in.element_stride == 1 && out.element_stride == 1 && in.reserved == 0 && m[k].reserved == 0);
+        CHECK(in.element_stride == 1 && out.element_stride == 1 && in.extent_divisor == (in.extent_parameter != LB_NO_PARAMETER) && out.extent_divisor == (out.extent_parameter != LB_NO_PARAMETER) && m[k].reserved == 0);
         /* A row of the box is as wide as its swizzle mode's. */
         CHECK(m[k].swizzle >= 1 && m[k].swizzle <= 3 && in.box_extent * 2 == 16u << m[k].swizzle);
         CHECK(out.box_extent == (k ? 64 : 128));
