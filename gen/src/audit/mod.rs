@@ -31,6 +31,7 @@ pub mod order;
 pub mod reach;
 pub mod roles;
 pub mod siblings;
+mod sides;
 pub mod spelling;
 pub mod swizzle;
 pub mod tensor;

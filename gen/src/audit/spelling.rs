@@ -22,6 +22,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         width(model, atom, &one, &mut diags);
     }
     mnemonics(model, &mut diags);
+    super::sides::check(model, &mut diags);
     for (_, atom) in &model.instances {
         shape(atom, &text(atom), &mut diags);
         if diags.errors() > 0 {

@@ -347,6 +347,19 @@ fn shapes(units: &Units, diags: &mut Diagnostics) {
             }
         }
         columns(entry, diags);
+        let first = units.shapes.iter().map(|other| &other.entry).find(|other| {
+            (other.kind.value == entry.kind.value)
+                && (other.descriptor.value == entry.descriptor.value)
+                && (other.blocks, other.sparse, other.stationary)
+                    == (entry.blocks, entry.sparse, entry.stationary)
+        });
+        if let Some(first) = first.filter(|first| first.kind.span != entry.kind.span) {
+            diags.push(
+                Diagnostic::at(entry.kind.span, "products of this kind are described twice")
+                    .note(first.kind.span, "the first time")
+                    .help("correct `blocks`, `sparse` or `stationary`, or put their rows together"),
+            );
+        }
         for other in units.shapes.iter().filter(|other| {
             other.entry.descriptor.value == entry.descriptor.value && !other.entry.sparse
         }) {

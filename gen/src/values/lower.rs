@@ -237,12 +237,17 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
             ),
             model::Use::Blocks(member) => t::Broadcast::Blocks(*of, *by, *member),
         })),
-        shared: list(more.shared.iter().map(|s| t::SharedOperand {
-            operand: s.operand,
-            descriptor: text(&s.descriptor),
-            access: s.access,
-            along: s.along,
-        })),
+        // By their numbers, however they are listed.
+        shared: list({
+            let mut shared: Vec<_> = more.shared.iter().collect();
+            shared.sort_by_key(|one| one.operand);
+            shared.into_iter().map(|s| t::SharedOperand {
+                operand: s.operand,
+                descriptor: text(&s.descriptor),
+                access: s.access,
+                along: s.along,
+            })
+        }),
         runs: more.runs,
         sum_bits: more.sum_bits.as_ref().map(|bits| bits.value),
         tensor: more.tensor.as_ref().map(|own| {
