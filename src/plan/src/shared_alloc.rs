@@ -174,10 +174,10 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
             continue;
         };
         place.first = u16::try_from(columns).unwrap_or(u16::MAX);
-        columns = columns.saturating_add(u32::from(loads.columns));
+        columns = columns.saturating_add(u32::from(loads.columns.get()));
         place.first_a = u16::try_from(columns).unwrap_or(u16::MAX);
-        columns =
-            columns.saturating_add(product.product.tensor_a.map_or(0, |a| u32::from(a.columns)));
+        columns = columns
+            .saturating_add(product.product.tensor_a.map_or(0, |a| u32::from(a.columns.get())));
         let accumulators = columns;
         for copy in product.copied.iter_mut().flatten() {
             copy.first = u16::try_from(columns).unwrap_or(u16::MAX);

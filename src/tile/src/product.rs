@@ -2,6 +2,7 @@
 
 use crate::map::Fragment;
 use crate::panel_places::PanelPlaces;
+use core::num::NonZeroU16;
 use lanebook_tables::{AtomId, MatrixShape};
 
 /// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A
@@ -14,8 +15,8 @@ pub struct TensorLoads {
     pub registers: u8,
     /// The form's count.
     pub count: u16,
-    /// Columns that the tile takes.
-    pub columns: u16,
+    /// Columns that the tile takes. Not 0, which makes products smaller.
+    pub columns: NonZeroU16,
 }
 
 /// A product `(m, k) x (k, n) + (m, n)` of a tile by one atom, split over warps.

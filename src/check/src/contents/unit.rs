@@ -373,7 +373,7 @@ impl ThreadRun<'_, '_> {
                         BlockwiseTile::factors(&p.product, m.cell_bits.into())?.each()
                     });
                     value.zip(each).and_then(|(column, each)| {
-                        self.column((place.first_a, each, a.columns), column)
+                        self.column((place.first_a, each, a.columns.get()), column)
                     })
                 }
                 _ => continue,
@@ -387,9 +387,9 @@ impl ThreadRun<'_, '_> {
         if let (Some(own), Some(place), Some(sums)) = (atom.tensor(), p.tensor, p.product.tensor) {
             let value = self.given(step, atom, shape.d);
             let each = BlockwiseTile::sums(&p.product).each();
-            let block = value
-                .zip(each)
-                .and_then(|(column, each)| self.column((place.first, each, sums.columns), column));
+            let block = value.zip(each).and_then(|(column, each)| {
+                self.column((place.first, each, sums.columns.get()), column)
+            });
             let [a, b, c] = &mut found;
             *c = block.and_then(|block| u16::try_from(block).ok()).ok_or(self.wrong(at, value))?;
             let instance = instance(p, [*a, *b, *c]).ok_or(self.wrong(at, value))?;

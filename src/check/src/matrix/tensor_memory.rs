@@ -137,7 +137,7 @@ impl BlockwiseTile {
 pub(crate) fn held(p: &ProductPlan) -> [Option<(u32, u32)>; 2] {
     let Some(place) = p.tensor else { return [None; 2] };
     let run = |loads: Option<TensorLoads>, first: u16| {
-        loads.map(|loads| (u32::from(first), u32::from(loads.columns)))
+        loads.map(|loads| (u32::from(first), u32::from(loads.columns.get())))
     };
     [run(p.product.tensor, place.first), run(p.product.tensor_a, place.first_a)]
 }

@@ -172,7 +172,10 @@ fn columns_that_are_not_there() {
         |plan| plan.tensor_columns = 0,
         |plan| plan.tensor_slot -= 16,
         |plan| plan.products[0].tensor.as_mut().expect("in tensor memory").carrier = None,
-        |plan| plan.products[0].product.tensor.as_mut().expect("in tensor memory").columns = 64,
+        |plan| {
+            let loads = plan.products[0].product.tensor.as_mut().expect("in tensor memory");
+            loads.columns = core::num::NonZeroU16::new(64).expect("not 0");
+        },
     ] {
         let found = broken(GEMM, damage);
         assert!(matches!(found, Violation::Accumulator { .. }), "{found:?}");

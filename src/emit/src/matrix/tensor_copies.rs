@@ -39,7 +39,7 @@ impl TensorMemoryTile<'_> {
         let from = COLUMNS | u32::from(self.first);
         MemAccess {
             from,
-            to: from.saturating_add(u32::from(self.loads.columns)),
+            to: from.saturating_add(u32::from(self.loads.columns.get())),
             dealt: 0,
             kind,
             writes,

@@ -163,7 +163,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let (base, _) = frame.base.ok_or(unplanned)?;
         let each = u32::from(plan.product.shape.n);
-        let blocks = u32::from(loads.columns).checked_div(each).ok_or(unplanned)?;
+        let blocks = u32::from(loads.columns.get()).checked_div(each).ok_or(unplanned)?;
         self.prepare_columns((number, ACCUMULATOR), base, (place.first, each, blocks))?;
         if let Some(a) = plan.product.tensor_a {
             let memory = self.tensor_memory(plan.op)?;
@@ -172,7 +172,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 .blocked_a(memory.cell_bits)
                 .and_then(|blocks| blocks.columns())
                 .ok_or(unplanned)?;
-            let blocks = u32::from(a.columns).checked_div(each).ok_or(unplanned)?;
+            let blocks = u32::from(a.columns.get()).checked_div(each).ok_or(unplanned)?;
             self.prepare_columns((number, 0), base, (place.first_a, each, blocks))?;
         }
         self.prepare_transfers(plan)?;

@@ -236,8 +236,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
             self.reject(site.op, named(product), Reject::Descriptor, 0);
             return false;
         };
-        let a = product.tensor_a.map_or(0, |a| u32::from(a.columns));
-        let need = u32::from(loads.columns).saturating_add(a).saturating_add(scales);
+        let a = product.tensor_a.map_or(0, |a| u32::from(a.columns.get()));
+        let need = u32::from(loads.columns.get()).saturating_add(a).saturating_add(scales);
         let have = site.columns.left;
         if need <= have {
             return true;
@@ -447,8 +447,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
     /// Columns of tensor memory that products have for which everything is decided.
     fn columns_taken(&self) -> u32 {
         let each = |p: &ProductPlan| {
-            let sums = p.product.tensor.map_or(0, |loads| u32::from(loads.columns));
-            let factors = p.product.tensor_a.map_or(0, |a| u32::from(a.columns));
+            let sums = p.product.tensor.map_or(0, |loads| u32::from(loads.columns.get()));
+            let factors = p.product.tensor_a.map_or(0, |a| u32::from(a.columns.get()));
             let scales =
                 p.product.tensor.and_then(|_| self.scale_columns(p.op, &p.product)).unwrap_or(0);
             sums.saturating_add(factors).saturating_add(scales)

@@ -3,6 +3,7 @@
 
 use crate::data::{InTensor, PlanError};
 use crate::select::planner::Planner;
+use core::num::NonZeroU16;
 use lanebook_ir::{Def, Op, Value};
 use lanebook_tables::{Atom, AtomId, Major, OpRole, TensorMemory, TensorMove, TensorTile};
 use lanebook_tile::evaluate::TargetInfo;
@@ -173,6 +174,7 @@ pub(crate) fn tensor_product(
         .checked_mul(u32::from(panels.1))?
         .checked_shl(u32::from(rm.checked_add(rn)?))?;
     let columns = u16::try_from(blocks.checked_mul(u32::from(shape.n))?).ok()?;
+    let columns = NonZeroU16::new(columns)?;
     let loads = TensorLoads { form: u8::try_from(form).ok()?, registers, count, columns };
     Some(Product {
         atom: id,
@@ -215,6 +217,7 @@ fn stored(
     let columns =
         u16::try_from(blocks.checked_mul(u32::from(step.1))?.checked_shr(u32::from(inside))?)
             .ok()?;
+    let columns = NonZeroU16::new(columns)?;
     let mut first = None;
     for (form, moves) in (0u8..)
         .zip(target.tables.units.tensor_moves)
