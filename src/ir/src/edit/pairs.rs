@@ -27,6 +27,11 @@ const WORD: i64 = 32;
 /// one lowest.
 const TWICE: i64 = 0xC864_3210;
 
+/// Twice the magnitude that three bits of an e2m1 stand for.
+fn twice(code: u32) -> i64 {
+    TWICE.checked_shr(code.saturating_mul(4)).unwrap_or(0) & 15
+}
+
 /// Brings tiles and memrefs of elements of half a byte to pairs of them.
 ///
 /// # Errors
@@ -263,13 +268,7 @@ fn halve_subscript(program: &mut Program<'_, '_>, op: Op, operand: usize) -> Edi
 
 /// A cast of pairs: each element by itself, as a number of 32 bits.
 fn take_apart(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    let (from, result) = (program.operand(op, 0), program.result(op, 0));
-    let (Some(mut from), Some(result)) = (from, result) else { return Err(ErrorKind::Broken) };
-    let said = program.type_of(result);
-    let layout = said.encoding != TileEncoding::None || program.attrs(op).next().is_some();
-    if program.operand_count(op) != 1 || !is_cast(program, op) || layout {
-        return Err(ErrorKind::PairForm);
-    }
+    let (mut from, result, said) = plain_cast(program, op)?;
     let rank = program.type_of(from).shape.rank();
     // Pairs along the first of two dimensions are taken apart along the second.
     let is_turned = along(program, from)? != last(program, from)?;
@@ -298,16 +297,7 @@ fn take_apart(program: &mut Program<'_, '_>, op: Op) -> Edit {
 
 /// A cast to such elements: numbers of 32 bits, of which the lowest four stand in a byte two by two.
 fn put_together(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    let (from, result) = (program.operand(op, 0), program.result(op, 0));
-    let (Some(from), Some(result)) = (from, result) else { return Err(ErrorKind::Broken) };
-    let said = program.type_of(result);
-    if program.operand_count(op) != 1
-        || !is_cast(program, op)
-        || said.encoding != TileEncoding::None
-        || program.attrs(op).next().is_some()
-    {
-        return Err(ErrorKind::PairForm);
-    }
+    let (from, result, said) = plain_cast(program, op)?;
     let single = said.dtype.ok_or(ErrorKind::Broken)?;
     let pair = pair_of(program, &said).ok_or(ErrorKind::Broken)?;
     let mut parts = PairCast { program, at: op };
@@ -323,10 +313,18 @@ fn put_together(program: &mut Program<'_, '_>, op: Op) -> Edit {
     program.erase(op)
 }
 
-/// Whether an operation gives elements another type, whatever they are.
-fn is_cast(program: &Program<'_, '_>, op: Op) -> bool {
+/// What an operation casts, and to what, if it only gives elements another type, whatever they are.
+fn plain_cast(program: &Program<'_, '_>, op: Op) -> Edit<(Value, Value, Type)> {
+    let (from, result) = (program.operand(op, 0), program.result(op, 0));
+    let (Some(from), Some(result)) = (from, result) else { return Err(ErrorKind::Broken) };
+    let said = program.type_of(result);
     let cast = program.tables().op_named("cast");
-    cast.is_some() && program.decl_id(op) == cast
+    let is_cast = cast.is_some() && program.decl_id(op) == cast;
+    let more = said.encoding != TileEncoding::None || program.attrs(op).next().is_some();
+    if program.operand_count(op) != 1 || !is_cast || more {
+        return Err(ErrorKind::PairForm);
+    }
+    Ok((from, result, said))
 }
 
 /// What a cast is written with, in front of it.
@@ -490,18 +488,11 @@ impl PairCast<'_, '_, '_> {
         let [one, none] = [1, 0].map(|n| self.number(Literal::Int(n), word));
         let (one, mut code) = (one?, none?);
         let none = code;
-        // Hundredths between neighbours, and whether the one in the middle goes up.
-        for (hundredths, up) in [
-            (25, false),
-            (75, true),
-            (125, false),
-            (175, true),
-            (250, false),
-            (350, true),
-            (500, false),
-        ] {
+        for (below, next) in (0u32..).zip(1u32..=7) {
+            // The number in the middle between neighbours goes to the even one.
+            let hundredths = twice(below).saturating_add(twice(next)).saturating_mul(25);
             let middle = self.number(Literal::Decimal { digits: hundredths, exponent: -2 }, ty)?;
-            let relation = if up { "compare.oge" } else { "compare.ogt" };
+            let relation = if next % 2 == 0 { "compare.oge" } else { "compare.ogt" };
             let above = self.named(relation, &[size, middle], truth)?;
             let more = self.named("select", &[above, one, none], word)?;
             code = self.named("add", &[code, more], word)?;
