@@ -4,5 +4,6 @@ pub mod beside;
 pub mod expr;
 pub mod judge;
 pub mod program;
+pub mod random;
 pub mod text;
 pub mod unit;

@@ -3,29 +3,10 @@
 use lanebook_infer::Inference;
 use lanebook_infer::{BaseId, FormArena, IndexForm, MachineFigures, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
+use lanebook_inference_tests::random::Random;
 use lanebook_report::memory::LoopMemory;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
-
-/// A generator of numbers: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[usize::try_from(self.below(of.len() as u64)).expect("small")]
-    }
-}
 
 const NAMES: [&str; 3] = ["i", "j", "k"];
 

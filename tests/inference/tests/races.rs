@@ -2,6 +2,7 @@
 
 use lanebook_infer::{BaseId, IndexForm, Inference, Kind, MachineFigures, MemoryScope, When};
 use lanebook_inference_tests::expr;
+use lanebook_inference_tests::random::Random;
 use lanebook_report::memory::LoopMemory;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -10,22 +11,6 @@ use std::collections::HashMap;
 const MACHINE: MachineFigures = MachineFigures { wave: 32, access_bits: 128, sector_bytes: 32 };
 /// Two variables of the loop, one of a serial loop inside of it.
 const NAMES: [&str; 3] = ["i", "j", "k"];
-
-/// A generator of numbers: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[usize::try_from(self.below(of.len() as u64)).expect("small")]
-    }
-}
 
 /// Indices as loops have them: many of them tell the iteration.
 fn index(r: &mut Random, extents: &[u32; 3]) -> Value {

@@ -2,6 +2,7 @@
 //! divisor, what is one below and one above them, divisors around powers of two, the least and the
 //! greatest numbers.
 
+use lanebook_inference_tests::random::Random;
 use lanebook_kernels::judge::execute;
 use lanebook_kernels::kernel_text;
 use lanebook_replay::{Memory, Param};
@@ -23,29 +24,22 @@ fn program(name: &str) -> String {
     )
 }
 
-/// Numbers in no pattern.
-struct Random(u64);
+/// Dividends and divisors that are hard to divide.
+struct Numbers(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
+impl Numbers {
     /// Of any length.
     fn any(&mut self) -> u64 {
-        self.next() >> (self.next() & 63)
+        self.0.bits() >> (self.0.bits() & 63)
     }
 
     fn divisor(&mut self) -> u64 {
-        let power = 1u64 << (self.next() & 63);
-        match self.next() % 5 {
+        let power = 1u64 << (self.0.bits() & 63);
+        match self.0.bits() % 5 {
             0 => power,
             1 => power.wrapping_sub(1),
             2 => power.wrapping_add(1),
-            3 => u64::MAX - (self.next() & 3),
+            3 => u64::MAX - (self.0.bits() & 3),
             _ => self.any(),
         }
         .max(1)
@@ -54,12 +48,12 @@ impl Random {
     fn dividend(&mut self, by: u64) -> u64 {
         let of = self.any();
         let multiple = of / by * by;
-        match self.next() % 6 {
+        match self.0.bits() % 6 {
             0 => multiple,
             1 => multiple.wrapping_sub(1),
             2 => multiple.wrapping_add(1),
-            3 => u64::MAX - (self.next() & 3),
-            4 => (1 << 63) + (self.next() & 1),
+            3 => u64::MAX - (self.0.bits() & 3),
+            4 => (1 << 63) + (self.0.bits() & 1),
             _ => of,
         }
     }
@@ -82,9 +76,9 @@ fn wanted(name: &str, a: u64, b: u64) -> u64 {
 
 /// How many of a kernel's results are another number.
 fn wrong(name: &str, text: &str, arch: &str, seed: u64) -> usize {
-    let mut random = Random(seed);
-    let mut b: Vec<u64> = (0..MANY).map(|_| random.divisor()).collect();
-    let a: Vec<u64> = b.iter().map(|by| random.dividend(*by)).collect();
+    let mut numbers = Numbers(Random(seed));
+    let mut b: Vec<u64> = (0..MANY).map(|_| numbers.divisor()).collect();
+    let a: Vec<u64> = b.iter().map(|by| numbers.dividend(*by)).collect();
     // Also below zero.
     b.iter_mut().step_by(3).for_each(|by| *by = by.wrapping_neg());
     let mut memory = Memory::new();
