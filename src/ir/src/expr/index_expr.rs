@@ -425,9 +425,11 @@ fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3]) -> IndexFacts {
     };
     // No divisor is 0.
     let divisor = IndexFacts { low: b.low.max(1), ..b };
+    // Of one certain divisor: what is known to divide that one may be less than itself.
     let quotient = || {
-        let whole = b.low == b.high && a.multiple.checked_rem(b.multiple) == Some(0);
-        whole.then(|| a.multiple.checked_div(b.multiple)).flatten().unwrap_or(1)
+        let by = u32::try_from(b.low).ok().filter(|_| b.low == b.high);
+        let by = by.filter(|by| a.multiple.checked_rem(*by) == Some(0));
+        by.and_then(|by| a.multiple.checked_div(by)).unwrap_or(1)
     };
     let plain = a.is_plain() && b.is_plain();
     let left = |high: i64| IndexFacts { low: 0, high, multiple: both };
