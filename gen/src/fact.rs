@@ -113,6 +113,12 @@ pub fn corner(map: &TensorMap<'_>) -> Fact {
     Fact::from([("corner_bytes".to_string(), map.corner_bytes.to_string())])
 }
 
+/// How many bytes of a row a tensor map's stores write at once.
+#[must_use]
+pub fn edge(map: &TensorMap<'_>) -> Fact {
+    Fact::from([("edge_bytes".to_string(), map.edge_bytes.to_string())])
+}
+
 /// The tensor maps of an architecture.
 pub fn tensor_maps<'a, 't>(
     tables: &Tables<'a>,

@@ -21,6 +21,9 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Tensor { rule: MapRule::Corner, .. } => {
             "promise more: {div = N} on the index that says in which column the tile begins, if it is true"
         }
+        Reject::Tensor { rule: MapRule::Edge, .. } => {
+            "promise more: {div = N} on the index argument that bounds the rows, if it is true"
+        }
         Reject::Tensor { .. } => {
             "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)"
         }

@@ -26,7 +26,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// What is asked of any box, row or address.
-fn told(map: &TensorMap) -> [(&'static str, String); 10] {
+fn told(map: &TensorMap) -> [(&'static str, String); 11] {
     [
         ("block", format!("{:?}", map.block)),
         ("rank", format!("{:?}", map.rank)),
@@ -38,6 +38,7 @@ fn told(map: &TensorMap) -> [(&'static str, String); 10] {
         ("stride_limit", map.stride_limit.to_string()),
         ("base_bytes and shared_bytes", format!("{} and {}", map.base_bytes, map.shared_bytes)),
         ("corner_bytes", map.corner_bytes.to_string()),
+        ("edge_bytes", map.edge_bytes.to_string()),
     ]
 }
 
@@ -131,6 +132,13 @@ fn interleaves(units: &Units, diags: &mut Diagnostics) {
                     "the box beside another, and the first of a tensor, begin where a box may begin",
                 ));
             }
+        }
+        if !map.entry.corner_bytes.is_multiple_of(map.entry.edge_bytes.max(1)) {
+            let message = "`corner_bytes` is no multiple of `edge_bytes`";
+            diags.push(
+                Diagnostic::at(map.entry.name.span, message)
+                    .help("a box that ends where the next may begin writes nothing of that one"),
+            );
         }
         let base = u32::from(map.entry.base_bytes);
         for one in &map.entry.interleaves {
@@ -245,6 +253,7 @@ fn figures(compiled: &Compiled, diags: &mut Diagnostics) {
             ("stride_bytes", map.entry.stride_bytes),
             ("base_bytes", map.entry.base_bytes),
             ("corner_bytes", map.entry.corner_bytes),
+            ("edge_bytes", map.entry.edge_bytes),
             ("shared_bytes", map.entry.shared_bytes),
             ("box_max", map.entry.box_max),
             ("step_max", map.entry.step_max),

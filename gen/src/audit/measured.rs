@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const REMEDY: &str = "correct the fact; or measure the new one: `cargo run --release -p lanebook-gpu -- facts --keep KEY` prints the record";
 
 /// The kinds of facts that are kept.
-const KINDS: [&str; 6] = ["product", "movement", "banks", "swizzle", "corner", "sums"];
+const KINDS: [&str; 7] = ["product", "movement", "banks", "swizzle", "corner", "edge", "sums"];
 
 /// See the module.
 #[must_use]
@@ -74,7 +74,7 @@ impl Known {
             return None;
         }
         let facts = match one.kind.as_str() {
-            "swizzle" | "corner" => of_units(model, &tables, id, &one.kind),
+            "swizzle" | "corner" | "edge" => of_units(model, &tables, id, &one.kind),
             kind => of_atoms(model, &tables, (id, arch), kind),
         };
         Some(Self { machine: SourceId(machine), facts })
@@ -209,12 +209,17 @@ fn of_units(
     let Some(arch) = tables.arch(id) else { return BTreeMap::new() };
     let mut out = BTreeMap::new();
     for map in fact::tensor_maps(tables, arch) {
-        if kind == "corner" {
+        let of_maps = match kind {
+            "corner" => Some(fact::corner(map)),
+            "edge" => Some(fact::edge(map)),
+            _ => None,
+        };
+        if let Some(fact) = of_maps {
             let mut maps = model.units.tensor_maps.iter().map(|map| &map.entry.name);
             let place = maps.find(|name| name.value == map.name).map(|name| name.span);
             for way in ["load", "store"] {
                 let name = format!("{} {way}", map.name);
-                out.insert(name, (fact::corner(map), place.into_iter().collect()));
+                out.insert(name, (fact.clone(), place.into_iter().collect()));
             }
             continue;
         }

@@ -154,7 +154,7 @@ structs! {
     MapLimit<'_> { name, feature, elements, swizzles, copies, status, sources }
     Steps { low, high, step }
     TensorMap<'_> {
-        name, feature, encoding, block, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, corner_bytes, shared_bytes, elements,
+        name, feature, encoding, block, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, corner_bytes, edge_bytes, shared_bytes, elements,
         interleaves, fills, promotions, status, sources,
     }
     TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, last, status, sources }

@@ -400,6 +400,7 @@ pub struct TensorMap {
     pub stride_limit: u64,
     pub base_bytes: u16,
     pub corner_bytes: u16,
+    pub edge_bytes: u16,
     pub shared_bytes: u16,
     pub elements: Vec<Spanned<MapElement>>,
     pub interleaves: Vec<Spanned<Interleave>>,

@@ -421,6 +421,7 @@ fn tensor_map(fact: &Fact<s::TensorMap>) -> t::TensorMap<'static> {
         stride_limit: e.stride_limit,
         base_bytes: e.base_bytes,
         corner_bytes: e.corner_bytes,
+        edge_bytes: e.edge_bytes,
         shared_bytes: e.shared_bytes,
         elements: list(e.elements.iter().map(|m| t::MapElement {
             name: text(&m.name),

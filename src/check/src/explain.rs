@@ -18,6 +18,7 @@ impl MapFault {
             Self::Stride => "a stride",
             Self::Base => "the tensor's alignment",
             Self::Corner => "where its boxes begin in a row",
+            Self::Edge => "where the rows of what it stores to end",
             Self::Box => "an extent of its box",
             Self::Mode => "its swizzle mode",
             Self::Start => "where a box starts in shared memory",

@@ -23,6 +23,8 @@ pub enum MapFault {
     Base,
     /// Where its boxes begin within a row of the tensor, in bytes.
     Corner,
+    /// Where rows of a tensor that is stored to certainly end, in bytes.
+    Edge,
     /// The box's extent, or the bytes of its rows.
     Box,
     /// Its swizzle mode.

@@ -469,6 +469,9 @@ pub struct TensorMap<'a> {
     /// A box begins so many bytes, or a multiple, behind where a row of the tensor begins: its
     /// innermost coordinate times the element's size.
     pub corner_bytes: u16,
+    /// A store writes whole runs of so many bytes of a row: where the rows of the tensor end within
+    /// one, what lies behind them is written as well.
+    pub edge_bytes: u16,
     /// Alignment of the tile in shared memory in bytes, whatever the swizzle.
     pub shared_bytes: u16,
     /// Element types.

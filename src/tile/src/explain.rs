@@ -100,6 +100,10 @@ impl MapRule {
                 "needs a box that begins at a multiple of ~ B in its row, ~ B are certain (rule Corner)",
                 true,
             ),
+            Self::Edge => (
+                "stores whole runs of ~ B, and of ~ B it is certain that they are inside of the bounds or outside (rule Edge)",
+                true,
+            ),
             Self::Base => ("needs a tensor aligned to ~ B, ~ B are certain (rule Base)", true),
             Self::Shared => (
                 "needs boxes that start at a multiple of ~ B in shared memory, one would at ~ B (rule Shared)",

@@ -4,7 +4,7 @@
 use crate::evaluator::{Memory, element_bytes, nth_panel, panel_size, pick, power, rank, row_col};
 use crate::reader::{has, swizzled};
 use crate::violation::{MapFault, Violation};
-use lanebook_ir::{Program, attr_names};
+use lanebook_ir::{MemrefBound, Program, Value, attr_names};
 use lanebook_plan::{End, MapPlan, Plan, TiledPlan, TransferPlan};
 use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 use lanebook_tile::map::TileShape;
@@ -168,6 +168,10 @@ impl TiledCheck<'_, '_> {
         let column = i64::from(program.index_facts(g.start.1).divisor());
         let column = power_in(column).saturating_mul(element);
         self.multiple(MapFault::Corner, column, u64::from(self.rules.corner_bytes))?;
+        if !self.form.loads {
+            let extent = if *row_major { shape.col_count() } else { shape.row_count() };
+            self.edge(program, g.start.1, extent)?;
+        }
         // A dimension's stride is all of what the dimensions inside it hold.
         let mut inside = Some(self.bytes);
         let mut dims = map.dims().iter();
@@ -197,6 +201,27 @@ impl TiledCheck<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The last run of bytes that a store writes of a row reaches behind no bound of the tensor.
+    fn edge(&self, program: &Program<'_, '_>, start: Value, extent: u64) -> Result<(), Violation> {
+        let bounds = program.bounds(self.map.memref);
+        let Some(bound) = bounds.and_then(|bounds| bounds.last().copied()) else { return Ok(()) };
+        let divisor = match bound {
+            MemrefBound::None => return Ok(()),
+            MemrefBound::Number(n) => {
+                let last = program.index_facts(start).high;
+                let last = i64::try_from(extent).ok().and_then(|extent| last.checked_add(extent));
+                if last.is_some_and(|last| last <= i64::from(n)) {
+                    return Ok(());
+                }
+                i64::from(n)
+            }
+            MemrefBound::Argument(value) => i64::from(program.index_facts(value).divisor()),
+            MemrefBound::Half(value) => i64::from(program.index_facts(value).divisor() / 2),
+        };
+        let certain = power_in(divisor).saturating_mul(u64::from(self.bytes));
+        self.multiple(MapFault::Edge, certain, u64::from(self.rules.edge_bytes))
     }
 
     /// The box is one that the rules allow, and as wide as the mode's rows.

@@ -70,6 +70,8 @@ pub enum MapRule {
     Base,
     /// Where the box begins within a row of the tensor is a multiple.
     Corner,
+    /// The rows of a tensor that is stored to end at a multiple: bytes.
+    Edge,
     /// Alignment of the tile in shared memory.
     Shared,
     /// Dimensions that an interleaving needs.
@@ -249,6 +251,12 @@ fn extents(
     let multiple = u64::from(element.extent_multiple);
     if !divides(multiple, inner) {
         return Err(refuse(MapRule::ExtentMultiple, 0, inner, multiple));
+    }
+    // Rows of an odd number of bits end in a byte that is theirs.
+    let row = inner.checked_mul(u64::from(element.bits)).map(|bits| bits.div_ceil(8));
+    let row = row.ok_or(UnitError::Layout(lanebook_layout::Error::Overflow))?;
+    if request.copies.1 && !divides(u64::from(map.edge_bytes), row) {
+        return Err(refuse(MapRule::Edge, 0, row, u64::from(map.edge_bytes)));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! [`movement`]), with operands drawn at random; how many bits of a sum a unit keeps is looked for
 //! ([`sums`]). What only time shows is timed ([`banks`]): whether accesses take the passes that a bank
 //! model counts. Tiled copies are compared byte by byte with the formula of their swizzle mode, and
-//! tried at every place of a row ([`tiled`]).
+//! tried at every place of a row, and held against where a row ends ([`tiled`]).
 //!
 //! Each finding is a [`Finding`]: the fact as the tables have it, so that whoever changes the fact
 //! later has nothing measured for the new one.
@@ -202,5 +202,6 @@ pub fn all(device: &mut dyn Device, asked: Asked<'_>, mut tell: impl FnMut(&Find
     sums::of_kernels(device, asked).iter().for_each(&mut tell);
     banks::all(device, asked).iter().for_each(&mut tell);
     tiled::all(device, asked).iter().for_each(&mut tell);
+    tiled::edges(device, asked).iter().for_each(&mut tell);
     tiled::corners(asked, device.word()).iter().for_each(&mut tell);
 }

@@ -4,7 +4,7 @@
 use super::{Asked, Finding};
 use crate::{Arg, Device, Job, JobLaunch, Map};
 use lanebook::TABLES;
-use lanebook::tables::SwizzleMode;
+use lanebook::tables::{SwizzleMode, TensorMap};
 use lanebook::unit::swizzle::{apply, code, modes};
 use lanebook_gen::fact;
 use std::fmt::Write as _;
@@ -78,6 +78,98 @@ pub fn corners(asked: Asked<'_>, device: &str) -> Vec<Finding> {
     vec![hold(false), hold(true)]
 }
 
+/// What a box brings, and what it leaves, where the rows of the tensor end within it: at each byte
+/// of a row, with rows of memory that go on behind.
+pub fn edges(device: &mut dyn Device, asked: Asked<'_>) -> Vec<Finding> {
+    let Some(arch) = TABLES.arch(asked.arch) else { return Vec::new() };
+    let mut out = Vec::new();
+    for rules in fact::tensor_maps(&TABLES, arch) {
+        let Some(number) = byte_element(rules) else { continue };
+        for store in [false, true] {
+            let ends = 1..=BOXED;
+            let mut hold = |end| edge(device, asked, (rules, number), end, store).err();
+            let differs = ends.clone().find_map(|end| Some(format!("{end}: {}", hold(end)?)));
+            out.push(Finding {
+                kind: "edge",
+                arch: asked.name.into(),
+                name: format!("{} {}", rules.name, if store { "store" } else { "load" }),
+                text: String::new(),
+                fact: fact::edge(rules),
+                trials: ends.count(),
+                cycles: String::new(),
+                differs,
+            });
+        }
+    }
+    out
+}
+
+/// The number of a map's element of a byte.
+fn byte_element(rules: &TensorMap<'_>) -> Option<u16> {
+    let element = rules.elements.iter().find(|element| element.name == "u8")?;
+    element.codes.iter().find(|(name, _)| *name == rules.encoding).map(|(_, number)| *number)
+}
+
+/// Bytes of a row of the box.
+const BOXED: u32 = 64;
+/// Bytes from row to row in memory.
+const APART: u32 = 128;
+/// Where the box begins in its row.
+const BEGIN: u32 = 32;
+
+/// One box of whose rows the tensor has so many bytes, and of whose rows three are below it.
+fn edge(
+    device: &mut dyn Device,
+    asked: Asked<'_>,
+    (rules, number): (&TensorMap<'_>, u16),
+    end: u32,
+    store: bool,
+) -> Result<(), String> {
+    let tall = ROWS - 3;
+    let map = Map {
+        operand: 0,
+        element: u32::from(number),
+        element_bytes: 1,
+        extents: vec![BEGIN + end, tall],
+        strides: vec![1, u64::from(APART)],
+        boxed: vec![BOXED as u16, ROWS as u16],
+        interleave: 0,
+        swizzle: 0,
+    };
+    let bytes = BOXED * ROWS;
+    let make = if store { kernel_back } else { kernel };
+    let job = Job {
+        text: make(asked, [BEGIN, 0], bytes),
+        kernel: "probe".into(),
+        threads: 32,
+        dynamic_shared: 0,
+        launches: vec![JobLaunch { grid: [1; 3], args: vec![Arg::Map(map), Arg::Pointer(1)] }],
+    };
+    // The lower bit says which of the two a byte is of.
+    let memory: Vec<u8> = (0..APART * ROWS).map(|at| (at * 7 + at / APART) as u8 | 1).collect();
+    let tile: Vec<u8> = (0..bytes).map(|at| (at * 13 + 5) as u8 & !1).collect();
+    let after = device.run(&job, &[memory.clone(), tile.clone()])?;
+    let run = u32::from(rules.edge_bytes);
+    for (i, j) in (0..ROWS).flat_map(|i| (0..APART).map(move |j| (i, j))) {
+        let outside = (i * APART + j) as usize;
+        let inside = (BEGIN..BEGIN + BOXED).contains(&j).then(|| (i * BOXED + j - BEGIN) as usize);
+        let reach = if store { end.next_multiple_of(run) } else { end };
+        let is_there = i < tall && j < BEGIN + reach;
+        let (got, want) = match inside {
+            Some(at) if store => {
+                (after[0][outside], if is_there { tile[at] } else { memory[outside] })
+            }
+            None if store => (after[0][outside], memory[outside]),
+            Some(at) => (after[1][at], if is_there { memory[outside] } else { 0 }),
+            None => continue,
+        };
+        if got != want {
+            return Err(format!("byte ({i}, {j}) is {got}, not {want}"));
+        }
+    }
+    Ok(())
+}
+
 /// One box that begins so many bytes behind where its row does.
 ///
 /// # Errors
@@ -91,9 +183,7 @@ pub fn corner(
     let rules =
         TABLES.units.tensor_maps.iter().find(|rules| rules.elements.iter().any(|e| e.bits == 8));
     let rules = rules.ok_or("no map")?;
-    let element = rules.elements.iter().find(|element| element.name == "u8").ok_or("no bytes")?;
-    let number =
-        element.codes.iter().find(|(name, _)| *name == rules.encoding).ok_or("no number")?.1;
+    let number = byte_element(rules).ok_or("no bytes")?;
     let (row, wide, tall) = (64, 128u32, ROWS);
     let map = Map {
         operand: 0,

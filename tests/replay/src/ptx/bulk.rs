@@ -3,7 +3,9 @@
 //!
 //! The unit reads a box at any time up to its group's end: until a wait has found the group over,
 //! nothing may write these bytes, and the kernel may not end. What it reads must be ordered before
-//! the copy, and fenced by who wrote it. What lies outside the tensor is not stored. What is stored
+//! the copy, and fenced by who wrote it. What lies outside the tensor is not stored, but a row that
+//! ends within 16 bytes: the unit writes whole runs of so many (Triton's issue 11583, and an H200).
+//! What is stored
 //! is there at once, but nobody may touch it before the thread that started the copy has waited for
 //! the group as a whole (a wait for its reads alone says nothing of its writes), nor another thread
 //! that nothing orders behind that wait.
@@ -14,6 +16,9 @@ use super::op::{Addr, Src};
 use super::run::{Machine, Run, Warp, lanes};
 use crate::fault::{Clash, FaultKind};
 use crate::report::Space;
+
+/// Bytes of a row that the unit writes at once.
+const STORED: usize = 16;
 
 /// (address, bytes) that copies read.
 type Spans = Vec<(u64, u32)>;
@@ -112,7 +117,11 @@ impl Warp {
                 }
                 m.world.recorder.report.clamped +=
                     u64::from(!map.bounded && row.is_none_or(|(.., len)| len < row_bytes));
-                if let Some((address, skip, len)) = row {
+                let run =
+                    |len: usize, skip: usize| len.next_multiple_of(STORED).min(row_bytes - skip);
+                if let Some((address, skip, len)) =
+                    row.map(|(address, skip, len)| (address, skip, run(len, skip)))
+                {
                     m.check_stored(thread, address, len as u64, true)?;
                     self.stores[lane].open.writes.push(m.stored.0.len());
                     m.stored.0.push(Piece {

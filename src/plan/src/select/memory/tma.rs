@@ -135,6 +135,10 @@ impl<'t> TensorMapCopies<'_, 't> {
         let rules = maps.get(number).ok_or(Reject::Form)?;
         let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
         let element = self.suits_tensor(rules, global, dtype, shared.shape.bits, rank)?;
+        // What is certain of the bounds: a store's last run may reach behind them.
+        if !form.loads && global.guards != 0 && global.whole < u32::from(rules.edge_bytes) {
+            return Err(refuse(MapRule::Edge, global.whole, u32::from(rules.edge_bytes)));
+        }
         let (found, mode) = self.best_box(form, rules, element, shared, wants_reason)?;
         let (order, boxed) = dimensions(rank, &found);
         let map = MapPlan {
