@@ -271,7 +271,7 @@ fn of_units(model: &HwModel) -> Vec<Covered> {
 }
 
 /// What the facts of units cite, by their kinds.
-fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
+pub(super) fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
     fn of<'m, T: 'm>(facts: impl Iterator<Item = &'m Fact<T>>) -> Vec<&'m Cited> {
         facts.map(|fact| &fact.sources).collect()
     }

@@ -59,6 +59,8 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
             arch.hazards.iter().flat_map(|hazard| hazard.sources.iter()).map(|id| id.index()),
         );
     }
+    let of_units = super::covered::of_facts(&model.units).into_iter().flat_map(|(_, of)| of);
+    cited.extend(of_units.flat_map(|sources| sources.iter()).map(|id| id.index()));
     // A group's or an architecture's own list may name more than reaches a table.
     let written =
         compiled.loaded.groups.iter().filter_map(|group| group.group.sources.as_ref()).flatten();

@@ -224,26 +224,71 @@ impl Cuda {
             null_mut(),
             pointers.as_mut_ptr(),
             null_mut()
-        )?;
-        call!(self, "cuCtxSynchronize", (),)
+        )
     }
 
-    fn run_at(
-        &self,
-        job: &Job,
-        operands: &[Vec<u8>],
-        addresses: &[u64],
-    ) -> Result<Vec<Vec<u8>>, String> {
-        for (bytes, address) in operands.iter().zip(addresses) {
-            call!(
-                self,
-                "cuMemcpyHtoD_v2",
-                (u64, *const c_void, usize),
-                *address,
-                bytes.as_ptr().cast(),
-                bytes.len()
-            )?;
+    /// Microseconds of a launch, of so many one after the other, behind as many that are not
+    /// counted.
+    ///
+    /// # Errors
+    /// What the device said.
+    pub fn time(&self, job: &Job, operands: &[Vec<u8>], runs: u32) -> Result<f64, String> {
+        let mut addresses = Vec::new();
+        for bytes in operands {
+            let mut address = 0u64;
+            call!(self, "cuMemAlloc_v2", (*mut u64, usize), &mut address, bytes.len().max(16))?;
+            addresses.push(address);
+            self.fill(address, bytes)?;
         }
+        let (module, function) = self.function(job)?;
+        let mut events = [null_mut(); 2];
+        for event in &mut events {
+            call!(self, "cuEventCreate", (*mut *mut c_void, c_uint), event, 0)?;
+        }
+        for counted in [false, true] {
+            if counted {
+                call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[0], null_mut())?;
+            }
+            for _ in 0..runs {
+                for launch in &job.launches {
+                    self.launch(function, job, launch, &addresses)?;
+                }
+            }
+            if !counted {
+                call!(self, "cuCtxSynchronize", (),)?;
+            }
+        }
+        call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[1], null_mut())?;
+        call!(self, "cuCtxSynchronize", (),)?;
+        let mut milliseconds = 0f32;
+        call!(
+            self,
+            "cuEventElapsedTime",
+            (*mut f32, *mut c_void, *mut c_void),
+            &mut milliseconds,
+            events[0],
+            events[1]
+        )?;
+        call!(self, "cuModuleUnload", (*mut c_void), module)?;
+        for address in addresses {
+            call!(self, "cuMemFree_v2", (u64), address)?;
+        }
+        Ok(f64::from(milliseconds) * 1e3 / f64::from(runs))
+    }
+
+    fn fill(&self, address: u64, bytes: &[u8]) -> Result<(), String> {
+        call!(
+            self,
+            "cuMemcpyHtoD_v2",
+            (u64, *const c_void, usize),
+            address,
+            bytes.as_ptr().cast(),
+            bytes.len()
+        )
+    }
+
+    /// The kernel of a job with its module.
+    fn function(&self, job: &Job) -> Result<(*mut c_void, *mut c_void), String> {
         let module = self.load(&job.text)?;
         let name = CString::new(job.kernel.as_str()).map_err(|e| e.to_string())?;
         let mut function = null_mut();
@@ -266,8 +311,22 @@ impl Cuda {
                 bytes
             )?;
         }
+        Ok((module, function))
+    }
+
+    fn run_at(
+        &self,
+        job: &Job,
+        operands: &[Vec<u8>],
+        addresses: &[u64],
+    ) -> Result<Vec<Vec<u8>>, String> {
+        for (bytes, address) in operands.iter().zip(addresses) {
+            self.fill(*address, bytes)?;
+        }
+        let (module, function) = self.function(job)?;
         for launch in &job.launches {
             self.launch(function, job, launch, addresses)?;
+            call!(self, "cuCtxSynchronize", (),)?;
         }
         let mut out = operands.to_vec();
         for (bytes, address) in out.iter_mut().zip(addresses) {

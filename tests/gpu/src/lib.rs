@@ -12,6 +12,7 @@ pub mod facts;
 mod grids;
 pub mod hunted;
 pub mod replay;
+pub mod speed;
 
 use cases::Case;
 use lanebook::TABLES;

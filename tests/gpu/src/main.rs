@@ -8,7 +8,7 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use lanebook_gpu::facts::{self, Asked};
 use lanebook_gpu::hunted::{Outcome, judge};
-use lanebook_gpu::{Device, cases, cuda::Cuda, job, replay::Replay};
+use lanebook_gpu::{Device, cases, cuda::Cuda, job, replay::Replay, speed};
 use lanebook_kernels::hunt::Wish;
 use lanebook_kernels::hunt::verdict::Workshop;
 use serde::Serialize;
@@ -57,6 +57,8 @@ enum What {
         #[arg(long, value_name = "KEY")]
         keep: Option<String>,
     },
+    /// How long example kernels take.
+    Speed,
     /// One box through a tensor map that begins so many bytes behind where its row does.
     Corner {
         /// Bytes.
@@ -179,6 +181,29 @@ fn main() -> ExitCode {
             }
             right
         }
+        What::Speed => match Cuda::open() {
+            Ok(device) if options.device == On::Cuda => {
+                let mut all = true;
+                for arch in &options.arch {
+                    speed::all(&device, arch, |taken| {
+                        all &= taken.is_told();
+                        println!(
+                            "{}",
+                            serde_json::to_string(taken).expect("a row of text and numbers")
+                        );
+                    });
+                }
+                all
+            }
+            Ok(_) => {
+                eprintln!("the replay has no clock: `speed` is asked of a GPU");
+                return ExitCode::from(2);
+            }
+            Err(said) => {
+                eprintln!("{said}");
+                return ExitCode::from(2);
+            }
+        },
         What::Corner { bytes, store } => {
             let mut archs = options.arch.iter().filter_map(|name| Asked::named(name));
             archs.all(|arch| match facts::tiled::corner(&mut *device, arch, bytes, store) {

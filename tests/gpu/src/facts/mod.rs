@@ -191,7 +191,8 @@ pub fn of_instructions(device: &mut dyn Device, asked: Asked<'_>, mut tell: impl
         let found = product::hold(device, asked, &instance)
             .or_else(|| movement::hold(device, asked, &instance));
         let sums = sums::hold(device, asked, &instance);
-        found.iter().chain(&sums).for_each(&mut tell);
+        let subnormal = sums::of_subnormals(device, asked, &instance);
+        found.iter().chain(&sums).chain(&subnormal).for_each(&mut tell);
     }
 }
 

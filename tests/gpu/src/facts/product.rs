@@ -203,6 +203,54 @@ impl<'i, 'a> Instanced<'i, 'a> {
         [least(self.numbers[0]), least(self.numbers[1])]
     }
 
+    /// The side whose type has numbers below the least normal one, and how many bits the least of
+    /// them lacks.
+    #[must_use]
+    pub fn subnormal(&self) -> Option<(usize, i32)> {
+        let below = |side: usize| match self.numbers[side] {
+            // Of 32 bits fewer are read.
+            Number::Float(element) if element.bits() < 32 && element.is_subnormal(1) => {
+                Some(element.precision() - 1)
+            }
+            _ => None,
+        };
+        [1, 0].into_iter().find_map(|side| Some((side, below(side)?)))
+    }
+
+    /// Factors of a term with the least number of a side's type, and of one so many binary places
+    /// below it, of normal numbers.
+    #[must_use]
+    pub fn below(&self, side: usize, distance: i32) -> Option<[[f64; 2]; 2]> {
+        let (Number::Float(of), Number::Float(other)) =
+            (self.numbers[side], self.numbers[1 - side])
+        else {
+            return None;
+        };
+        let least = of.step(0.0).log2() as i32;
+        // As large as the other's type has, within what a sum holds well.
+        let has = |power: &i32| other.decode(other.encode(2f64.powi(*power))) == 2f64.powi(*power);
+        let most = (0..=120).rev().find(has)?;
+        let small = least + most - distance;
+        let pair = |factor: i32, against: i32| {
+            let mut out = [2f64.powi(against); 2];
+            out[side] = 2f64.powi(factor);
+            out
+        };
+        let normal = least + of.precision() - 1;
+        // The factor on this side as near 1 as the other one's range lets it be.
+        let own = (small / 2).clamp(normal, 0);
+        Some([pair(least, most), pair(own, small - own)])
+    }
+
+    /// Significant bits of the sum's type.
+    #[must_use]
+    pub fn bits(&self) -> i32 {
+        match self.numbers[3] {
+            Number::Float(element) => element.precision(),
+            _ => i32::MAX,
+        }
+    }
+
     /// Whether the factors and a sum are numbers of their types.
     #[must_use]
     pub fn holds(&self, factors: [f64; 2], sum: f64) -> bool {

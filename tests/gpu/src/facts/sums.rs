@@ -26,6 +26,61 @@ pub fn hold(device: &mut dyn Device, asked: Asked<'_>, instance: &Instance<'_>) 
     Some(told(asked, instance, found))
 }
 
+/// How many bits a product keeps of a sum whose greatest term has a factor below the least normal
+/// number: a unit that does not bring such factors to the form of others first aligns the terms to
+/// the exponent of the least normal number. Nothing where no distance shows it.
+pub fn of_subnormals(
+    device: &mut dyn Device,
+    asked: Asked<'_>,
+    instance: &Instance<'_>,
+) -> Option<Finding> {
+    let one = Instanced::of(instance).filter(Instanced::is_of_floats)?;
+    let (factor, below) = one.subnormal()?;
+    let (mut trials, mut lost) = (0, None);
+    for distance in 1..=FARTHEST {
+        let [great, small] = one.below(factor, distance)?;
+        let sum = great[0] * great[1] + small[0] * small[1];
+        if !(one.holds(great, sum) && one.holds(small, sum)) {
+            break;
+        }
+        trials += 1;
+        match one.sum(device, asked, &[great, small], 0.0) {
+            Ok(got) if got.iter().all(|got| *got == sum) => {}
+            Ok(_) => {
+                lost = Some(distance);
+                break;
+            }
+            Err(why) => {
+                return Some(of_subnormal(asked, instance, trials, String::new(), Some(why)));
+            }
+        }
+    }
+    let lost = lost?;
+    let whole = instance.atom.more.and_then(|more| more.sum_bits).map_or(one.bits(), i32::from);
+    let differs = (lost < whole - below).then(|| format!("fewer than {}", whole - below));
+    let text = format!("{lost} bits are kept beside a factor that lacks {below}");
+    Some(of_subnormal(asked, instance, trials, text, differs))
+}
+
+fn of_subnormal(
+    asked: Asked<'_>,
+    instance: &Instance<'_>,
+    trials: usize,
+    text: String,
+    differs: Option<String>,
+) -> Finding {
+    Finding {
+        kind: "subnormal",
+        arch: asked.name.into(),
+        name: fact::name(instance),
+        text,
+        fact: BTreeMap::new(),
+        trials,
+        cycles: String::new(),
+        differs,
+    }
+}
+
 /// What is told of an instruction whose sums lose a term so many binary places below another.
 fn told(
     asked: Asked<'_>,

@@ -186,6 +186,12 @@ impl Element {
         }
     }
 
+    /// The least number that has all bits of a significand; 0 where there is none.
+    #[must_use]
+    pub fn least_normal(self) -> f64 {
+        if self.is_whole() { 0.0 } else { 2f64.powi(self.least_exponent()) }
+    }
+
     /// Whether a pattern is a number below the least normal one, and not zero.
     #[must_use]
     pub fn is_subnormal(self, bits: u64) -> bool {

@@ -84,14 +84,21 @@ pub(super) fn sum(element: Element, items: &[Item]) -> Item {
     unordered(element, held, (sum, magnitude), lowest_bit(&values), items.len(), errors)
 }
 
-/// Values, errors (`None` if all are exact; infinite where nothing is known), lowest bit.
-type Factor = (Vec<f64>, Option<Vec<f64>>, Option<i32>);
+/// Values, errors (`None` if all are exact; infinite where nothing is known), lowest bit, and the
+/// least normal number: a unit that aligns terms takes a smaller factor for as large.
+type Factor = (Vec<f64>, Option<Vec<f64>>, Option<i32>, f64);
+
+/// How large a term counts when the terms of a sum are aligned.
+fn aligned([x, y]: [f64; 2], a: &Factor, b: &Factor) -> f64 {
+    if x == 0.0 || y == 0.0 { 0.0 } else { x.abs().max(a.3) * y.abs().max(b.3) }
+}
 
 fn factor(tile: &Tile) -> Factor {
     let values = tile.values();
     let errors: Vec<f64> = tile.items.iter().map(|i| i.error().unwrap_or(f64::INFINITY)).collect();
     let lowest = lowest_bit(&values);
-    (values, errors.iter().any(|e| *e > 0.0).then_some(errors), lowest)
+    let errors = errors.iter().any(|e| *e > 0.0).then_some(errors);
+    (values, errors, lowest, tile.element.least_normal())
 }
 
 /// A product of factors that may have errors, plus what was there.
@@ -119,7 +126,7 @@ fn products(
             for (x, y) in row.iter().zip(other) {
                 let p = x * y;
                 value += p;
-                magnitude += p.abs();
+                magnitude += aligned([*x, *y], a, b);
             }
             let mut error = ce[i * n + j];
             for x in 0..k {
@@ -234,7 +241,8 @@ fn scaled_one(
         let values: Vec<f64> =
             tile.values().iter().enumerate().map(|(i, v)| v * power(i)).collect();
         let lowest = lowest_bit(&values);
-        (values, None, lowest)
+        // Scales move the exponents of normal numbers and of others alike.
+        (values, None, lowest, 0.0)
     };
     let left = side(a, &|i| pa[i / k * runs + i % k * runs / k]);
     let right = side(b, &|i| pb[i % n * runs + i / n * runs / k]);
