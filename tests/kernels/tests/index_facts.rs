@@ -127,7 +127,7 @@ fn facts_of_indices_hold() {
                 let operands: Option<Vec<i64>> = step
                     .operands
                     .iter()
-                    .map(|one| one.map_or_else(|n| Some(n), |k| values[k]))
+                    .map(|one| one.map_or_else(Some, |k| values[k]))
                     .collect();
                 let value = operands.as_deref().and_then(|operands| value(step.word, operands));
                 if let Some(value) = value {
