@@ -60,10 +60,13 @@ impl LowerContext<'_, '_, '_, '_> {
         // operation nor another instance of this one.
         let is_input =
             inputs.into_iter().flatten().chain(scales.registers()).any(|reg| overlaps(reg, rc));
-        let rd = if !is_input && self.is_free_after(op, rc) {
+        // An instruction may read sums in more classes of registers than it writes.
+        let result = operand(s.d)?;
+        let is_written = result.accepts(rc.class);
+        let rd = if is_written && !is_input && self.is_free_after(op, rc) {
             rc
         } else {
-            self.steps.tuple(rc.class, rc.count)?
+            self.steps.tuple(if is_written { rc.class } else { result.class }, rc.count)?
         };
         // Where the instruction's registers hold two of the tile's each, the result is taken apart
         // behind the last instance.
