@@ -210,6 +210,11 @@ fn one(
         let from = operand_type(step_decl, 0, own_type, truth);
         steps.push(ResolvedStep { op: step_op, to: to.unwrap_or(usual), operands, from });
     }
+    if steps.len() > t::SEQUENCE_STEPS {
+        let message = format!("`{}` has {} steps", op.value, steps.len());
+        let help = format!("a sequence has at most {}: use a shorter one", t::SEQUENCE_STEPS);
+        return Err(Diagnostic::at(op.span, message).help(help));
+    }
     if steps.last().is_none_or(|last| last.to != to) {
         return Err(Diagnostic::at(op.span, "its last step does not make its result")
             .help("the last step makes elements of the result's type"));

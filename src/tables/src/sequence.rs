@@ -3,6 +3,10 @@
 
 use crate::{Arch, Capability, DtypeId, List, OpId, OpWord, Tables};
 
+/// Most steps of a sequence.
+#[doc(hidden)]
+pub const SEQUENCE_STEPS: usize = 96;
+
 /// An elementwise operation as others.
 #[derive(Copy, Clone, Debug)]
 pub struct Sequence<'a> {

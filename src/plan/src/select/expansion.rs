@@ -15,11 +15,9 @@ use crate::select::{affine, parts, precision, quotients, repeats, scan, wide, wi
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
-    ArchId, DtypeId, OpRole, OpWord, Sequence, SequenceOperand, SequenceStep, Tables,
+    ArchId, DtypeId, OpRole, OpWord, SEQUENCE_STEPS, Sequence, SequenceOperand, SequenceStep,
+    Tables,
 };
-
-/// Most steps of a sequence.
-const STEPS: usize = 48;
 
 /// Most slices that are found one after the other to have parts in several lanes.
 const CROSSING: usize = 4;
@@ -488,7 +486,7 @@ fn insert(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Opt
 /// The steps of a sequence before an operation; what the last makes.
 fn steps(program: &mut Program<'_, '_>, op: Op, sequence: &Sequence<'_>) -> Option<Value> {
     let own = program.type_of(program.result(op, 0)?);
-    let mut made: heapless::Vec<Value, STEPS> = heapless::Vec::new();
+    let mut made: heapless::Vec<Value, SEQUENCE_STEPS> = heapless::Vec::new();
     for (k, step) in sequence.steps.iter().enumerate() {
         let operands = operands(program, op, step, &made, own)?;
         // What comes out at the end is written as the program wrote it.
