@@ -58,6 +58,9 @@ const RANKS: &str = "ranks";
 /// The kind of elements of half a byte, alike.
 const HALVES: &str = "halves";
 
+/// The kind of functions of floats, alike.
+const FUNCTIONS: &str = "functions";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -104,6 +107,11 @@ fn random_halves_are_right() {
 }
 
 #[test]
+fn random_functions_are_right() {
+    of_kind(FUNCTIONS, (6, 16), &["sm_80", "gfx942", "gfx1100"], 30);
+}
+
+#[test]
 fn random_answers_are_right() {
     of_kind(ANSWERS, (7, 40), &["sm_80", "gfx908", "gfx942", "gfx1030", "gfx1200"], 80);
 }
@@ -131,7 +139,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 10;
+    let count = KINDS.len() - 11;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -148,8 +156,11 @@ fn programs_from(first: usize, count: usize) -> usize {
             .iter()
             .map(|(kind, _)| kind.to_string())
             .filter(|k| {
-                ![NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS, LONG]
-                    .contains(&k.as_str())
+                ![
+                    NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS,
+                    LONG, FUNCTIONS,
+                ]
+                .contains(&k.as_str())
             })
             .collect(),
         seconds: None,

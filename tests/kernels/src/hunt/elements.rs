@@ -146,3 +146,42 @@ fn computed(g: &mut Generator, all: &[Id]) -> Id {
     };
     g.op(name, operands, ty, "")
 }
+
+/// Functions of floats, also of what others made, and quotients.
+pub(super) fn functions(g: &mut Generator) {
+    let element = if g.choices.once_in(2) { "f64" } else { g.choices.of(&FLOATS) };
+    let ty = Type::of(g.choices.of(&[8, 16]), g.choices.of(&[16, 32, 24]), element);
+    let mut all = vec![g.load(&ty), g.load(&ty)];
+    for _ in 0..1 + g.choices.below(3) {
+        let (a, b) = (g.choices.of(&all), g.choices.of(&all));
+        let new = match g.choices.below(5) {
+            0 => g.op("div", vec![a, b], ty.clone(), ""),
+            1 => computed(g, &all),
+            _ => {
+                let name = g.choices.of(&FUNCTIONS);
+                g.op(name, vec![a], ty.clone(), "")
+            }
+        };
+        if g.choices.once_in(3) {
+            g.store(new);
+        }
+        all.push(new);
+    }
+    if let Some(last) = all.last() {
+        g.store(*last);
+    }
+}
+
+const FUNCTIONS: [&str; 11] = [
+    "exp",
+    "exp2",
+    "log",
+    "math.log2",
+    "math.sqrt",
+    "rsqrt",
+    "rcp",
+    "math.sin",
+    "math.cos",
+    "math.tanh",
+    "math.erf",
+];

@@ -4,7 +4,7 @@ use super::branches::branches;
 use super::calls::{CALLS, calls};
 use super::choices::Choices;
 use super::corner::corner;
-use super::elements::elements;
+use super::elements::{elements, functions};
 use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
@@ -28,7 +28,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 43] = [
+pub const KINDS: [(&str, Make); 44] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -72,6 +72,7 @@ pub const KINDS: [(&str, Make); 43] = [
     ("halves", halves),
     ("answers", answers),
     ("long", long),
+    ("functions", functions),
 ];
 
 /// A program of a kind.
