@@ -52,7 +52,7 @@ impl Item {
         let stored = element.decode(bits);
         let sure = match () {
             () if stored.is_nan() && error == 0.0 => Sure::Nan,
-            () if error.is_nan() || (error > 0.0 && !stored.is_finite()) => Sure::Free,
+            () if !error.is_finite() || (error > 0.0 && !stored.is_finite()) => Sure::Free,
             () if error == 0.0 => Sure::Bits,
             () => Sure::Near(error + element.step(stored.abs() + error)),
         };
