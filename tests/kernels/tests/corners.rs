@@ -1,6 +1,7 @@
-//! Where a box of a tiled copy begins in its row: a corner of which too little is certain is no
-//! reason to go wrong. An H100 answers a box that begins elsewhere with an illegal instruction; so
-//! does the replay, and the checker knows it before.
+//! Where a box of a tiled copy begins in its row, and where a row ends within it: a corner or a bound
+//! of which too little is certain is no reason to go wrong. An H100 answers a box that begins
+//! elsewhere with an illegal instruction, and an H200 writes sixteen bytes at once, also behind a
+//! bound; so does the replay, and the checker knows it before.
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
@@ -81,6 +82,73 @@ fn the_checker_knows_the_corner() {
     .expect("a kernel");
     assert!(
         matches!(caught, Err(Violation::Map { what: MapFault::Corner, want: 16, .. })),
+        "{caught:?}"
+    );
+}
+
+/// A copy of a matrix with bounds, to another one, by way of shared memory.
+fn bounded(dtype: &str, bound: &str, number: &str) -> String {
+    format!(
+        "func @f(%A: memref<?x?x{dtype}, #gmem> {{align = 16, stride_div = 16, bounds = (%M, {bound})}}, %B: memref<?x?x{dtype}, #gmem> {{align = 16, stride_div = 16, bounds = (%M, {bound})}}, %M: index, %N: index{number}) {{threads = 128, grid = (cdiv(%N, 64), cdiv(%M, 32))}} {{
+  %s = alloc_tensor : tensor<32x64x{dtype}, #smem>
+  %x = block_id x : index
+  %y = block_id y : index
+  %m = index.mul %y, 32 : index
+  %n = index.mul %x, 64 : index
+  copy %A[%m, %n], %s : memref<?x?x{dtype}, #gmem> -> tensor<32x64x{dtype}, #smem>
+  copy %s, %B[%m, %n] : tensor<32x64x{dtype}, #smem> -> memref<?x?x{dtype}, #gmem>
+}}
+"
+    )
+}
+
+#[test]
+fn a_row_that_is_stored_ends_at_sixteen_bytes() {
+    let (mut stored, mut loaded) = (0, 0);
+    for (dtype, bytes) in TYPES {
+        for (bound, number, divisor) in [
+            ("%N", String::new(), 1),
+            ("%N", " {div = 4}".into(), 4),
+            ("%N", " {div = 8}".into(), 8),
+            ("%N", " {div = 16}".into(), 16),
+            ("100", " {div = 4}".into(), 4),
+            ("112", " {div = 16}".into(), 16),
+        ] {
+            let program = bounded(dtype, bound, &number);
+            for arch in ["sm_90a", "sm_100a", "sm_120a"] {
+                let text = kernel_text(&program, arch);
+                let may = bytes * divisor % 16 == 0;
+                let is_stored = text.contains("cp.async.bulk.tensor.2d.global");
+                assert!(may || !is_stored, "{dtype} {bound}{number} {arch}\n{text}");
+                stored += usize::from(is_stored);
+                loaded += usize::from(text.contains("cp.async.bulk.tensor.2d.shared"));
+                for salt in 0..2 {
+                    let given = Given { turns: 2, salt, fill: Some(Fill::Small) };
+                    let said = Interpreted::with(&program, given).expect("a program");
+                    run_text(&said, &text, &kernel_maps(&program, arch), arch)
+                        .unwrap_or_else(|e| panic!("{dtype} {bound} {arch}: {e}\n{text}"));
+                }
+            }
+        }
+    }
+    assert!(stored > 15 && loaded > stored, "{stored} and {loaded} kernels copy boxes");
+}
+
+/// The checker has its own account of it: a plan for a bound that divides by eight, held against a
+/// program whose bound need not.
+#[test]
+fn the_checker_knows_the_edge() {
+    let certain = bounded("f16", "%N", " {div = 8}");
+    let uncertain = bounded("f16", "%N", " {div = 4}");
+    let caught = try_with_plan(&certain, "sm_90a", |program, compiled, _| {
+        check::plan(&TABLES, program, &compiled.plan).expect("a plan");
+        let mut pools = Box::new(LargeStorage::new());
+        let other = parse(pools.pools(), &TABLES, &uncertain, Options::default()).expect("text");
+        check::plan(&TABLES, &other, &compiled.plan)
+    })
+    .expect("a kernel");
+    assert!(
+        matches!(caught, Err(Violation::Map { what: MapFault::Edge, found: 8, want: 16, .. })),
         "{caught:?}"
     );
 }

@@ -47,6 +47,7 @@ fn every_rule_is_broken_once() {
             Request { strides: &[1 << 40], ..GOOD },
             refusal(MapRule::StrideLimit, 1, 1 << 40, 1 << 40),
         ),
+        (Request { extents: &[4092, 512], ..GOOD }, refusal(MapRule::Edge, 0, 8184, 16)),
         (Request { base: 4104, ..GOOD }, refusal(MapRule::Base, 0, 4104, 16)),
         (Request { shared: 64, ..GOOD }, refusal(MapRule::Shared, 0, 64, 128)),
         (Request { interleave: "16B", ..GOOD }, refusal(MapRule::InterleaveRank, 0, 2, 3)),
@@ -54,6 +55,9 @@ fn every_rule_is_broken_once() {
     for (request, expected) in cases {
         assert_eq!(refused("sm_90a", &request), expected);
     }
+    // What only loads may end within a run.
+    let loads = Request { extents: &[4092, 512], copies: (true, false), ..GOOD };
+    assert!(check(&TABLES, arch("sm_90a"), &loads).is_ok());
     let deep = Request {
         interleave: "32B",
         extents: &[16, 8, 8],
