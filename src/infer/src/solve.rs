@@ -11,13 +11,16 @@ use crate::arena::{
 };
 use crate::error::{FormError, FormResult};
 use crate::subst::{MAX_BASES, too_deep};
-use lanebook_layout::order::sort_by;
+use lanebook_layout::order::{gcd, sort_by};
 
 /// How many variables can be solved for at once.
 pub const MAX_VARS: usize = 8;
 
 /// How many digits no output may tell.
 pub const MAX_FREE: usize = 24;
+
+/// How many sums of one map are put in the place of their quotients.
+const MAX_SCALED: usize = 4;
 
 /// A variable and what it is.
 pub type VarForms = heapless::Vec<(BaseId, IndexForm), MAX_VARS>;
@@ -89,6 +92,20 @@ impl FormArena<'_> {
                 }
             }
             moved |= self.open_bases(&mut known, &mut done)?;
+            for (k, (output, map)) in equations.iter().enumerate() {
+                if moved || open.get(k) != Some(&true) {
+                    continue;
+                }
+                if told(self.take_apart_scaled(*output, *map, &mut known))? {
+                    if let Some(flag) = open.get_mut(k) {
+                        *flag = false;
+                    }
+                    moved = true;
+                } else {
+                    moved = told(self.lowest(*output, *map, &mut known))?;
+                }
+            }
+            moved = moved || told(self.sum_of_known(&mut known, &mut done))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
@@ -112,18 +129,8 @@ impl FormArena<'_> {
         map: IndexForm,
         known: &mut Known,
     ) -> FormResult<bool> {
-        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
-        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
         let mut terms = DigitTerms::new();
-        for k in 0..map.len {
-            let Some(t) = self.term(map, k) else { break };
-            match self.known_digit(t.digit, known)? {
-                Some(digit) => {
-                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
-                }
-                None => terms.push(t).map_err(|_| too_many())?,
-            }
-        }
+        let mut rest = self.left_of(value, map, known, &mut terms)?;
         sort_by(&mut terms, |a, b| a.stride.unsigned_abs() < b.stride.unsigned_abs());
         if !nested(&terms) {
             return Ok(false);
@@ -146,6 +153,104 @@ impl FormArena<'_> {
             known.push((t.digit, digit)).map_err(|_| too_deep())?;
         }
         Ok(true)
+    }
+
+    /// What is left of a map's value without the digits that are known; the others go to `terms`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn left_of(
+        &mut self,
+        value: IndexForm,
+        map: IndexForm,
+        known: &Known,
+        terms: &mut DigitTerms,
+    ) -> FormResult<IndexForm> {
+        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
+        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
+            match self.known_digit(t.digit, known)? {
+                Some(digit) => {
+                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
+                }
+                None => terms.push(t).map_err(|_| too_many())?,
+            }
+        }
+        Ok(rest)
+    }
+
+    /// The digit of `map` below all that its other strides divide by: their remainder. Whether
+    /// there is one that was not known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn lowest(&mut self, value: IndexForm, map: IndexForm, known: &mut Known) -> FormResult<bool> {
+        let mut terms = DigitTerms::new();
+        let rest = self.left_of(value, map, known, &mut terms)?;
+        for (k, t) in terms.iter().enumerate() {
+            let others = terms.iter().enumerate().filter(|(other, _)| *other != k);
+            let unit = others.fold(0, |g, (_, t)| gcd(g, t.stride.unsigned_abs()));
+            let last = u64::from(t.digit.extent.saturating_sub(1));
+            let Ok(stride) = u64::try_from(t.stride) else { continue };
+            if unit == 0 || stride.saturating_mul(last) >= unit {
+                continue;
+            }
+            let unit = i64::try_from(unit).map_err(|_| FormError::Overflow)?;
+            let low = self.div_rem(rest, unit)?.1;
+            let digit = self.div_rem(low, t.stride)?.0;
+            known.push((t.digit, digit)).map_err(|_| too_deep())?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// [`Self::take_apart`] of a map with the quotient of a sum whose remainder is known. As often
+    /// as the divisor says, the map has the sum itself in that place, whose digits may be told
+    /// apart from the map's others: `3 * (i / 2) + (3 * (i % 2) + j) / 2`, twice, is `3 * i + j` less
+    /// the remainder.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn take_apart_scaled(
+        &mut self,
+        mut value: IndexForm,
+        mut map: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<bool> {
+        for _ in 0..MAX_SCALED {
+            let Some((t, form, low)) = self.quotient_of_sum(map, known)? else {
+                return Ok(false);
+            };
+            let unit = i64::from(t.digit.unit);
+            let digit = self.digit(t.digit)?;
+            map =
+                self.add_scaled(map, digit, t.stride.checked_neg().ok_or(FormError::Overflow)?)?;
+            map = self.scale(map, unit)?;
+            map = self.add_scaled(map, form, t.stride)?;
+            value = self.scale(value, unit)?;
+            value = self.add_scaled(value, low, t.stride)?;
+            if self.take_apart(value, map, known)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The first term of a map that is the quotient of a sum, with the sum and its remainder, if
+    /// that is known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn quotient_of_sum(
+        &mut self,
+        map: IndexForm,
+        known: &Known,
+    ) -> FormResult<Option<(DigitTerm, IndexForm, IndexForm)>> {
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
+            let FormBase::Sum { form, .. } = self.base(t.digit.base)? else { continue };
+            if t.digit.unit < 2 || !self.is_top(t.digit)? {
+                continue;
+            }
+            let (low, reached) = self.low_digits(t.digit.base, known)?;
+            if reached == t.digit.unit {
+                return Ok(Some((t, form, low)));
+            }
+        }
+        Ok(None)
     }
 
     /// A digit from digits that are known: part of one, several together, or of the whole base.
@@ -191,7 +296,10 @@ impl FormArena<'_> {
             let opened = match self.base(digit.base)? {
                 FormBase::Sum { form, min, extent } => {
                     match self.sum_value(digit.base, min, extent, known)? {
-                        Some(value) => told(self.take_apart(value, form, known))?,
+                        Some(value) => {
+                            told(self.take_apart(value, form, known))?
+                                || told(self.take_apart_scaled(value, form, known))?
+                        }
                         None => false,
                     }
                 }
@@ -227,6 +335,33 @@ impl FormArena<'_> {
             if let Some(value) = value
                 && told(self.take_apart(value, form, known))?
             {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A sum all of whose parts are known, by them. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn sum_of_known(
+        &mut self,
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+    ) -> FormResult<bool> {
+        let mut k = 0;
+        while let Some((digit, _)) = known.get(k).copied() {
+            k = k.saturating_add(1);
+            let FormBase::Sum { form, extent, .. } = self.base(digit.base)? else { continue };
+            if done.contains(&digit.base) {
+                continue;
+            }
+            let mut open = DigitTerms::new();
+            let minus = self.left_of(IndexForm::constant(0), form, known, &mut open)?;
+            if open.is_empty() {
+                done.push(digit.base).map_err(|_| too_deep())?;
+                let whole = BaseDigit { base: digit.base, unit: 1, extent };
+                let value = self.scale(minus, -1)?;
+                known.push((whole, value)).map_err(|_| too_deep())?;
                 return Ok(true);
             }
         }
