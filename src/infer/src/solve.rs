@@ -105,7 +105,7 @@ impl FormArena<'_> {
                     moved = told(self.lowest(*output, *map, &mut known))?;
                 }
             }
-            moved = moved || told(self.sum_of_known(&mut known, &mut done))?;
+            moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
@@ -341,31 +341,62 @@ impl FormArena<'_> {
         Ok(false)
     }
 
-    /// A sum all of whose parts are known, by them. Whether there was one.
+    /// A base all of whose parts are known, by them. Whether there was one.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
-    fn sum_of_known(
+    fn base_of_known(
         &mut self,
+        equations: &[Equation],
         known: &mut Known,
         done: &mut heapless::Vec<BaseId, MAX_BASES>,
     ) -> FormResult<bool> {
-        let mut k = 0;
-        while let Some((digit, _)) = known.get(k).copied() {
-            k = k.saturating_add(1);
-            let FormBase::Sum { form, extent, .. } = self.base(digit.base)? else { continue };
-            if done.contains(&digit.base) {
-                continue;
-            }
-            let mut open = DigitTerms::new();
-            let minus = self.left_of(IndexForm::constant(0), form, known, &mut open)?;
-            if open.is_empty() {
-                done.push(digit.base).map_err(|_| too_deep())?;
-                let whole = BaseDigit { base: digit.base, unit: 1, extent };
-                let value = self.scale(minus, -1)?;
+        for (_, map) in equations {
+            let under = self.bases_under(&[*map])?;
+            for id in under.iter().copied() {
+                if done.contains(&id) {
+                    continue;
+                }
+                let base = self.base(id)?;
+                let Some(value) = self.value_of_known(base, known)? else { continue };
+                done.push(id).map_err(|_| too_deep())?;
+                let whole = BaseDigit { base: id, unit: 1, extent: base.extent() };
                 known.push((whole, value)).map_err(|_| too_deep())?;
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// What a derived base is if all its parts are known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn value_of_known(&mut self, base: FormBase, known: &Known) -> FormResult<Option<IndexForm>> {
+        match base {
+            FormBase::Var { .. } => Ok(None),
+            FormBase::Sum { form, .. } => self.known_map(form, known),
+            FormBase::Op { op, a, b, min, .. } => {
+                let (Some(a), Some(b)) = (self.known_map(a, known)?, self.known_map(b, known)?)
+                else {
+                    return Ok(None);
+                };
+                let value = self.op(op, a, b)?;
+                self.add_scaled(value, IndexForm::constant(min), -1).map(Some)
+            }
+            FormBase::Parity { form } => {
+                let mut value = IndexForm::constant(0);
+                for k in 0..form.len {
+                    let Some(t) = self.term(form, k) else { break };
+                    let Some(digit) = self.known_digit(t.digit, known)? else { return Ok(None) };
+                    value = self.xor(value, digit)?;
+                }
+                Ok(Some(value))
+            }
+        }
+    }
+
+    /// A map of digits that are known.
+    fn known_map(&mut self, map: IndexForm, known: &Known) -> FormResult<Option<IndexForm>> {
+        let mut open = DigitTerms::new();
+        let minus = self.left_of(IndexForm::constant(0), map, known, &mut open)?;
+        if open.is_empty() { self.scale(minus, -1).map(Some) } else { Ok(None) }
     }
 
     /// The value of a sum from its digits. Digits below `m` suffice if the sum has at most `m`
@@ -383,11 +414,35 @@ impl FormArena<'_> {
         }
         let (low, reached) = self.low_digits(base, known)?;
         if reached < extent.saturating_sub(min).max(1) {
-            return Ok(None);
+            return self.turned_sum(base, (low, reached), known);
         }
         let from_min = self.add_scaled(low, IndexForm::constant(i64::from(min)), -1)?;
         let turned = self.div_rem(from_min, i64::from(reached))?.1;
         self.add(turned, IndexForm::constant(i64::from(min))).map(Some)
+    }
+
+    /// [`Self::sum_value`] where what is not known of the sum has at most as many values in a row as
+    /// the digits below tell apart.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn turned_sum(
+        &mut self,
+        base: BaseId,
+        (low, reached): (IndexForm, u32),
+        known: &Known,
+    ) -> FormResult<Option<IndexForm>> {
+        let FormBase::Sum { form, .. } = self.base(base)? else { return Ok(None) };
+        let mut open = DigitTerms::new();
+        let minus = self.left_of(IndexForm::constant(0), form, known, &mut open)?;
+        let (least, last) = self.range_of(&open, 0)?;
+        let count = last.checked_sub(least).ok_or(FormError::Overflow)?;
+        if count >= i64::from(reached) {
+            return Ok(None);
+        }
+        let rest = self.add(low, minus)?;
+        let from_least = self.add_scaled(rest, IndexForm::constant(least), -1)?;
+        let turned = self.div_rem(from_least, i64::from(reached))?.1;
+        let rest = self.add(turned, IndexForm::constant(least))?;
+        self.add_scaled(rest, minus, -1).map(Some)
     }
 
     /// The one bit of a parity that is not known yet.

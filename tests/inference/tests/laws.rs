@@ -255,6 +255,34 @@ fn containment_is_that_of_the_points() {
     assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
 }
 
+/// To divide twice is to divide by the product: most quotients of row-major sums have one form.
+#[test]
+fn quotients_of_quotients_are_quotients() {
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
+    let arena = &mut inference.arena;
+    let mut r = Random(0xd1f1_de00);
+    let mut sums = [0; 2];
+    for _ in 0..4000 {
+        let mark = arena.mark();
+        let vars = variables(arena, &mut r);
+        let mut sum = IndexForm::constant(0);
+        let mut stride = 1i64;
+        for (id, extent) in &vars {
+            let whole = arena.whole(*id).expect("room");
+            sum = arena.add_scaled(sum, whole, stride).expect("a sum");
+            stride *= i64::from(*extent);
+        }
+        let (a, b) = (*r.pick(&[2i64, 4, 8, 16]), *r.pick(&[2i64, 4, 8, 32]));
+        let once = arena.div_rem(sum, a * b).expect("a quotient").0;
+        let first = arena.div_rem(sum, a).expect("a quotient").0;
+        let twice = arena.div_rem(first, b).expect("a quotient").0;
+        sums[usize::from(arena.same(once, twice))] += u32::from(!once.is_constant());
+        arena.release(mark);
+    }
+    assert!(sums[1] * 2 > sums[0] * 3, "{sums:?}");
+}
+
 /// Vectors of a loop's row-major points on threads in turn: whatever the extents, the thread and the
 /// slot tell the point.
 #[test]
