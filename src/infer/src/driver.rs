@@ -160,6 +160,8 @@ impl Inference<'_> {
             Some(Reason::Threads { buffer })
         } else if !self.arena.injective(fragment, self.points)? {
             Some(Reason::NotInjective { buffer })
+        } else if let Some(buffer) = buffer {
+            self.view_apart(buffer, fragment)?
         } else {
             None
         };
@@ -242,9 +244,33 @@ impl Inference<'_> {
             }
             return Ok(false);
         }
+        if let Some(reason) = self.view_apart(result, &fragment)? {
+            self.reject(listener, (id, level), reason, None, Some(&fragment));
+            return Err(Stop::Rejected { operator: id, reason });
+        }
         self.lay(result, fragment)?;
         listener.event(self, InferenceEvent::Laid(id, level, result, fragment));
         Ok(true)
+    }
+
+    /// Why a layout of a buffer is none of its storage: elements of a view that would lie apart.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub(crate) fn view_apart(
+        &mut self,
+        id: BufferId,
+        fragment: &FragmentForm,
+    ) -> FormResult<Option<Reason>> {
+        let own = *self.buffer_of(id)?;
+        let mut other = own.next_alias;
+        while other != id {
+            let theirs = *self.buffer_of(other)?;
+            let parts = theirs.bits.checked_div(own.bits).unwrap_or(1);
+            if parts > 1 && !self.arena.lies_in_parts(fragment, parts)? {
+                return Ok(Some(Reason::View { buffer: other }));
+            }
+            other = theirs.next_alias;
+        }
+        Ok(None)
     }
 
     /// Gives a buffer its layout, and those that share its storage theirs.

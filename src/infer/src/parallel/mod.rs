@@ -546,6 +546,9 @@ impl Inference<'_> {
         if low < 0 || !self.arena.within(fragment.thread, op.threads.1)? {
             return Ok(Some(Reason::Threads { buffer: Some(buffer) }));
         }
+        if let Some(reason) = self.view_apart(buffer, fragment)? {
+            return Ok(Some(reason));
+        }
         // Beyond what the loop accesses nothing of its layout says where elements lie.
         if !self.covers(op, buffer)? && !self.arena.injective(fragment, self.points)? {
             return Ok(Some(Reason::NotInjective { buffer: Some(buffer) }));
