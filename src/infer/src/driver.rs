@@ -1,10 +1,11 @@
 //! Levels: who is asked when.
 
+use crate::arena::IndexForm;
 use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::parallel::Answer;
-use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use crate::program::{BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, OperatorId};
 use crate::queue::Queue;
 use lanebook_tables::CostPolicy;
 
@@ -227,6 +228,11 @@ impl Inference<'_> {
         };
         let (source, result) = (source.buffer, result.buffer);
         let Some(from) = self.layout(source).filter(|_| level != Level::Strict) else {
+            if level == Level::Free && self.lay_operand(source, result, dim)? {
+                let Some(fragment) = self.layout(source) else { return Ok(false) };
+                listener.event(self, InferenceEvent::Laid(id, level, source, fragment));
+                return Ok(true);
+            }
             listener.event(self, InferenceEvent::Waits(id, level));
             return Ok(false);
         };
@@ -250,6 +256,31 @@ impl Inference<'_> {
         }
         self.lay(result, fragment)?;
         listener.event(self, InferenceEvent::Laid(id, level, result, fragment));
+        Ok(true)
+    }
+
+    /// Lays the operand of a reduction on the threads of its result, where that was written: each row
+    /// on those that hold what becomes of it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn lay_operand(&mut self, source: BufferId, result: BufferId, dim: usize) -> FormResult<bool> {
+        let (own, from) = (*self.buffer_of(result)?, *self.buffer_of(source)?);
+        let Some(layout) = self.layout(result).filter(|_| own.pinned) else { return Ok(false) };
+        let kept = own.dims.len() == from.dims.len();
+        let mut indices: heapless::Vec<_, MAX_RANK> = heapless::Vec::new();
+        for (k, var) in from.dims.iter().enumerate() {
+            let index = match (k == dim, kept) {
+                (true, false) => continue,
+                (true, true) => IndexForm::constant(0),
+                (false, _) => self.arena.whole(var)?,
+            };
+            indices.push(index).map_err(|_| crate::arena::too_many())?;
+        }
+        let threads = self.arena.threads_at(&layout, &indices)?;
+        let fragment = self.arena.by_threads(from.dims, threads.copy, threads.map)?;
+        if self.view_apart(source, &fragment)?.is_some() {
+            return Ok(false);
+        }
+        self.lay(source, fragment)?;
         Ok(true)
     }
 
