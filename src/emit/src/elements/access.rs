@@ -17,6 +17,11 @@ use lanebook_tables::{ClassId, Role};
 /// Bytes of a register.
 const REGISTER_BYTES: u32 = 4;
 
+/// How many registers so many bytes fill.
+fn registers_of(bytes: u32) -> u8 {
+    u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
+}
+
 impl LowerContext<'_, '_, '_, '_> {
     /// Registers with the elements that the slots of a chunk load: one where all load the same.
     #[inline(never)]
@@ -53,15 +58,14 @@ impl LowerContext<'_, '_, '_, '_> {
             let left = count.saturating_sub(at);
             let rest = spots.get(at..).unwrap_or(&[]);
             let packed = self.packed_run(told, &place, slots, rest, element, true);
-            if let Some((class, registers)) = packed.filter(|_| !one) {
+            if let Some((class, bytes)) = packed.filter(|_| !one) {
                 let spot = spots.get(at).ok_or(refuse)?;
                 let own = slots.get(at).ok_or(refuse)?;
                 let (guard, live) = (own.guard, own.live);
-                let held = self.steps.tuple(class, registers)?;
+                let held = self.steps.tuple(class, registers_of(bytes))?;
                 if guard.is_some() || !live {
                     self.fill(held, 0)?;
                 }
-                let bytes = u32::from(registers).saturating_mul(REGISTER_BYTES);
                 if live {
                     let at = (&place, spot, thread);
                     self.moved_elements(told, state, at, (held, guard), (bytes, true))?;
@@ -185,19 +189,18 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let guard = own.guard;
             let rest = spots.get(at..).unwrap_or(&[]);
-            if let Some((class, registers)) =
-                self.packed_run(told, &place, slots, rest, element, false)
+            if let Some((class, bytes)) = self.packed_run(told, &place, slots, rest, element, false)
             {
-                let bytes = u32::from(registers).saturating_mul(REGISTER_BYTES);
                 let elements = bytes.checked_div(element).unwrap_or(1);
                 let count = u8::try_from(elements).map_err(|_| refuse)?;
-                let held = self.steps.tuple(class, registers)?;
+                let held = self.steps.tuple(class, registers_of(bytes))?;
                 let first = match from.count {
                     1 => from.first,
                     _ => from.first.wrapping_add(u16::try_from(at).unwrap_or(0)),
                 };
                 let step = u16::from(from.count > 1);
-                self.packed_of(place.op, (Reg { first, count: 1, ..from }, step), element, held)?;
+                let own = (Reg { first, count: 1, ..from }, step);
+                self.packed_of(place.op, own, (element, elements), held)?;
                 let spot = spots.get(at).ok_or(refuse)?;
                 let own = (&place, spot, thread);
                 self.moved_elements(told, state, own, (held, guard), (bytes, false))?;
@@ -263,8 +266,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(out)
     }
 
-    /// The registers of the widest instruction that moves narrow elements from the first spot on,
-    /// several to a register; `None` where there is no such one.
+    /// The registers' class and the bytes of the widest instruction that moves narrow elements from
+    /// the first spot on, several to a register; `None` where there is no such one.
     fn packed_run(
         &self,
         told: &Told<'_>,
@@ -273,7 +276,7 @@ impl LowerContext<'_, '_, '_, '_> {
         spots: &[ElementSpot],
         element: u32,
         loads: bool,
-    ) -> Option<(ClassId, u8)> {
+    ) -> Option<(ClassId, u32)> {
         if element >= REGISTER_BYTES {
             return None;
         }
@@ -291,12 +294,10 @@ impl LowerContext<'_, '_, '_, '_> {
             reach = reach.saturating_add(element);
         }
         let class = |bytes| self.mover(space, loads, bytes).and_then(|mover| mover.class());
-        let one = class(REGISTER_BYTES)?;
-        let fits = |registers: &u8| {
-            let bytes = u32::from(*registers).saturating_mul(REGISTER_BYTES);
-            bytes <= reach && u64::from(bytes) <= align && class(bytes) == Some(one)
-        };
-        [4u8, 2, 1].into_iter().find(fits).map(|registers| (one, registers))
+        [16u32, 8, 4, 2].into_iter().filter(|bytes| *bytes > element).find_map(|bytes| {
+            let fits = bytes <= reach && u64::from(bytes) <= align;
+            class(bytes).filter(|_| fits).map(|class| (class, bytes))
+        })
     }
 
     /// Elements out of registers that hold several each, a register for each, with zeros above.
@@ -328,7 +329,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         (first, step): (Reg, u16),
-        element: u32,
+        (element, count): (u32, u32),
         out: Reg,
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Element);
@@ -336,6 +337,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for word in 0..u16::from(out.count) {
             let to = out.member(word);
             match element {
+                1 if count == 2 => self.choose_parts(op, to, [own(0), own(1)], BYTES)?,
                 2 => {
                     let k = word.saturating_mul(2);
                     self.choose_parts(op, to, [own(k), own(k.saturating_add(1))], HALVES)?;
