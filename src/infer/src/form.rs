@@ -231,84 +231,24 @@ impl FormArena<'_> {
             let q = self.finish(&mut quotient, q)?;
             return Ok((q, self.store(&rest, c)?));
         }
-        let below = self.split_below(&mut rest, c, d)?;
-        let above = rest.len().saturating_sub(below);
         // All strides together divide by `unit`: so does the sum, and the divisor.
-        let own = rest.iter().take(above);
-        let all = own.fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
+        let all = rest.iter().fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
         let unit = i64::try_from(all).map_err(|_| FormError::Overflow)?;
-        for t in rest.iter_mut().take(above) {
+        for t in rest.iter_mut() {
             t.stride = t.stride.checked_div(unit).ok_or(FormError::Overflow)?;
         }
         let odd = c.checked_rem_euclid(unit).ok_or(FormError::Overflow)?;
-        let sum = self.store(rest.get(..above).unwrap_or(&[]), floor_div(c, unit)?)?;
+        let sum = self.store(&rest, floor_div(c, unit)?)?;
         let by = u32::try_from(floor_div(d, unit)?).map_err(|_| FormError::Overflow)?;
         let base = self.sum_base(sum)?;
         let extent = self.extent(base)?;
         let high = BaseDigit { base, unit: by, extent: ceil_div(extent, by) };
         quotient.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
         let q = self.finish(&mut quotient, q)?;
-        for k in 0..below {
-            if let Some(low) = rest.get(above.saturating_add(k)).copied()
-                && let Some(t) = rest.get_mut(k)
-            {
-                *t = low;
-            }
-        }
-        rest.truncate(below);
-        rest.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } })
-            .map_err(|_| too_many())?;
+        rest.clear();
+        let _ =
+            rest.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
         Ok((q, self.finish(&mut rest, odd)?))
-    }
-
-    /// Puts to the end what lies below all that the other strides and the divisor divide by, which
-    /// no quotient sees: `j % 8` of `24 * i + j` by 256. Else how the sum is divided would depend on
-    /// whether it was divided before. How many terms that are.
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
-    fn split_below(&self, terms: &mut DigitTerms, constant: i64, d: i64) -> FormResult<usize> {
-        let (mut reach, mut below) = (constant, 0usize);
-        while reach >= 0 {
-            let own = terms.len().saturating_sub(below);
-            let mut least: Option<(usize, DigitTerm)> = None;
-            for (k, t) in terms.iter().enumerate().take(own) {
-                let less =
-                    |(_, l): (usize, DigitTerm)| t.stride.unsigned_abs() < l.stride.unsigned_abs();
-                if least.is_none_or(less) {
-                    least = Some((k, *t));
-                }
-            }
-            let Some((at, t)) = least.filter(|(_, t)| own > 1 && t.stride > 0) else { break };
-            let others = terms.iter().enumerate().take(own).filter(|(k, _)| *k != at);
-            let all = others.fold(d.unsigned_abs(), |g, (_, t)| gcd(g, t.stride.unsigned_abs()));
-            let unit = i64::try_from(all).map_err(|_| FormError::Overflow)?;
-            let sum = |steps: u32| {
-                let way = t.stride.checked_mul(i64::from(steps.saturating_sub(1)));
-                way.and_then(|way| way.checked_add(reach)).ok_or(FormError::Overflow)
-            };
-            let even = unit.checked_rem(t.stride) == Some(0);
-            let cut = unit.checked_div(t.stride).filter(|_| even);
-            let cut = cut.and_then(|cut| u32::try_from(cut).ok()).unwrap_or(0);
-            let (low, high) = if sum(t.digit.extent)? < unit {
-                (t, None)
-            } else if sum(cut)? < unit
-                && let Some((low, high)) = self.split(t, cut)?
-            {
-                (low, Some(high))
-            } else {
-                break;
-            };
-            reach = sum(low.digit.extent)?;
-            below = below.saturating_add(1);
-            match (high, terms.get_mut(at)) {
-                (Some(high), Some(t)) => *t = high,
-                _ => take_out(terms, at),
-            }
-            terms.push(low).map_err(|_| too_many())?;
-            if high.is_some() {
-                break;
-            }
-        }
-        Ok(below)
     }
 
     /// The part of a term that divides, and the part that is left.

@@ -106,6 +106,7 @@ impl FormArena<'_> {
                 }
             }
             moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
+            moved = moved || told(self.quotient_of_other(&mut known))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
@@ -364,6 +365,53 @@ impl FormArena<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// A digit of a sum that is the quotient of another sum, of which that digit is known: of
+    /// `6 * i + j / 4`, if `24 * i + j` is known from 256 on. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn quotient_of_other(&mut self, known: &mut Known) -> FormResult<bool> {
+        for k in 0..known.len() {
+            let Some((digit, value)) = known.get(k).copied() else { break };
+            let FormBase::Sum { form, .. } = self.base(digit.base)? else { continue };
+            for other in 0..known.len() {
+                let Some((own, _)) = known.get(other).copied() else { break };
+                let FormBase::Sum { form: part, .. } = self.base(own.base)? else { continue };
+                if own.base == digit.base {
+                    continue;
+                }
+                let Some(by) = self.factor_of(form, part)? else { continue };
+                let divides = digit.unit.checked_rem(by) == Some(0);
+                let Some(unit) = digit.unit.checked_div(by).filter(|unit| divides && *unit > 0)
+                else {
+                    continue;
+                };
+                let (extent, all) = (digit.extent, self.extent(own.base)?);
+                let extent = extent.min(crate::form::ceil_div(all, unit));
+                let same = BaseDigit { base: own.base, unit, extent };
+                if extent < 2 || self.known_digit(same, known)?.is_some() {
+                    continue;
+                }
+                known.push((same, value)).map_err(|_| too_deep())?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The number by which `whole` divides to `part`, if there is one.
+    fn factor_of(&mut self, whole: IndexForm, part: IndexForm) -> FormResult<Option<u32>> {
+        let stride = |form| {
+            let terms: &[DigitTerm] = self.terms_of(form);
+            terms.iter().map(|t| t.stride).max().unwrap_or(0)
+        };
+        let Some(by) = stride(whole).checked_div(stride(part)).filter(|by| *by > 1) else {
+            return Ok(None);
+        };
+        let rest = self.add_scaled(whole, part, by.wrapping_neg())?;
+        let (low, high) = self.range(rest)?;
+        let by = u32::try_from(by).map_err(|_| FormError::Overflow)?;
+        Ok((low >= 0 && high < i64::from(by)).then_some(by))
     }
 
     /// What a derived base is if all its parts are known.

@@ -255,43 +255,15 @@ fn containment_is_that_of_the_points() {
     assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
 }
 
-/// To divide twice is to divide by the product: most quotients of row-major sums have one form.
-#[test]
-fn quotients_of_quotients_are_quotients() {
-    let mut memory = LoopMemory::default();
-    let mut inference = Inference::new(memory.parts().inference, MACHINE);
-    let arena = &mut inference.arena;
-    let mut r = Random(0xd1f1_de00);
-    let mut sums = [0; 2];
-    for _ in 0..4000 {
-        let mark = arena.mark();
-        let vars = variables(arena, &mut r);
-        let mut sum = IndexForm::constant(0);
-        let mut stride = 1i64;
-        for (id, extent) in &vars {
-            let whole = arena.whole(*id).expect("room");
-            sum = arena.add_scaled(sum, whole, stride).expect("a sum");
-            stride *= i64::from(*extent);
-        }
-        let (a, b) = (*r.pick(&[2i64, 4, 8, 16]), *r.pick(&[2i64, 4, 8, 32]));
-        let once = arena.div_rem(sum, a * b).expect("a quotient").0;
-        let first = arena.div_rem(sum, a).expect("a quotient").0;
-        let twice = arena.div_rem(first, b).expect("a quotient").0;
-        sums[usize::from(arena.same(once, twice))] += u32::from(!once.is_constant());
-        arena.release(mark);
-    }
-    assert!(sums[1] * 2 > sums[0] * 3, "{sums:?}");
-}
-
 /// Vectors of a loop's row-major points on threads in turn: whatever the extents, the thread and the
-/// slot tell the point.
+/// slot tell the point. Most do where the slot is a quotient of another sum.
 #[test]
 fn plans_have_inverses() {
     let mut memory = LoopMemory::default();
     let mut inference = Inference::new(memory.parts().inference, MACHINE);
     let arena = &mut inference.arena;
     let mut r = Random(0x91a7);
-    let mut open = Vec::new();
+    let (mut open, mut respelt, mut unsolved) = (Vec::new(), 0, 0);
     for _ in 0..2000 {
         let mark = arena.mark();
         let extents: Vec<u32> =
@@ -308,7 +280,12 @@ fn plans_have_inverses() {
             flat = arena.add(above, whole).expect("room");
         }
         let (group, within) = arena.div_rem(flat, vector).expect("a quotient");
-        let (turn, thread) = arena.div_rem(group, threads).expect("a quotient");
+        let (mut turn, thread) = arena.div_rem(group, threads).expect("a quotient");
+        let written = r.below(2) == 0;
+        if written {
+            // The same, as a layout may be written.
+            turn = arena.div_rem(flat, vector * threads).expect("a quotient").0;
+        }
         let index = arena.add_scaled(within, turn, vector).expect("a sum");
         let mut equations = Vec::new();
         for map in [thread, index] {
@@ -320,6 +297,12 @@ fn plans_have_inverses() {
         let pairs: Vec<(IndexForm, IndexForm)> = equations.iter().map(|e| (e.0, e.1)).collect();
         let mut solved = lanebook_infer::Solution::default();
         arena.solve(&pairs, &ids, &mut solved).expect("a solution");
+        respelt += usize::from(written);
+        if !solved.free.is_empty() && written {
+            unsolved += 1;
+            arena.release(mark);
+            continue;
+        }
         if !solved.free.is_empty() {
             open.push(format!("{extents:?} on {threads} threads by {vector}"));
             arena.release(mark);
@@ -343,4 +326,5 @@ fn plans_have_inverses() {
         arena.release(mark);
     }
     assert!(open.is_empty(), "{} open:\n{}", open.len(), open.join("\n"));
+    assert!(unsolved * 8 < respelt, "{unsolved} of {respelt}");
 }
