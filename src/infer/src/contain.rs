@@ -105,7 +105,10 @@ impl FormArena<'_> {
     }
 
     /// Whether two maps have the same value at every point: by structure, else point by point.
-    pub(crate) fn equal(&mut self, a: IndexForm, b: IndexForm) -> FormResult<bool> {
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`].
+    pub fn equal(&mut self, a: IndexForm, b: IndexForm) -> FormResult<bool> {
         if self.same(a, b) {
             return Ok(true);
         }
