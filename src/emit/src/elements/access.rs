@@ -334,6 +334,8 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Element);
         let own = |k: u16| Reg { first: first.first.wrapping_add(k.saturating_mul(step)), ..first };
+        let bytes =
+            if element == 1 && count > 2 { Some(self.steps.tuple(out.class, 2)?) } else { None };
         for word in 0..u16::from(out.count) {
             let to = out.member(word);
             match element {
@@ -344,7 +346,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
                 1 => {
                     let k = word.saturating_mul(4);
-                    let pairs = [self.steps.tuple(out.class, 1)?, self.steps.tuple(out.class, 1)?];
+                    let pairs = bytes.map(|pair| [pair.member(0), pair.member(1)]);
+                    let pairs = pairs.ok_or(refuse)?;
                     for (pair, at) in pairs.into_iter().zip([k, k.saturating_add(2)]) {
                         let both = [own(at), own(at.saturating_add(1))];
                         self.choose_parts(op, pair, both, BYTES)?;
