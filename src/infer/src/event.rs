@@ -242,8 +242,8 @@ mod tests {
         let count = every_variant_speaks!(Reason:
             NotOwner { buffer }, NotWritten { buffer }, InnerVariable { buffer },
             OuterVariable { buffer }, Threads { buffer: None }, Reduced { buffer },
-            Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
-        assert_eq!(count, 10);
+            View { buffer }, Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
+        assert_eq!(count, 11);
         every_variant_speaks!(FormError:
             Full { pool: PoolName::Terms, has: 9 }, Overflow, Divisor { found: -2 }, Stale);
         let (operator, reason) = (OperatorId(0), Reason::Nothing);
