@@ -152,7 +152,7 @@ fn vector(plan: &Value, bytes: u64) -> Option<u64> {
     let threads: Vec<i64> = threads.chunks(copies).map(|own| own[0]).collect();
     let fits = |many: &u64| {
         let many = usize::try_from(*many).expect("small");
-        threads.len() % many == 0
+        threads.len().is_multiple_of(many)
             && threads.chunks(many).zip(index.chunks(many)).all(|(own, at)| {
                 own.iter().all(|t| *t == own[0]) && at.windows(2).all(|pair| pair[0] + 1 == pair[1])
             })
