@@ -4,8 +4,7 @@ use crate::driver::{Inferred, buffer, operator};
 use crate::error::FormResult;
 use crate::event::{Cost, InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
-use crate::parallel::PlanShape;
-use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId, PlanShape};
 use crate::queue::Queue;
 use lanebook_tables::{CostPolicy, CostTerm};
 

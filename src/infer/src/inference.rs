@@ -4,11 +4,10 @@ use crate::arena::{ArenaParts, BaseId, FormArena, IndexForm, VarRole, too_many};
 use crate::contain::MAX_THREADS;
 use crate::error::{FormError, FormResult, PoolName};
 use crate::event::Reason;
-use crate::parallel::PlanShape;
 use crate::pool::LentStack;
 use crate::program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, VarRange, When,
+    OperatorId, PlanShape, VarRange, When,
 };
 
 /// The memory of inference, lent.

@@ -10,22 +10,12 @@ use crate::arena::{BaseId, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
-use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, VarRange};
+use crate::program::{
+    Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, PlanShape, VarRange,
+};
 
 /// What an operator says when asked: whether a buffer got its layout.
 pub(crate) type Answer = core::result::Result<bool, Stop>;
-
-/// How a loop's own plan deals out its iterations.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum PlanShape {
-    /// Vectors of all of them, row-major.
-    #[default]
-    Whole,
-    /// Such that all threads together take whole parts of a row.
-    Rows,
-    /// The points of so many outer variables; with none every thread does all.
-    Outer(u8),
-}
 
 impl Inference<'_> {
     /// Asks a parallel loop.
