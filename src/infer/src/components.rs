@@ -4,7 +4,7 @@ use crate::driver::{Inferred, buffer, operator};
 use crate::error::FormResult;
 use crate::event::{Cost, InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
-use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId, PlanShape};
 use crate::queue::Queue;
 use lanebook_tables::{CostPolicy, CostTerm};
 
@@ -89,9 +89,19 @@ impl Inference<'_> {
             }
             self.try_root(component, root, &mut attempts, policy, listener)?;
             if self.has_rows(&op)? {
-                self.by_rows = Some(root);
+                self.planned = Some((root, PlanShape::Rows));
                 self.try_root(component, root, &mut attempts, policy, listener)?;
-                self.by_rows = None;
+                self.planned = None;
+            }
+            if self.has_forms(&op) {
+                self.try_parts(component, root, &mut attempts, policy, listener)?;
+            }
+        }
+        if attempts.best.is_none() && self.nothing_known(component)? {
+            let mut member = Some(component);
+            while let Some(root) = member.filter(|_| attempts.best.is_none()) {
+                member = self.operator_of(root)?.next_member;
+                self.try_parts(component, root, &mut attempts, policy, listener)?;
             }
         }
         let Some((_, root, number)) = attempts.best else {
@@ -100,6 +110,42 @@ impl Inference<'_> {
         self.copy_state(component, state::BEST, state::HAND)?;
         listener.event(self, InferenceEvent::Keeps(root, number));
         Ok(())
+    }
+
+    /// Tries a root whose threads tell its outer variables alone, and one on every thread: elements
+    /// that an iteration meets at several places may lie together there.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn try_parts(
+        &mut self,
+        component: OperatorId,
+        root: OperatorId,
+        attempts: &mut Attempts,
+        policy: &CostPolicy<'_>,
+        listener: &mut dyn Listener,
+    ) -> Inferred {
+        let op = *self.operator_of(root)?;
+        if op.kind != Kind::Parallel || !self.touches_fragment(&op) || self.spread_known(&op) {
+            return Ok(());
+        }
+        for outer in (0..op.vars.count).rev() {
+            self.planned = Some((root, PlanShape::Outer(outer)));
+            let tried = self.try_root(component, root, attempts, policy, listener);
+            self.planned = None;
+            tried?;
+        }
+        Ok(())
+    }
+
+    /// Whether no fragment of a component has a layout.
+    fn nothing_known(&self, component: OperatorId) -> FormResult<bool> {
+        let mut fragment = self.operator_of(component)?.first_buffer;
+        while let Some(id) = fragment {
+            if self.layout(id).is_some() {
+                return Ok(false);
+            }
+            fragment = self.buffer_of(id)?.next_buffer;
+        }
+        Ok(true)
     }
 
     /// Tries a root, unless what it chooses for itself is what an earlier attempt gave it: the same

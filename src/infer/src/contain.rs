@@ -104,6 +104,28 @@ impl FormArena<'_> {
         Ok(true)
     }
 
+    /// Whether two maps have the same value at every point: by structure, else point by point.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`].
+    pub fn equal(&mut self, a: IndexForm, b: IndexForm) -> FormResult<bool> {
+        if self.same(a, b) {
+            return Ok(true);
+        }
+        let mut tape = Tape::new(self, &[a, b])?;
+        let vars = self.variables(&[a, b])?;
+        let mut walk = Walk::new(&vars)?;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            tape.derive(self)?;
+            if tape.value(self, a)? != tape.value(self, b)? {
+                return Ok(false);
+            }
+            walk.step();
+        }
+        Ok(true)
+    }
+
     /// Whether every point and copy lies in one of `threads` threads.
     pub(crate) fn within(&self, map: IndexForm, threads: u32) -> FormResult<bool> {
         let (low, high) = self.range(map)?;

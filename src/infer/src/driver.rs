@@ -1,10 +1,11 @@
 //! Levels: who is asked when.
 
+use crate::arena::IndexForm;
 use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
 use crate::parallel::Answer;
-use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use crate::program::{BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, OperatorId};
 use crate::queue::Queue;
 use lanebook_tables::CostPolicy;
 
@@ -160,6 +161,8 @@ impl Inference<'_> {
             Some(Reason::Threads { buffer })
         } else if !self.arena.injective(fragment, self.points)? {
             Some(Reason::NotInjective { buffer })
+        } else if let Some(buffer) = buffer {
+            self.view_apart(buffer, fragment)?
         } else {
             None
         };
@@ -225,6 +228,11 @@ impl Inference<'_> {
         };
         let (source, result) = (source.buffer, result.buffer);
         let Some(from) = self.layout(source).filter(|_| level != Level::Strict) else {
+            if level == Level::Free && self.lay_operand(source, result, dim)? {
+                let Some(fragment) = self.layout(source) else { return Ok(false) };
+                listener.event(self, InferenceEvent::Laid(id, level, source, fragment));
+                return Ok(true);
+            }
             listener.event(self, InferenceEvent::Waits(id, level));
             return Ok(false);
         };
@@ -242,9 +250,58 @@ impl Inference<'_> {
             }
             return Ok(false);
         }
+        if let Some(reason) = self.view_apart(result, &fragment)? {
+            self.reject(listener, (id, level), reason, None, Some(&fragment));
+            return Err(Stop::Rejected { operator: id, reason });
+        }
         self.lay(result, fragment)?;
         listener.event(self, InferenceEvent::Laid(id, level, result, fragment));
         Ok(true)
+    }
+
+    /// Lays the operand of a reduction on the threads of its result, where that was written: each row
+    /// on those that hold what becomes of it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn lay_operand(&mut self, source: BufferId, result: BufferId, dim: usize) -> FormResult<bool> {
+        let (own, from) = (*self.buffer_of(result)?, *self.buffer_of(source)?);
+        let Some(layout) = self.layout(result).filter(|_| own.pinned) else { return Ok(false) };
+        let kept = own.dims.len() == from.dims.len();
+        let mut indices: heapless::Vec<_, MAX_RANK> = heapless::Vec::new();
+        for (k, var) in from.dims.iter().enumerate() {
+            let index = match (k == dim, kept) {
+                (true, false) => continue,
+                (true, true) => IndexForm::constant(0),
+                (false, _) => self.arena.whole(var)?,
+            };
+            indices.push(index).map_err(|_| crate::arena::too_many())?;
+        }
+        let threads = self.arena.threads_at(&layout, &indices)?;
+        let fragment = self.arena.by_threads(from.dims, threads.copy, threads.map)?;
+        if self.view_apart(source, &fragment)?.is_some() {
+            return Ok(false);
+        }
+        self.lay(source, fragment)?;
+        Ok(true)
+    }
+
+    /// Why a layout of a buffer is none of its storage: elements of a view that would lie apart.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub(crate) fn view_apart(
+        &mut self,
+        id: BufferId,
+        fragment: &FragmentForm,
+    ) -> FormResult<Option<Reason>> {
+        let own = *self.buffer_of(id)?;
+        let mut other = own.next_alias;
+        while other != id {
+            let theirs = *self.buffer_of(other)?;
+            let parts = theirs.bits.checked_div(own.bits).unwrap_or(1);
+            if parts > 1 && !self.arena.lies_in_parts(fragment, parts)? {
+                return Ok(Some(Reason::View { buffer: other }));
+            }
+            other = theirs.next_alias;
+        }
+        Ok(None)
     }
 
     /// Gives a buffer its layout, and those that share its storage theirs.

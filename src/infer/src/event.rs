@@ -61,6 +61,12 @@ pub enum Reason {
         /// Which buffer's.
         buffer: BufferId,
     },
+    /// Elements of a view, wider than the storage's own, do not lie in neighbouring places of one
+    /// thread.
+    View {
+        /// Which view's.
+        buffer: BufferId,
+    },
     /// A buffer that all threads read outside of operators does not lie on all of them.
     Uniform {
         /// Which.
@@ -90,6 +96,7 @@ impl Reason {
             | Self::InnerVariable { buffer }
             | Self::OuterVariable { buffer }
             | Self::Reduced { buffer }
+            | Self::View { buffer }
             | Self::Uniform { buffer } => Some(buffer),
             Self::Threads { buffer }
             | Self::NotInjective { buffer }
@@ -106,6 +113,7 @@ lanebook_layout::sentences! { Reason, sink;
     OuterVariable { buffer } => ("the owner of buffer ~'s elements would change with a serial loop in or around", buffer.0);
     Threads {} => ("a layout names threads that do not execute the loop");
     Reduced { buffer } => ("buffer ~ does not lie where the reduction leaves its result", buffer.0);
+    View { buffer } => ("an element of buffer ~, a view, does not lie in neighbouring places of one thread", buffer.0);
     Uniform { buffer } => ("buffer ~ is read by all threads, but does not lie on all of them", buffer.0);
     NotInjective {} => ("a layout is not injective: it puts two points in one place");
     IndexByCopy {} => ("the local index of a layout differs from copy to copy");
@@ -234,8 +242,8 @@ mod tests {
         let count = every_variant_speaks!(Reason:
             NotOwner { buffer }, NotWritten { buffer }, InnerVariable { buffer },
             OuterVariable { buffer }, Threads { buffer: None }, Reduced { buffer },
-            Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
-        assert_eq!(count, 10);
+            View { buffer }, Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
+        assert_eq!(count, 11);
         every_variant_speaks!(FormError:
             Full { pool: PoolName::Terms, has: 9 }, Overflow, Divisor { found: -2 }, Stale);
         let (operator, reason) = (OperatorId(0), Reason::Nothing);

@@ -338,18 +338,63 @@ impl FormArena<'_> {
             down = i64::from(to_bits.checked_div(bits).ok_or(odd)?);
             self.scale(flat, down)?
         };
-        let mut map = VarForms::new();
+        let thread = self.at_element(fragment, fragment.thread, element)?;
+        let index = self.at_element(fragment, fragment.index, element)?;
+        let index = self.div_rem(index, down)?.0;
+        let index = self.add_scaled(within, index, up)?;
+        self.fragment(dims, fragment.copy, thread, index)
+    }
+
+    /// Whether every `parts` elements of a fragment in a row, from the first on, lie in neighbouring
+    /// places of the same threads, so that they can be one element of a view.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`].
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub(crate) fn lies_in_parts(
+        &mut self,
+        fragment: &FragmentForm,
+        parts: u32,
+    ) -> FormResult<bool> {
+        let mut count = 1u32;
+        for id in fragment.vars.iter() {
+            count = count.checked_mul(self.extent(id)?).ok_or(FormError::Overflow)?;
+        }
+        let whole = self.var(count.div_ceil(parts.max(1)), VarRole::Dim)?;
+        let part = self.var(parts, VarRole::Dim)?;
+        let (first, of_part) = (self.whole(whole)?, self.whole(part)?);
+        let first = self.scale(first, i64::from(parts))?;
+        let element = self.add(first, of_part)?;
+        let thread = self.at_element(fragment, fragment.thread, element)?;
+        let thread_of_first = self.at_element(fragment, fragment.thread, first)?;
+        let copy = fragment.copy;
+        let own = [Threads { map: thread, copy }, Threads { map: thread_of_first, copy }];
+        if !self.contains(own[0], own[1])? || !self.contains(own[1], own[0])? {
+            return Ok(false);
+        }
+        let index = self.at_element(fragment, fragment.index, element)?;
+        let index_of_first = self.at_element(fragment, fragment.index, first)?;
+        let in_a_row = self.add(index_of_first, of_part)?;
+        let (_, off) = self.div_rem(index_of_first, i64::from(parts))?;
+        let zero = IndexForm::constant(0);
+        Ok(self.equal(index, in_a_row)? && self.equal(off, zero)?)
+    }
+
+    /// What a map of a fragment is at its `element`th element, row-major.
+    fn at_element(
+        &mut self,
+        fragment: &FragmentForm,
+        map: IndexForm,
+        element: IndexForm,
+    ) -> FormResult<IndexForm> {
+        let mut digits = VarForms::new();
         let mut rest = element;
         for id in fragment.vars.iter().rev() {
             let extent = i64::from(self.extent(id)?);
             let (above, digit) = self.div_rem(rest, extent)?;
             rest = above;
-            map.push((id, digit)).map_err(|_| too_many())?;
+            digits.push((id, digit)).map_err(|_| too_many())?;
         }
-        let thread = self.substitute(fragment.thread, &map)?;
-        let index = self.substitute(fragment.index, &map)?;
-        let index = self.div_rem(index, down)?.0;
-        let index = self.add_scaled(within, index, up)?;
-        self.fragment(dims, fragment.copy, thread, index)
+        self.substitute(map, &digits)
     }
 }

@@ -7,7 +7,7 @@ use crate::event::Reason;
 use crate::pool::LentStack;
 use crate::program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, VarRange, When,
+    OperatorId, PlanShape, VarRange, When,
 };
 
 /// The memory of inference, lent.
@@ -67,8 +67,8 @@ pub struct Inference<'a> {
     pub(crate) words: &'a mut [u16],
     pub(crate) points: &'a mut [u64],
     pub(crate) machine: MachineFigures,
-    /// The operator whose plan keeps rows together.
-    pub(crate) by_rows: Option<OperatorId>,
+    /// The operator whose plan is another one, and which.
+    pub(crate) planned: Option<(OperatorId, PlanShape)>,
     /// The buffers that were laid since the queue looked.
     pub(crate) laid: Option<BufferId>,
 }
@@ -86,7 +86,7 @@ impl<'a> Inference<'a> {
             words: parts.queue,
             points: parts.points,
             machine,
-            by_rows: None,
+            planned: None,
             laid: None,
         }
     }

@@ -92,6 +92,18 @@ pub struct FragmentForm {
     pub padded: bool,
 }
 
+/// How a loop's own plan deals out its iterations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum PlanShape {
+    /// Vectors of all of them, row-major.
+    #[default]
+    Whole,
+    /// Such that all threads together take whole parts of a row.
+    Rows,
+    /// The points of so many outer variables; with none every thread does all.
+    Outer(u8),
+}
+
 /// A buffer as inference sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Buffer {

@@ -11,13 +11,16 @@ use crate::arena::{
 };
 use crate::error::{FormError, FormResult};
 use crate::subst::{MAX_BASES, too_deep};
-use lanebook_layout::order::sort_by;
+use lanebook_layout::order::{gcd, sort_by};
 
 /// How many variables can be solved for at once.
 pub const MAX_VARS: usize = 8;
 
 /// How many digits no output may tell.
 pub const MAX_FREE: usize = 24;
+
+/// How many sums of one map are put in the place of their quotients.
+const MAX_SCALED: usize = 4;
 
 /// A variable and what it is.
 pub type VarForms = heapless::Vec<(BaseId, IndexForm), MAX_VARS>;
@@ -89,6 +92,21 @@ impl FormArena<'_> {
                 }
             }
             moved |= self.open_bases(&mut known, &mut done)?;
+            for (k, (output, map)) in equations.iter().enumerate() {
+                if moved || open.get(k) != Some(&true) {
+                    continue;
+                }
+                if told(self.take_apart_scaled(*output, *map, &mut known))? {
+                    if let Some(flag) = open.get_mut(k) {
+                        *flag = false;
+                    }
+                    moved = true;
+                } else {
+                    moved = told(self.lowest(*output, *map, &mut known))?;
+                }
+            }
+            moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
+            moved = moved || told(self.quotient_of_other(&mut known))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
@@ -112,18 +130,8 @@ impl FormArena<'_> {
         map: IndexForm,
         known: &mut Known,
     ) -> FormResult<bool> {
-        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
-        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
         let mut terms = DigitTerms::new();
-        for k in 0..map.len {
-            let Some(t) = self.term(map, k) else { break };
-            match self.known_digit(t.digit, known)? {
-                Some(digit) => {
-                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
-                }
-                None => terms.push(t).map_err(|_| too_many())?,
-            }
-        }
+        let mut rest = self.left_of(value, map, known, &mut terms)?;
         sort_by(&mut terms, |a, b| a.stride.unsigned_abs() < b.stride.unsigned_abs());
         if !nested(&terms) {
             return Ok(false);
@@ -146,6 +154,104 @@ impl FormArena<'_> {
             known.push((t.digit, digit)).map_err(|_| too_deep())?;
         }
         Ok(true)
+    }
+
+    /// What is left of a map's value without the digits that are known; the others go to `terms`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn left_of(
+        &mut self,
+        value: IndexForm,
+        map: IndexForm,
+        known: &Known,
+        terms: &mut DigitTerms,
+    ) -> FormResult<IndexForm> {
+        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
+        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
+            match self.known_digit(t.digit, known)? {
+                Some(digit) => {
+                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
+                }
+                None => terms.push(t).map_err(|_| too_many())?,
+            }
+        }
+        Ok(rest)
+    }
+
+    /// The digit of `map` below all that its other strides divide by: their remainder. Whether
+    /// there is one that was not known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn lowest(&mut self, value: IndexForm, map: IndexForm, known: &mut Known) -> FormResult<bool> {
+        let mut terms = DigitTerms::new();
+        let rest = self.left_of(value, map, known, &mut terms)?;
+        for (k, t) in terms.iter().enumerate() {
+            let others = terms.iter().enumerate().filter(|(other, _)| *other != k);
+            let unit = others.fold(0, |g, (_, t)| gcd(g, t.stride.unsigned_abs()));
+            let last = u64::from(t.digit.extent.saturating_sub(1));
+            let Ok(stride) = u64::try_from(t.stride) else { continue };
+            if unit == 0 || stride.saturating_mul(last) >= unit {
+                continue;
+            }
+            let unit = i64::try_from(unit).map_err(|_| FormError::Overflow)?;
+            let low = self.div_rem(rest, unit)?.1;
+            let digit = self.div_rem(low, t.stride)?.0;
+            known.push((t.digit, digit)).map_err(|_| too_deep())?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// [`Self::take_apart`] of a map with the quotient of a sum whose remainder is known. As often
+    /// as the divisor says, the map has the sum itself in that place, whose digits may be told
+    /// apart from the map's others: `3 * (i / 2) + (3 * (i % 2) + j) / 2`, twice, is `3 * i + j` less
+    /// the remainder.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn take_apart_scaled(
+        &mut self,
+        mut value: IndexForm,
+        mut map: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<bool> {
+        for _ in 0..MAX_SCALED {
+            let Some((t, form, low)) = self.quotient_of_sum(map, known)? else {
+                return Ok(false);
+            };
+            let unit = i64::from(t.digit.unit);
+            let digit = self.digit(t.digit)?;
+            map =
+                self.add_scaled(map, digit, t.stride.checked_neg().ok_or(FormError::Overflow)?)?;
+            map = self.scale(map, unit)?;
+            map = self.add_scaled(map, form, t.stride)?;
+            value = self.scale(value, unit)?;
+            value = self.add_scaled(value, low, t.stride)?;
+            if self.take_apart(value, map, known)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The first term of a map that is the quotient of a sum, with the sum and its remainder, if
+    /// that is known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn quotient_of_sum(
+        &mut self,
+        map: IndexForm,
+        known: &Known,
+    ) -> FormResult<Option<(DigitTerm, IndexForm, IndexForm)>> {
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
+            let FormBase::Sum { form, .. } = self.base(t.digit.base)? else { continue };
+            if t.digit.unit < 2 || !self.is_top(t.digit)? {
+                continue;
+            }
+            let (low, reached) = self.low_digits(t.digit.base, known)?;
+            if reached == t.digit.unit {
+                return Ok(Some((t, form, low)));
+            }
+        }
+        Ok(None)
     }
 
     /// A digit from digits that are known: part of one, several together, or of the whole base.
@@ -191,7 +297,10 @@ impl FormArena<'_> {
             let opened = match self.base(digit.base)? {
                 FormBase::Sum { form, min, extent } => {
                     match self.sum_value(digit.base, min, extent, known)? {
-                        Some(value) => told(self.take_apart(value, form, known))?,
+                        Some(value) => {
+                            told(self.take_apart(value, form, known))?
+                                || told(self.take_apart_scaled(value, form, known))?
+                        }
                         None => false,
                     }
                 }
@@ -233,6 +342,111 @@ impl FormArena<'_> {
         Ok(false)
     }
 
+    /// A base all of whose parts are known, by them. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn base_of_known(
+        &mut self,
+        equations: &[Equation],
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+    ) -> FormResult<bool> {
+        for (_, map) in equations {
+            let under = self.bases_under(&[*map])?;
+            for id in under.iter().copied() {
+                if done.contains(&id) {
+                    continue;
+                }
+                let base = self.base(id)?;
+                let Some(value) = self.value_of_known(base, known)? else { continue };
+                done.push(id).map_err(|_| too_deep())?;
+                let whole = BaseDigit { base: id, unit: 1, extent: base.extent() };
+                known.push((whole, value)).map_err(|_| too_deep())?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A digit of a sum that is the quotient of another sum, of which that digit is known: of
+    /// `6 * i + j / 4`, if `24 * i + j` is known from 256 on. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn quotient_of_other(&mut self, known: &mut Known) -> FormResult<bool> {
+        for k in 0..known.len() {
+            let Some((digit, value)) = known.get(k).copied() else { break };
+            let FormBase::Sum { form, .. } = self.base(digit.base)? else { continue };
+            for other in 0..known.len() {
+                let Some((own, _)) = known.get(other).copied() else { break };
+                let FormBase::Sum { form: part, .. } = self.base(own.base)? else { continue };
+                if own.base == digit.base {
+                    continue;
+                }
+                let Some(by) = self.factor_of(form, part)? else { continue };
+                let divides = digit.unit.checked_rem(by) == Some(0);
+                let Some(unit) = digit.unit.checked_div(by).filter(|unit| divides && *unit > 0)
+                else {
+                    continue;
+                };
+                let (extent, all) = (digit.extent, self.extent(own.base)?);
+                let extent = extent.min(crate::form::ceil_div(all, unit));
+                let same = BaseDigit { base: own.base, unit, extent };
+                if extent < 2 || self.known_digit(same, known)?.is_some() {
+                    continue;
+                }
+                known.push((same, value)).map_err(|_| too_deep())?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The number by which `whole` divides to `part`, if there is one.
+    fn factor_of(&mut self, whole: IndexForm, part: IndexForm) -> FormResult<Option<u32>> {
+        let stride = |form| {
+            let terms: &[DigitTerm] = self.terms_of(form);
+            terms.iter().map(|t| t.stride).max().unwrap_or(0)
+        };
+        let Some(by) = stride(whole).checked_div(stride(part)).filter(|by| *by > 1) else {
+            return Ok(None);
+        };
+        let rest = self.add_scaled(whole, part, by.wrapping_neg())?;
+        let (low, high) = self.range(rest)?;
+        let by = u32::try_from(by).map_err(|_| FormError::Overflow)?;
+        Ok((low >= 0 && high < i64::from(by)).then_some(by))
+    }
+
+    /// What a derived base is if all its parts are known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn value_of_known(&mut self, base: FormBase, known: &Known) -> FormResult<Option<IndexForm>> {
+        match base {
+            FormBase::Var { .. } => Ok(None),
+            FormBase::Sum { form, .. } => self.known_map(form, known),
+            FormBase::Op { op, a, b, min, .. } => {
+                let (Some(a), Some(b)) = (self.known_map(a, known)?, self.known_map(b, known)?)
+                else {
+                    return Ok(None);
+                };
+                let value = self.op(op, a, b)?;
+                self.add_scaled(value, IndexForm::constant(min), -1).map(Some)
+            }
+            FormBase::Parity { form } => {
+                let mut value = IndexForm::constant(0);
+                for k in 0..form.len {
+                    let Some(t) = self.term(form, k) else { break };
+                    let Some(digit) = self.known_digit(t.digit, known)? else { return Ok(None) };
+                    value = self.xor(value, digit)?;
+                }
+                Ok(Some(value))
+            }
+        }
+    }
+
+    /// A map of digits that are known.
+    fn known_map(&mut self, map: IndexForm, known: &Known) -> FormResult<Option<IndexForm>> {
+        let mut open = DigitTerms::new();
+        let minus = self.left_of(IndexForm::constant(0), map, known, &mut open)?;
+        if open.is_empty() { self.scale(minus, -1).map(Some) } else { Ok(None) }
+    }
+
     /// The value of a sum from its digits. Digits below `m` suffice if the sum has at most `m`
     /// values in a row.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
@@ -248,11 +462,35 @@ impl FormArena<'_> {
         }
         let (low, reached) = self.low_digits(base, known)?;
         if reached < extent.saturating_sub(min).max(1) {
-            return Ok(None);
+            return self.turned_sum(base, (low, reached), known);
         }
         let from_min = self.add_scaled(low, IndexForm::constant(i64::from(min)), -1)?;
         let turned = self.div_rem(from_min, i64::from(reached))?.1;
         self.add(turned, IndexForm::constant(i64::from(min))).map(Some)
+    }
+
+    /// [`Self::sum_value`] where what is not known of the sum has at most as many values in a row as
+    /// the digits below tell apart.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn turned_sum(
+        &mut self,
+        base: BaseId,
+        (low, reached): (IndexForm, u32),
+        known: &Known,
+    ) -> FormResult<Option<IndexForm>> {
+        let FormBase::Sum { form, .. } = self.base(base)? else { return Ok(None) };
+        let mut open = DigitTerms::new();
+        let minus = self.left_of(IndexForm::constant(0), form, known, &mut open)?;
+        let (least, last) = self.range_of(&open, 0)?;
+        let count = last.checked_sub(least).ok_or(FormError::Overflow)?;
+        if count >= i64::from(reached) {
+            return Ok(None);
+        }
+        let rest = self.add(low, minus)?;
+        let from_least = self.add_scaled(rest, IndexForm::constant(least), -1)?;
+        let turned = self.div_rem(from_least, i64::from(reached))?.1;
+        let rest = self.add(turned, IndexForm::constant(least))?;
+        self.add_scaled(rest, minus, -1).map(Some)
     }
 
     /// The one bit of a parity that is not known yet.

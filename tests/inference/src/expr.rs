@@ -24,9 +24,16 @@ pub fn form(
     if word == "load" {
         return Err("an index that is loaded".into());
     }
+    let joins = matches!(word, "and" | "or");
     let mut args = Vec::new();
     for a in list.iter().skip(1) {
-        args.push(form(arena, a, names)?);
+        let arg = form(arena, a, names)?;
+        let mut truth = || {
+            let zero = arena.op(FormOp::Equal, arg, IndexForm::constant(0))?;
+            arena.add_scaled(IndexForm::constant(1), zero, -1)
+        };
+        let truth = if joins && !is_truth(a) { truth() } else { Ok(arg) };
+        args.push(truth.map_err(|e| format!("{e:?}"))?);
     }
     let fail = |e: lanebook_infer::FormError| format!("{e:?}");
     match (word, args.as_slice()) {
@@ -37,24 +44,50 @@ pub fn form(
         ("shr", [a, b]) if b.is_constant() => {
             arena.div_rem(*a, 1 << b.constant).map(|q| q.0).map_err(fail)
         }
+        ("select", [when, yes, no]) => {
+            let never = arena.op(FormOp::Equal, *when, IndexForm::constant(0)).map_err(fail)?;
+            lanebook_infer::notation::select(arena, never, *no, *yes).map_err(fail)
+        }
+        ("not", [a]) => arena.op(FormOp::Equal, *a, IndexForm::constant(0)).map_err(fail),
         (_, [a, b]) => {
-            let op = match word {
-                "*" => FormOp::Mul,
-                "//" => FormOp::Div,
-                "%" => FormOp::Rem,
-                "min" => FormOp::Min,
-                "max" => FormOp::Max,
-                "^" | "xor" => FormOp::Xor,
-                "band" => FormOp::And,
-                "bor" => FormOp::Or,
-                "<" => FormOp::Less,
-                "==" => FormOp::Equal,
-                _ => return Err(format!("operator {word}")),
+            // The others are these two, of exchanged operands or where they do not hold.
+            let (op, [a, b], holds) = match word {
+                ">" => (FormOp::Less, [b, a], true),
+                ">=" => (FormOp::Less, [a, b], false),
+                "<=" => (FormOp::Less, [b, a], false),
+                "!=" => (FormOp::Equal, [a, b], false),
+                "<" => (FormOp::Less, [a, b], true),
+                "==" => (FormOp::Equal, [a, b], true),
+                _ => (arithmetic(word)?, [a, b], true),
             };
-            arena.op(op, *a, *b).map_err(fail)
+            let form = arena.op(op, *a, *b).map_err(fail)?;
+            let one = IndexForm::constant(1);
+            if holds { Ok(form) } else { arena.add_scaled(one, form, -1).map_err(fail) }
         }
         _ => Err(format!("operator {word} with {} operands", args.len())),
     }
+}
+
+/// Whether an expression says that something holds.
+#[must_use]
+pub fn is_truth(e: &Value) -> bool {
+    let words = ["<", "<=", ">", ">=", "==", "!=", "and", "or", "not"];
+    e.get(0).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
+}
+
+/// An operation of two numbers that is no comparison.
+fn arithmetic(word: &str) -> Result<FormOp, Unread> {
+    Ok(match word {
+        "*" => FormOp::Mul,
+        "//" => FormOp::Div,
+        "%" => FormOp::Rem,
+        "min" => FormOp::Min,
+        "max" => FormOp::Max,
+        "^" | "xor" => FormOp::Xor,
+        "band" | "and" => FormOp::And,
+        "bor" | "or" => FormOp::Or,
+        _ => return Err(format!("operator {word}")),
+    })
 }
 
 /// The value of an expression, with `variable` for what its names are.

@@ -1,5 +1,6 @@
 //! A recorded program as the text of a tile program.
 
+use crate::expr::is_truth;
 use crate::program::list;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -395,8 +396,18 @@ impl Writer {
             return self.names.get(name).cloned().ok_or_else(|| format!("variable {name}"));
         }
         let [word, rest @ ..] = list(e) else { return Err(format!("expression {e}")) };
-        let args: Vec<String> = rest.iter().map(|e| self.index(e)).collect::<Result<_, _>>()?;
         let word = text(word)?;
+        let joins = matches!(word, "and" | "or");
+        let mut args = Vec::new();
+        for e in rest {
+            let arg = self.index(e)?;
+            let truth = !joins || is_truth(e);
+            args.push(if truth {
+                arg
+            } else {
+                self.made(&format!("index.cmp ne, {arg}, 0 : index"))
+            });
+        }
         let op = match word {
             "+" => "index.add",
             "-" => "index.sub",
@@ -406,8 +417,9 @@ impl Writer {
             "min" => "arith.minsi",
             "max" => "arith.maxsi",
             "^" | "xor" => "arith.xori",
-            "band" => "arith.andi",
-            "bor" => "arith.ori",
+            "band" | "and" => "arith.andi",
+            "bor" | "or" => "arith.ori",
+            "not" => return Ok(self.made(&format!("index.cmp eq, {}, 0 : index", args[0]))),
             "shl" => "arith.shli",
             "shr" => "arith.shrsi",
             "select" => "select",

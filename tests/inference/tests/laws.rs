@@ -254,3 +254,77 @@ fn containment_is_that_of_the_points() {
     }
     assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
 }
+
+/// Vectors of a loop's row-major points on threads in turn: whatever the extents, the thread and the
+/// slot tell the point. Most do where the slot is a quotient of another sum.
+#[test]
+fn plans_have_inverses() {
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
+    let arena = &mut inference.arena;
+    let mut r = Random(0x91a7);
+    let (mut open, mut respelt, mut unsolved) = (Vec::new(), 0, 0);
+    for _ in 0..2000 {
+        let mark = arena.mark();
+        let extents: Vec<u32> =
+            (0..1 + r.below(3)).map(|_| *r.pick(&[1, 2, 3, 5, 6, 7, 8, 12, 16, 24, 33])).collect();
+        let vars: Vec<(BaseId, u32)> =
+            extents.iter().map(|e| (arena.var(*e, VarRole::Loop).expect("room"), *e)).collect();
+        let ids: Vec<BaseId> = vars.iter().map(|v| v.0).collect();
+        let threads = *r.pick(&[4i64, 32, 64, 96, 128]);
+        let vector = *r.pick(&[1i64, 2, 4, 8]);
+        let mut flat = IndexForm::constant(0);
+        for (id, extent) in &vars {
+            let whole = arena.whole(*id).expect("room");
+            let above = arena.scale(flat, i64::from(*extent)).expect("room");
+            flat = arena.add(above, whole).expect("room");
+        }
+        let (group, within) = arena.div_rem(flat, vector).expect("a quotient");
+        let (mut turn, thread) = arena.div_rem(group, threads).expect("a quotient");
+        let written = r.below(2) == 0;
+        if written {
+            // The same, as a layout may be written.
+            turn = arena.div_rem(flat, vector * threads).expect("a quotient").0;
+        }
+        let index = arena.add_scaled(within, turn, vector).expect("a sum");
+        let mut equations = Vec::new();
+        for map in [thread, index] {
+            let (_, high) = arena.range(map).expect("a range");
+            let output = arena.var(u32::try_from(high + 1).expect("small"), VarRole::Output);
+            let output = output.expect("room");
+            equations.push((arena.whole(output).expect("room"), map, output));
+        }
+        let pairs: Vec<(IndexForm, IndexForm)> = equations.iter().map(|e| (e.0, e.1)).collect();
+        let mut solved = lanebook_infer::Solution::default();
+        arena.solve(&pairs, &ids, &mut solved).expect("a solution");
+        respelt += usize::from(written);
+        if !solved.free.is_empty() && written {
+            unsolved += 1;
+            arena.release(mark);
+            continue;
+        }
+        if !solved.free.is_empty() {
+            open.push(format!("{extents:?} on {threads} threads by {vector}"));
+            arena.release(mark);
+            continue;
+        }
+        let mut all = vec![thread, index];
+        all.extend(solved.vars.iter().map(|v| v.1));
+        let mut tape = Tape::new(arena, &all).expect("a tape");
+        every_point(&vars, |point| {
+            put(&mut tape, &vars, point);
+            tape.derive(arena).expect("values");
+            for (_, map, output) in &equations {
+                let value = tape.value(arena, *map).expect("a value");
+                tape.set(*output, value);
+            }
+            tape.derive(arena).expect("values");
+            for ((_, form), x) in solved.vars.iter().zip(point) {
+                assert_eq!(tape.value(arena, *form).expect("a value"), *x, "{extents:?}");
+            }
+        });
+        arena.release(mark);
+    }
+    assert!(open.is_empty(), "{} open:\n{}", open.len(), open.join("\n"));
+    assert!(unsolved * 8 < respelt, "{unsolved} of {respelt}");
+}

@@ -140,3 +140,75 @@ fn recorded_programs_run_right_on_three_waves() {
     // Waves of 64 are no part of 96 threads.
     assert!(right * 2 >= all.len(), "{right} of {}", all.len());
 }
+
+/// How many neighbouring elements a thread of TileLang's loop moves at a time, by the tables: as many
+/// as lie next to each other in its work, and make 16 bytes at the most.
+fn vector(plan: &Value, bytes: u64) -> Option<u64> {
+    let numbers =
+        |of: &Value| -> Option<Vec<i64>> { of.as_array()?.iter().map(Value::as_i64).collect() };
+    let threads = numbers(&plan["thread"]["table"])?;
+    let index = numbers(&plan["index"][0]["table"])?;
+    let copies = usize::try_from(plan["replicate"].as_u64()?).ok()?;
+    let threads: Vec<i64> = threads.chunks(copies).map(|own| own[0]).collect();
+    let fits = |many: &u64| {
+        let many = usize::try_from(*many).expect("small");
+        threads.len().is_multiple_of(many)
+            && threads.chunks(many).zip(index.chunks(many)).all(|(own, at)| {
+                own.iter().all(|t| *t == own[0]) && at.windows(2).all(|pair| pair[0] + 1 == pair[1])
+            })
+    };
+    [16, 8, 4, 2, 1].into_iter().filter(|many| many * bytes <= 16).find(fits)
+}
+
+/// Loops between tensors take no more instructions of memory than TileLang's plans do.
+#[test]
+fn copies_take_no_more_instructions_than_in_tilelang() {
+    let (mut seen, mut worse) = (0, Vec::new());
+    for record in records() {
+        let program = &record["program"];
+        let family = program["family"].as_str().unwrap_or_default();
+        let plans = record["result"]["loops"].as_array().cloned().unwrap_or_default();
+        if record["result"]["verdict"] != "lowers" || !["vcopy", "loopann"].contains(&family) {
+            continue;
+        }
+        let buffers = program["buffers"].as_array().expect("buffers");
+        let bytes = |b: &Value| match b["dtype"].as_str() {
+            Some("float64") => Some(8u64),
+            Some("float32" | "int32") => Some(4),
+            Some("float16" | "bfloat16") => Some(2),
+            Some(_) => Some(1),
+            None => None,
+        };
+        let wide = buffers.iter().filter_map(bytes).max().expect("elements");
+        if buffers.iter().any(|b| b["scope"] == "shared" || bytes(b) != Some(wide)) {
+            continue;
+        }
+        // Through a fragment, its layout says what a copy into it and out of it moves.
+        let held = &record["result"]["buffers"]["f"];
+        let plan = if held.is_object() { held } else { plans.first().unwrap_or(held) };
+        let Some(many) = vector(plan, wide) else { continue };
+        let id = program["id"].as_str().expect("an id");
+        let slots = plan["facts"]["local_slots"].as_u64().or_else(|| {
+            let table = plan["index"][0]["table"].as_array()?;
+            table.iter().filter_map(Value::as_u64).max().map(|last| last + 1)
+        });
+        let allowed = slots.expect("slots").div_ceil(many);
+        let text = aligned(program).expect("a text");
+        for (arch, loads, stores) in
+            [("sm_80", "ld.global", "st.global"), ("gfx942", "global_load", "global_store")]
+        {
+            let Ok(kernel) = try_with_kernel(&text, arch, |_, _, out| out.to_string()) else {
+                continue;
+            };
+            seen += 1;
+            for word in [loads, stores] {
+                let have = kernel.matches(word).count() as u64;
+                if have > allowed {
+                    worse.push(format!("{id}, {arch}: {have} of {word}, {allowed} in TileLang"));
+                }
+            }
+        }
+    }
+    assert!(worse.is_empty(), "{}", worse.join("\n"));
+    assert!(seen >= 30, "only {seen} kernels");
+}

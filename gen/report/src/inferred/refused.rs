@@ -143,6 +143,9 @@ fn remedy(why: Reason) -> &'static str {
         Reason::Reduced { .. } => {
             "leave the result's layout out, or write one that holds an element wherever the operand's row lies"
         }
+        Reason::View { .. } => {
+            "leave the layout of the view's storage out, or write one that holds all parts of a wider element in one thread, one after the other"
+        }
         Reason::Uniform { .. } => {
             "leave the fragment's layout out, or replicate it: {thread = rep, replicate = threads}"
         }

@@ -476,6 +476,12 @@ pub fn reason(names: &Names, id: OperatorId, reason: Reason) -> String {
         Reason::Reduced { buffer } => {
             format!("{} does not lie where {own} leaves its result", name(buffer))
         }
+        Reason::View { buffer } => {
+            format!(
+                "an element of {} does not lie in neighbouring places of one thread",
+                name(buffer)
+            )
+        }
         Reason::Uniform { buffer } => {
             format!("{} is read by all threads, but does not lie on all of them", name(buffer))
         }

@@ -4,6 +4,7 @@
 use crate::elements::address::{AccessState, ElementSpot, Place};
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::Chunk;
+use crate::elements::product::{BYTES, HALVES};
 use crate::elements::slots::WorkSlot;
 use crate::elements::{ElementReason, refused};
 use crate::expr::{ExprId, Reg};
@@ -11,7 +12,15 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
 use lanebook_ir::Op;
 use lanebook_loops::Told;
-use lanebook_tables::Role;
+use lanebook_tables::{ClassId, Role};
+
+/// Bytes of a register.
+const REGISTER_BYTES: u32 = 4;
+
+/// How many registers so many bytes fill.
+fn registers_of(bytes: u32) -> u8 {
+    u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
+}
 
 impl LowerContext<'_, '_, '_, '_> {
     /// Registers with the elements that the slots of a chunk load: one where all load the same.
@@ -47,6 +56,27 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut at = 0usize;
         while at < count {
             let left = count.saturating_sub(at);
+            let rest = spots.get(at..).unwrap_or(&[]);
+            let packed = self.packed_run(told, &place, slots, rest, element, true);
+            if let Some((class, bytes)) = packed.filter(|_| !one) {
+                let spot = spots.get(at).ok_or(refuse)?;
+                let own = slots.get(at).ok_or(refuse)?;
+                let (guard, live) = (own.guard, own.live);
+                let held = self.steps.tuple(class, registers_of(bytes))?;
+                if guard.is_some() || !live {
+                    self.fill(held, 0)?;
+                }
+                if live {
+                    let at = (&place, spot, thread);
+                    self.moved_elements(told, state, at, (held, guard), (bytes, true))?;
+                }
+                let first = out.first.wrapping_add(u16::try_from(at).unwrap_or(0));
+                let elements = bytes.checked_div(element).unwrap_or(1);
+                let count = u8::try_from(elements).map_err(|_| refuse)?;
+                self.unpacked(place.op, held, element, Reg { class: out.class, first, count })?;
+                at = at.saturating_add(usize::from(count));
+                continue;
+            }
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, true);
             let start = at.saturating_mul(words);
@@ -158,6 +188,25 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             let guard = own.guard;
+            let rest = spots.get(at..).unwrap_or(&[]);
+            if let Some((class, bytes)) = self.packed_run(told, &place, slots, rest, element, false)
+            {
+                let elements = bytes.checked_div(element).unwrap_or(1);
+                let count = u8::try_from(elements).map_err(|_| refuse)?;
+                let held = self.steps.tuple(class, registers_of(bytes))?;
+                let first = match from.count {
+                    1 => from.first,
+                    _ => from.first.wrapping_add(u16::try_from(at).unwrap_or(0)),
+                };
+                let step = u16::from(from.count > 1);
+                let own = (Reg { first, count: 1, ..from }, step);
+                self.packed_of(place.op, own, (element, elements), held)?;
+                let spot = spots.get(at).ok_or(refuse)?;
+                let own = (&place, spot, thread);
+                self.moved_elements(told, state, own, (held, guard), (bytes, false))?;
+                at = at.saturating_add(usize::from(count));
+                continue;
+            }
             let many =
                 self.run_of(told, &place, slots, spots.get(at..).unwrap_or(&[]), element, false);
             let many = if at.checked_add(many) <= Some(spots.len()) { many } else { 1 };
@@ -217,6 +266,100 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(out)
     }
 
+    /// The registers' class and the bytes of the widest instruction that moves narrow elements from
+    /// the first spot on, several to a register; `None` where there is no such one.
+    fn packed_run(
+        &self,
+        told: &Told<'_>,
+        place: &Place<'_>,
+        slots: &[WorkSlot],
+        spots: &[ElementSpot],
+        element: u32,
+        loads: bool,
+    ) -> Option<(ClassId, u32)> {
+        if element >= REGISTER_BYTES {
+            return None;
+        }
+        let (first, skipped) = (spots.first()?, slots.len().checked_sub(spots.len())?);
+        let own = slots.get(skipped)?;
+        let space = self.space_of(place).ok()?;
+        let align = self.alignment(told, place, first, element);
+        let mut reach = 0u32;
+        for (spot, slot) in spots.iter().zip(slots.iter().skip(skipped)) {
+            let next = first.bytes.checked_add(i64::from(reach)) == Some(spot.bytes);
+            let same = slot.guard == own.guard && slot.live == own.live;
+            if !next || !same || !Self::lie_near(told, first, spot) {
+                break;
+            }
+            reach = reach.saturating_add(element);
+        }
+        let class = |bytes| self.mover(space, loads, bytes).and_then(|mover| mover.class());
+        [16u32, 8, 4, 2].into_iter().filter(|bytes| *bytes > element).find_map(|bytes| {
+            let fits = bytes <= reach && u64::from(bytes) <= align;
+            class(bytes).filter(|_| fits).map(|class| (class, bytes))
+        })
+    }
+
+    /// Elements out of registers that hold several each, a register for each, with zeros above.
+    #[inline(never)]
+    fn unpacked(&mut self, op: Op, held: Reg, element: u32, out: Reg) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Element);
+        let bytes = u8::try_from(element).map_err(|_| refuse)?;
+        let each = REGISTER_BYTES.checked_div(element).and_then(|n| u16::try_from(n).ok());
+        let each = each.filter(|each| *each > 0).ok_or(refuse)?;
+        let zero = self.steps.tuple(held.class, 1)?;
+        self.fill(zero, 0)?;
+        for k in 0..u16::from(out.count) {
+            let (word, part) = (k.checked_div(each), k.checked_rem(each));
+            let part = part.and_then(|part| u8::try_from(part).ok()).ok_or(refuse)?;
+            let mut chosen = [0u8; 4];
+            for (at, byte) in (0u8..).zip(&mut chosen) {
+                let own = part.saturating_mul(bytes).saturating_add(at);
+                *byte = if at < bytes { own } else { at.saturating_add(4) };
+            }
+            let from = held.member(word.unwrap_or(0));
+            self.choose_parts(op, out.member(k), [from, zero], chosen)?;
+        }
+        Ok(())
+    }
+
+    /// Registers with several elements each out of registers that begin with one each, so many apart.
+    #[inline(never)]
+    fn packed_of(
+        &mut self,
+        op: Op,
+        (first, step): (Reg, u16),
+        (element, count): (u32, u32),
+        out: Reg,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Element);
+        let own = |k: u16| Reg { first: first.first.wrapping_add(k.saturating_mul(step)), ..first };
+        let bytes =
+            if element == 1 && count > 2 { Some(self.steps.tuple(out.class, 2)?) } else { None };
+        for word in 0..u16::from(out.count) {
+            let to = out.member(word);
+            match element {
+                1 if count == 2 => self.choose_parts(op, to, [own(0), own(1)], BYTES)?,
+                2 => {
+                    let k = word.saturating_mul(2);
+                    self.choose_parts(op, to, [own(k), own(k.saturating_add(1))], HALVES)?;
+                }
+                1 => {
+                    let k = word.saturating_mul(4);
+                    let pairs = bytes.map(|pair| [pair.member(0), pair.member(1)]);
+                    let pairs = pairs.ok_or(refuse)?;
+                    for (pair, at) in pairs.into_iter().zip([k, k.saturating_add(2)]) {
+                        let both = [own(at), own(at.saturating_add(1))];
+                        self.choose_parts(op, pair, both, BYTES)?;
+                    }
+                    self.choose_parts(op, to, pairs, HALVES)?;
+                }
+                _ => return Err(refuse),
+            }
+        }
+        Ok(())
+    }
+
     /// How many slots from the first spot on one instruction serves.
     fn run_of(
         &self,
@@ -229,7 +372,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> usize {
         let skipped = slots.len().saturating_sub(spots.len());
         let (Some(first), Some(own)) = (spots.first(), slots.get(skipped)) else { return 1 };
-        // Narrow elements have a register each.
+        // Narrow elements have a register each: `packed_run` moves several.
         if element < 4 {
             return 1;
         }

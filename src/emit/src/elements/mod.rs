@@ -18,6 +18,7 @@
 //! | `storage` | how many registers an element has, or how many elements a register |
 //! | `explain` | why elements have no instructions, in words |
 //! | `reduce` | reductions of fragments |
+//! | `rows` | the threads of their rows, and shared memory for these |
 //! | `outside` | values and branches outside of parallel loops |
 //! | `product` | products of fragments and shared tiles |
 
@@ -32,12 +33,13 @@ mod nest;
 mod outside;
 mod product;
 mod reduce;
+mod rows;
 mod slots;
 mod storage;
 
 pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
-pub use reduce::reserve_reductions;
+pub use rows::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
 
 use lanebook_ir::Op;
@@ -80,8 +82,8 @@ pub enum ElementReason {
     Foreign = 12,
     /// An index that may be below zero is divided, or strides that the program does not say.
     Sign = 13,
-    /// A reduction of other buffers than fragments, of threads that are no sum of digits, into other
-    /// threads than hold its rows, or with parts of rows in memory that not all threads have.
+    /// A reduction of other buffers than fragments, into other threads than hold its rows, of rows
+    /// without an element, or of some threads whose first is amid a row.
     Reduction = 14,
     /// A product in place whose instruction does not take its operands where they lie: one of
     /// several warps, or fragments that lie elsewhere than it wants them.

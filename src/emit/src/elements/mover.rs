@@ -129,6 +129,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             true if operand.class == part.class => part,
             true => self.steps.tuple(operand.class, part.count)?,
         };
+        if loads && guard.is_some() {
+            self.fill(own, 0)?;
+        }
         let mut args = [Arg::None; MAX_ARGS];
         for (k, operand) in mover.atom.operands.iter().enumerate() {
             if let Some(arg) = args.get_mut(k).filter(|_| operand.role == Role::Immediate) {

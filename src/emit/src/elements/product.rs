@@ -32,8 +32,8 @@ const PLACES: u32 = 1 << 20;
 const DIGITS: usize = 8;
 
 /// The lower halves of two registers, and the lowest bytes of two, in both halves.
-const HALVES: [u8; 4] = [0, 1, 4, 5];
-const BYTES: [u8; 4] = [0, 4, 0, 4];
+pub(crate) const HALVES: [u8; 4] = [0, 1, 4, 5];
+pub(crate) const BYTES: [u8; 4] = [0, 4, 0, 4];
 
 /// What a lane holds of an operand of the instruction.
 #[derive(Default)]

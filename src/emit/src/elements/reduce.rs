@@ -4,10 +4,12 @@
 //! Where the elements of a row lie is read from the operand's layout: the digits of the reduced
 //! dimension in the number of the thread. A bit that lanes can exchange is combined by exchanges;
 //! of all others each thread of a row leaves its part at the place that they make, and each reads
-//! all of them.
+//! all of them. Where no digits tell the threads of a row, every element goes that way.
 
+use crate::elements::address::AccessState;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
+use crate::elements::rows::{DIGITS, PART_BYTES, Reduction, RowDigit, RowDigits};
 use crate::elements::slots::Doers;
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
@@ -16,202 +18,18 @@ use crate::lanes::reduce::CombineAtom;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::Purpose;
 use crate::sync::order::{MemAccess, PendingAccesses};
-use lanebook_infer::{BaseDigit, BufferId, FormBase, FragmentForm, IndexForm, MAX_RANK};
-use lanebook_infer::{MemoryScope, OperatorId};
+use lanebook_infer::{FragmentForm, IndexForm, MAX_RANK, OperatorId};
 use lanebook_ir::{AttrValue, Op, attr_names};
-use lanebook_layout::PostMap;
 use lanebook_loops::Told;
 use lanebook_plan::select::{lane_exchange, select_elementwise};
-use lanebook_plan::{AllocPlan, Plan, PlanError, PlanPool};
-use lanebook_tables::{Arch, DtypeKind, IndexOp, OpRole, OpWord, Space, Tables};
-use lanebook_tile::map::{SharedLayout, TileShape};
+use lanebook_tables::{DtypeKind, IndexOp, OpRole, OpWord, Space};
 
-/// Most digits of a dimension in the number of a thread.
-const DIGITS: usize = 16;
 /// Most results that a thread has; the last number says that there is none.
 const MOST: usize = 255;
 /// Most sums among which a thread chooses by its number.
 const CHOSEN: u16 = 64;
 /// No slot.
 const NONE: u8 = u8::MAX;
-/// Bytes of a part that is left in shared memory.
-const PART_BYTES: u32 = 4;
-
-/// A digit of the reduced dimension in the number of a thread.
-#[derive(Copy, Clone)]
-struct RowDigit {
-    digit: BaseDigit,
-    /// The lanes that differ in it alone, where they can exchange registers; 0 = through memory.
-    lanes: u8,
-}
-
-/// The digits of a dimension in the number of a thread.
-#[derive(Default)]
-struct RowDigits(heapless::Vec<RowDigit, DIGITS>);
-
-impl RowDigits {
-    /// Those of a fragment; `None` if its threads are no sum of digits of its coordinates.
-    #[inline(never)]
-    fn of(
-        (tables, arch): (&Tables<'_>, &Arch<'_>),
-        told: &Told<'_>,
-        whole: &FragmentForm,
-        dim: usize,
-    ) -> Option<Self> {
-        let arena = &told.inference.arena;
-        let var = whole.vars.iter().nth(dim)?;
-        let terms = arena.terms_of(whole.thread);
-        let is_var = |base| matches!(arena.base(base), Ok(FormBase::Var { .. }));
-        if !terms.iter().all(|term| is_var(term.digit.base) && term.stride > 0) {
-            return None;
-        }
-        let wave = arch.wave_lanes.first().map_or(0, |lanes| i64::from(*lanes));
-        let mut out = Self::default();
-        for term in terms.iter().filter(|term| term.digit.base == var) {
-            let BaseDigit { unit, extent, .. } = term.digit;
-            let end = term.stride.checked_mul(i64::from(extent))?;
-            // All others are multiples of more, or end before it.
-            let mut below = whole.thread.constant;
-            for other in terms.iter().filter(|other| other.stride < term.stride) {
-                let last = i64::from(other.digit.extent.saturating_sub(1));
-                below = below.saturating_add(other.stride.saturating_mul(last));
-            }
-            let above = terms.iter().filter(|other| other.stride >= term.stride);
-            let mut above = above.filter(|other| *other != term);
-            let apart = below < term.stride
-                && whole.thread.constant == 0
-                && above.all(|other| other.stride.checked_rem(end) == Some(0));
-            let bits =
-                extent.is_power_of_two() && u64::try_from(term.stride).ok()?.is_power_of_two();
-            if !bits || !apart {
-                out.0.push(RowDigit { digit: term.digit, lanes: 0 }).ok()?;
-                continue;
-            }
-            for bit in 0..extent.trailing_zeros() {
-                let far = term.stride.checked_shl(bit)?;
-                let mask = u8::try_from(far).ok().filter(|_| far < wave);
-                let lanes = mask.filter(|mask| lane_exchange(tables, arch, *mask).is_some());
-                let digit = BaseDigit { base: var, unit: unit.checked_shl(bit)?, extent: 2 };
-                out.0.push(RowDigit { digit, lanes: lanes.unwrap_or(0) }).ok()?;
-            }
-        }
-        Some(out)
-    }
-
-    /// Those that go through memory.
-    fn left(&self) -> impl Iterator<Item = &RowDigit> {
-        self.0.iter().filter(|digit| digit.lanes == 0)
-    }
-
-    /// How many parts of a row meet in memory.
-    fn parts(&self) -> Option<u32> {
-        self.left().try_fold(1u32, |n, left| n.checked_mul(left.digit.extent))
-    }
-}
-
-/// A reduction in place.
-struct Reduction {
-    from: BufferId,
-    to: BufferId,
-    whole: FragmentForm,
-    /// Where the result lies while it is summed up.
-    kept: FragmentForm,
-    /// Where it lies then, if fewer threads hold it than have parts of its rows.
-    taken: Option<FragmentForm>,
-    dim: usize,
-}
-
-impl Reduction {
-    fn of(told: &Told<'_>, id: OperatorId) -> Option<Self> {
-        let inference = &told.inference;
-        let own = inference.operator_of(id).ok()?;
-        let lanebook_infer::Kind::Reduce { dim } = own.kind else { return None };
-        let [from, to] = inference.accesses_of(own) else { return None };
-        let (from, to) = (from.buffer, to.buffer);
-        let fragment = |id| inference.buffer_of(id).is_ok_and(|b| b.scope == MemoryScope::Fragment);
-        if !fragment(from) || !fragment(to) {
-            return None;
-        }
-        let (whole, kept) = (inference.layout(from)?, inference.layout(to)?);
-        Some(Self { from, to, whole, kept, taken: None, dim: usize::from(dim) })
-    }
-
-    /// Elements of the result.
-    fn count(&self, told: &Told<'_>) -> Option<u32> {
-        let extents = self.kept.vars.iter();
-        extents
-            .map(|var| told.inference.arena.extent(var).ok())
-            .try_fold(1u32, |n, e| n.checked_mul(e?))
-    }
-
-    /// The coordinates of the result, over those of the operand.
-    fn coordinates(
-        &self,
-        told: &mut Told<'_>,
-        out: &mut heapless::Vec<IndexForm, MAX_RANK>,
-    ) -> Option<()> {
-        let same = self.kept.vars.len() == self.whole.vars.len();
-        for (k, var) in self.whole.vars.iter().enumerate() {
-            if k != self.dim {
-                out.push(told.inference.arena.whole(var).ok()?).ok()?;
-            } else if same {
-                out.push(IndexForm::constant(0)).ok()?;
-            }
-        }
-        (out.len() == self.kept.vars.len()).then_some(())
-    }
-}
-
-/// Shared memory for what reductions of a function leave there, behind its tiles.
-///
-/// # Errors
-/// [`PlanError::SharedMemory`], [`PlanError::Capacity`].
-#[doc(hidden)]
-pub fn reserve_reductions(
-    tables: &Tables<'_>,
-    told: &Told<'_>,
-    plan: &mut Plan<'_>,
-) -> Result<(), PlanError> {
-    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
-    for (id, op) in told.operators() {
-        let Some(own) = Reduction::of(told, id) else { continue };
-        let Some(digits) = RowDigits::of((tables, arch), told, &own.whole, own.dim) else {
-            continue;
-        };
-        let (Some(parts), Some(count)) = (digits.parts(), own.count(told)) else { continue };
-        let Some(value) = told.value(own.to).filter(|_| parts > 1) else { continue };
-        let have = arch.shared.max_bytes;
-        let full = |need| PlanError::SharedMemory { op, need, have };
-        let words = parts.checked_mul(count).and_then(u32::checked_next_power_of_two);
-        let words = words.ok_or(full(u32::MAX))?;
-        let bytes = words.checked_mul(PART_BYTES).ok_or(full(u32::MAX))?;
-        let align = tables.weights.shared_align.max(1);
-        let offset = plan.shared_bytes.checked_next_multiple_of(align).ok_or(full(u32::MAX))?;
-        let end = offset.checked_add(bytes).ok_or(full(u32::MAX))?;
-        let known = plan.allocs.iter_mut().find(|alloc| alloc.value == value);
-        if known.as_ref().is_some_and(|alloc| alloc.bytes >= bytes) {
-            continue;
-        }
-        if end > have {
-            return Err(full(end));
-        }
-        let bits = u16::try_from(PART_BYTES.saturating_mul(8)).unwrap_or(32);
-        let shape = TileShape::new(1, u64::from(words), bits).ok_or(PlanError::Extents(op))?;
-        let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
-        let alloc =
-            AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset };
-        match known {
-            Some(known) => *known = alloc,
-            None => {
-                let capacity = u32::try_from(plan.allocs.capacity()).unwrap_or(u32::MAX);
-                let error = PlanError::Capacity { pool: PlanPool::Allocs, capacity, op: Some(op) };
-                plan.allocs.push(alloc).map_err(|_| error)?;
-            }
-        }
-        (plan.shared_bytes, plan.shared_align) = (end, plan.shared_align.max(align));
-    }
-    Ok(())
-}
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// A reduction of a fragment into another one.
@@ -234,11 +52,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 return Err(refused(op, why));
             }
         }
-        let digits =
-            RowDigits::of((self.machine.tables, self.machine.arch), told, &own.whole, own.dim);
-        let digits = digits.ok_or(refuse)?;
-        self.lay_rows(op, told, &mut own)?;
         let combine = self.combining(op)?;
+        let Some(digits) = own.digits((self.machine.tables, self.machine.arch), told) else {
+            return self.reduce_elements(op, told, (&own, id), &combine, room, open);
+        };
+        self.lay_rows(op, told, &mut own)?;
         let rows = usize::try_from(own.kept.slots).unwrap_or(usize::MAX);
         if rows >= MOST || own.whole.slots >= u32::from(NONE) {
             return Err(refused(op, ElementReason::Fragment));
@@ -257,13 +75,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let count = u8::try_from(rows).map_err(|_| refuse)?;
         let out = self.steps.tuple(combine.class().ok_or(refuse)?, count)?;
         let lists = (room.again(), &mut *firsts);
-        let guarded = self.reduce_own(op, told, (&own, &doers), lists, (&combine, out))?;
+        self.reduce_own(op, told, (&own, &doers), lists, (&combine, out))?;
         for digit in digits.0.iter().filter(|digit| digit.lanes != 0) {
             self.reduce_lanes(op, &combine, digit.lanes, out)?;
         }
         let mut sum = out;
         if digits.parts().is_none_or(|parts| parts > 1) {
-            if guarded || firsts.contains(&NONE) {
+            if firsts.contains(&NONE) {
                 return Err(refuse);
             }
             sum = self.reduce_parts(
@@ -409,8 +227,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         u32::try_from(bits).ok()
     }
 
-    /// What each thread holds of its rows; the first slot of each row, and whether there is a slot
-    /// that not all threads have.
+    /// What each thread holds of its rows; the first slot of each row.
     #[inline(never)]
     fn reduce_own(
         &mut self,
@@ -419,7 +236,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         (own, doers): (&Reduction, &Doers),
         (room, firsts): (ElementLists<'_>, &mut [u8]),
         (combine, out): (&CombineAtom<'t>, Reg),
-    ) -> Result<bool, EmitError> {
+    ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
         let mut at = heapless::Vec::new();
@@ -427,7 +244,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let local = told.inference.arena.index_at(&own.kept, &at).map_err(&full)?;
         let from = self.fragment_regs(op, told, own.from)?;
         crate::elements::nest::fresh(room.slots).ok_or(refuse)?;
-        let mut guarded = false;
         for number in 0..own.whole.slots {
             let mark = told.inference.arena.mark();
             let work = room.slots.first_mut().ok_or(refuse)?;
@@ -436,7 +252,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let (guard, live) = (work.guard, work.live);
             told.inference.arena.release(mark);
             if !live {
-                guarded = true;
                 continue;
             }
             let row = u16::try_from(row.constant).ok().filter(|_| row.is_constant());
@@ -444,7 +259,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let first = firsts.get_mut(usize::from(row)).ok_or(refuse)?;
             let next = from.member(u16::try_from(number).map_err(|_| refuse)?);
             self.note_reader(op, told, own.from, next)?;
-            let begins = core::mem::replace(first, u8::try_from(number).unwrap_or(NONE)) == NONE;
+            let begins = *first == NONE;
+            if begins {
+                *first = u8::try_from(number).unwrap_or(NONE);
+            }
             let so_far = out.member(row);
             self.steps.purpose = Purpose::Arithmetic;
             let Some(_) = guard else {
@@ -454,7 +272,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
                 continue;
             };
-            guarded = true;
             if begins {
                 let bits = self.neutral(op).ok_or(refuse)?;
                 self.fill(so_far, i64::from(bits.cast_signed()))?;
@@ -470,7 +287,94 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for (k, _) in (0u16..).zip(firsts.iter()).filter(|(_, first)| **first == NONE) {
             self.fill(out.member(k), 0)?;
         }
-        Ok(guarded)
+        Ok(())
+    }
+
+    /// Each element through shared memory: where no digits tell the threads of a row.
+    #[inline(never)]
+    fn reduce_elements(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        (own, id): (&Reduction, OperatorId),
+        combine: &CombineAtom<'t>,
+        room: ElementLists<'_>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Reduction);
+        let full = of_form(op);
+        let digits = RowDigits::of_elements(told, own).ok_or(refuse)?;
+        let (parts, count) = (digits.parts().ok_or(refuse)?, own.count(told).ok_or(refuse)?);
+        let row = count.checked_mul(PART_BYTES).ok_or(refuse)?;
+        if parts > MOST as u32 {
+            return Err(refuse);
+        }
+        let from = self.fragment_regs(op, told, own.from)?;
+        let doers = self.holders(op, told, id, own.whole)?;
+        let ElementLists { slots, known, guards, .. } = room;
+        let mut state = AccessState { known, guards };
+        self.meet_parts(op, (true, true), open)?;
+        for number in 0..own.whole.slots {
+            self.release_nodes(&mut state, [doers.thread.node].into_iter());
+            let mark = told.inference.arena.mark();
+            let place = self.part_place(op, told, (own, &doers), Some(&digits), (number, row));
+            told.inference.arena.release(mark);
+            let Some((at, guard)) = place? else { continue };
+            let guard = self.guard_of(op, guard)?;
+            let next = from.member(u16::try_from(number).map_err(|_| refuse)?);
+            self.note_reader(op, told, own.from, next)?;
+            self.part_move(op, next, at, guard, false)?;
+        }
+        self.meet_parts(op, (false, true), open)?;
+        let to = self.fragment_regs(op, told, own.to)?;
+        let doers = self.holders(op, told, id, own.kept)?;
+        let arena = &mut told.inference.arena;
+        let (mut sum, mut stride) = (IndexForm::constant(0), i64::from(PART_BYTES));
+        for var in own.kept.vars.iter().rev() {
+            let whole = arena.whole(var).map_err(&full)?;
+            sum = arena.add_scaled(sum, whole, stride).map_err(&full)?;
+            stride = stride.saturating_mul(i64::from(arena.extent(var).map_err(&full)?));
+        }
+        crate::elements::nest::fresh(slots).ok_or(refuse)?;
+        for number in 0..own.kept.slots {
+            self.release_nodes(&mut state, [doers.thread.node].into_iter());
+            let mark = told.inference.arena.mark();
+            let work = slots.first_mut().ok_or(refuse)?;
+            self.slot_at(told, &doers, number, work)?;
+            let own_sum = told.inference.arena.substitute(sum, &work.vars).map_err(&full)?;
+            let (guard, live) = (work.guard, work.live);
+            if live {
+                let at = self.part_address(op, told, own_sum, doers.thread)?;
+                let guard = self.guard_of(op, guard)?;
+                let out = self.steps.tuple(combine.class().ok_or(refuse)?, 1)?;
+                self.take_parts(op, (at, parts, row), guard, (combine, out))?;
+                let to = to.member(u16::try_from(number).map_err(|_| refuse)?);
+                self.copy_guarded(op, guard, out, to)?;
+            }
+            told.inference.arena.release(mark);
+        }
+        Ok(())
+    }
+
+    /// Takes all parts of a row, in the threads that have it.
+    fn take_parts(
+        &mut self,
+        op: Op,
+        (at, parts, row): (ExprId, u32, u32),
+        guard: Option<Reg>,
+        (combine, out): (&CombineAtom<'t>, Reg),
+    ) -> Result<(), EmitError> {
+        for part in 0..parts {
+            let further = u64::from(part.saturating_mul(row));
+            let at = self.arena.op_const(IndexOp::Add, at, further)?;
+            let next = self.steps.tuple(out.class, 1)?;
+            self.part_move(op, next, at, guard, true)?;
+            match part {
+                0 => self.copy_tile(op, next, out)?,
+                _ => self.combined(op, combine, out, (out, next))?,
+            }
+        }
+        Ok(())
     }
 
     /// `out = a, b` combined.
@@ -536,8 +440,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.meet_parts(op, (true, true), open)?;
         for (k, first) in (0u16..).zip(firsts) {
             let mark = told.inference.arena.mark();
-            let (at, guard) =
+            let place =
                 self.part_place(op, told, (own, doers), Some(digits), (u32::from(*first), row))?;
+            let (at, guard) = place.ok_or(refuse)?;
             told.inference.arena.release(mark);
             let guard = self.guard_of(op, guard)?;
             self.part_move(op, out.member(k), at, guard, false)?;
@@ -548,23 +453,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let mark = told.inference.arena.mark();
             let place = self.part_place(op, told, (own, doers), None, (u32::from(*first), row));
             told.inference.arena.release(mark);
-            let (at, _) = place?;
-            for part in 0..parts {
-                let further = u64::from(part.saturating_mul(row));
-                let at = self.arena.op_const(IndexOp::Add, at, further)?;
-                let next = self.steps.tuple(out.class, 1)?;
-                self.part_move(op, next, at, None, true)?;
-                match part {
-                    0 => self.copy_tile(op, next, sum.member(k))?,
-                    _ => self.combined(op, combine, sum.member(k), (sum.member(k), next))?,
-                }
-            }
+            let (at, guard) = place?.ok_or(refuse)?;
+            let guard = self.guard_of(op, guard)?;
+            self.take_parts(op, (at, parts, row), guard, (combine, sum.member(k)))?;
         }
         Ok(sum)
     }
 
     /// Where a thread leaves its part of a row, and which threads do; without `digits` where the
-    /// row begins.
+    /// row begins. `None` of a slot that no thread has.
     #[inline(never)]
     fn part_place(
         &mut self,
@@ -573,11 +470,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         (own, doers): (&Reduction, &Doers),
         digits: Option<&RowDigits>,
         (number, row): (u32, u32),
-    ) -> Result<(ExprId, Option<ExprId>), EmitError> {
+    ) -> Result<Option<(ExprId, Option<ExprId>)>, EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
         let mut work = crate::elements::slots::WorkSlot::default();
         self.slot_at(told, doers, number, &mut work)?;
+        if !work.live {
+            return Ok(None);
+        }
         let mut at = heapless::Vec::new();
         own.coordinates(told, &mut at).ok_or(refuse)?;
         let arena = &mut told.inference.arena;
@@ -586,7 +486,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             sum = arena.add_scaled(sum, *index, stride).map_err(&full)?;
             stride = stride.saturating_mul(i64::from(arena.extent(var).map_err(&full)?));
         }
-        let mut guard = None;
+        // Threads without a part of the row neither leave nor take one.
+        let mut guard = work.guard;
         let mut step = i64::from(row);
         for left in digits.into_iter().flat_map(RowDigits::left) {
             let digit = arena.digit(left.digit).map_err(&full)?;
@@ -611,11 +512,24 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let zero = self.arena.constant(0)?;
             self.keep_equal(&mut guard, node, zero)?;
         }
-        let node = self.form_node(op, told, own_sum, doers.thread)?;
+        let at = self.part_address(op, told, own_sum, doers.thread)?;
+        Ok(Some((at, guard)))
+    }
+
+    /// A place among the parts of a reduction as an address.
+    fn part_address(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        place: IndexForm,
+        thread: ThreadVar,
+    ) -> Result<ExprId, EmitError> {
+        let refuse = refused(op, ElementReason::Reduction);
+        let node = self.form_node(op, told, place, thread)?;
         let alloc = self.program.operand(op, 1).and_then(|value| self.plan.alloc_of(value));
         let offset = alloc.map(|(_, alloc)| alloc.offset).ok_or(refuse)?;
         let node = self.sum(IndexOp::Add, self.shared_base, Some(node))?.ok_or(refuse)?;
-        Ok((self.arena.op_const(IndexOp::Add, node, u64::from(offset))?, guard))
+        Ok(self.arena.op_const(IndexOp::Add, node, u64::from(offset))?)
     }
 
     /// Orders a reduction's parts after what is open: `(writes, emit)`.

@@ -100,9 +100,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let bits = (own.bits.max(owner.bits), own.bits.min(owner.bits));
         let arena = &mut told.inference.arena;
         let seen = arena.reshaped(&wide, bits.0, narrow.vars, bits.1).map_err(of_form(op))?;
-        let same = arena.same(seen.index, narrow.index)
-            && arena.same(seen.thread, narrow.thread)
-            && bits.1 >= u8::BITS;
+        let same = bits.1 >= u8::BITS
+            && arena.equal(seen.index, narrow.index).map_err(of_form(op))?
+            && arena.equal(seen.thread, narrow.thread).map_err(of_form(op))?;
         if same { Ok(()) } else { Err(refuse) }
     }
 

@@ -10,7 +10,9 @@ use crate::arena::{BaseId, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
-use crate::program::{Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, VarRange};
+use crate::program::{
+    Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, PlanShape, VarRange,
+};
 
 /// What an operator says when asked: whether a buffer got its layout.
 pub(crate) type Answer = core::result::Result<bool, Stop>;
@@ -220,8 +222,12 @@ impl Inference<'_> {
                 }
             }
         }
-        let by_rows = self.by_rows == Some(id);
-        let mut plan = Some(self.plan(op, by_rows)?);
+        let shape = self.planned.filter(|(root, _)| *root == id).map(|(_, shape)| shape);
+        let shape = shape.unwrap_or_default();
+        let mut plan = Some(match shape {
+            PlanShape::Outer(outer) => self.plan_outer(op, outer)?,
+            shape => self.plan(op, shape == PlanShape::Rows)?,
+        });
         if let Some(spread) = plan
             && let Some(reason) = self.check_spread(op, &spread)?
         {
@@ -232,12 +238,36 @@ impl Inference<'_> {
         Ok(match (by_buffer, plan) {
             (Some(b), Some(p)) => Some(self.better(op, b, p)?),
             (None, None) => {
+                if let Some(by_held) = self.spread_by_held(op)? {
+                    return Ok(Some(by_held));
+                }
                 let vars = op.vars;
                 let all = self.arena.on_all_threads(vars, op.threads.1)?;
                 Some((all, SpreadSource::EveryThread))
             }
             (b, p) => b.or(p),
         })
+    }
+
+    /// A spread by the layout of some fragment that is read, which holds for all that the loop accesses:
+    /// where an element at constant indices lies on some threads alone.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn spread_by_held(
+        &mut self,
+        op: &Operator,
+    ) -> FormResult<Option<(FragmentForm, SpreadSource)>> {
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(op).get(k).copied() else { break };
+            if !self.is_fragment(access.buffer) || self.layout(access.buffer).is_none() {
+                continue;
+            }
+            if let Ok(spread) = self.spread_by_buffer(op, &access)?
+                && self.check_spread(op, &spread)?.is_none()
+            {
+                return Ok(Some((spread, SpreadSource::Buffer(access.buffer))));
+            }
+        }
+        Ok(None)
     }
 
     fn better(
@@ -297,15 +327,61 @@ impl Inference<'_> {
         let (group, within) = self.arena.div_rem(flat, i64::from(vector))?;
         let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
         let index = self.arena.add_scaled(within, turn, i64::from(vector))?;
+        let mut out = self.spread_copies(op, thread, index)?;
+        out.padded = total.checked_rem(per_turn(vector)) != Some(0);
+        Ok(out)
+    }
+
+    /// The points of a loop's outer variables on neighbouring threads; a thread does all of the others.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn plan_outer(&mut self, op: &Operator, outer: u8) -> FormResult<FragmentForm> {
+        let threads = op.threads.1.max(1);
+        if outer == 0 {
+            return self.arena.on_all_threads(op.vars, threads);
+        }
+        let flat = self.arena.row_major(op.vars)?;
+        let mut each = 1i64;
+        for var in op.vars.iter().skip(usize::from(outer)) {
+            let extent = i64::from(self.arena.extent(var)?);
+            each = each.checked_mul(extent).ok_or(FormError::Overflow)?;
+        }
+        let (group, within) = self.arena.div_rem(flat, each)?;
+        let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
+        let index = self.arena.add_scaled(within, turn, each)?;
+        self.spread_copies(op, thread, index)
+    }
+
+    /// A loop's layout from its maps, with as many copies as there are threads for.
+    fn spread_copies(
+        &mut self,
+        op: &Operator,
+        thread: IndexForm,
+        index: IndexForm,
+    ) -> FormResult<FragmentForm> {
+        let threads = op.threads.1.max(1);
         let (_, last) = self.arena.range(thread)?;
         let used = u32::try_from(last).map_err(|_| FormError::Overflow)?.saturating_add(1);
+        let fragments = self.touches_fragment(op);
         let times = if fragments { threads.checked_div(used).unwrap_or(1).max(1) } else { 1 };
         let copy = self.arena.var(times, VarRole::Copy)?;
         let digit = self.arena.whole(copy)?;
         let thread = self.arena.add_scaled(thread, digit, i64::from(used))?;
-        let mut out = self.arena.fragment(op.vars, copy, thread, index)?;
-        out.padded = total.checked_rem(per_turn(vector)) != Some(0);
-        Ok(out)
+        self.arena.fragment(op.vars, copy, thread, index)
+    }
+
+    /// Whether a loop meets a fragment without a layout at several places in one iteration.
+    pub(crate) fn has_forms(&self, op: &Operator) -> bool {
+        let own = self.accesses_of(op);
+        own.iter().enumerate().any(|(k, access)| {
+            let others = own.iter().take(k).filter(|other| other.buffer == access.buffer);
+            let same = |other: &Access| {
+                let pairs = other.indices().iter().zip(access.indices());
+                pairs.into_iter().all(|(a, b)| self.arena.same(*a, *b))
+            };
+            self.is_fragment(access.buffer)
+                && self.layout(access.buffer).is_none()
+                && others.into_iter().any(|other| !same(other))
+        })
     }
 
     /// Whether another vector would let all threads together take whole parts of the loop's rows.
@@ -321,7 +397,7 @@ impl Inference<'_> {
         Ok(row.checked_rem(turn) != Some(0))
     }
 
-    fn spread_known(&self, op: &Operator) -> bool {
+    pub(crate) fn spread_known(&self, op: &Operator) -> bool {
         let own = self.accesses_of(op).iter().filter(|a| self.is_fragment(a.buffer));
         own.clone().any(|a| self.layout(a.buffer).is_some())
     }
@@ -545,6 +621,9 @@ impl Inference<'_> {
         let (low, _) = self.arena.range(fragment.index)?;
         if low < 0 || !self.arena.within(fragment.thread, op.threads.1)? {
             return Ok(Some(Reason::Threads { buffer: Some(buffer) }));
+        }
+        if let Some(reason) = self.view_apart(buffer, fragment)? {
+            return Ok(Some(reason));
         }
         // Beyond what the loop accesses nothing of its layout says where elements lie.
         if !self.covers(op, buffer)? && !self.arena.injective(fragment, self.points)? {

@@ -1,7 +1,7 @@
 //! Functions that a kernel calls, put in the place of the calls as text.
 
 use super::Said;
-use super::text::list;
+use super::text::{code, list};
 
 /// Most calls inside each other.
 const DEEP: usize = 24;
@@ -24,8 +24,7 @@ pub(super) fn flattened(text: &str) -> Said<String> {
     if !text.contains("call @") && !text.lines().any(|l| l.trim_start().starts_with("module")) {
         return Ok(text.to_string());
     }
-    let lines: Vec<&str> =
-        text.lines().map(|l| l.split("//").next().unwrap_or("").trim()).collect();
+    let lines: Vec<&str> = text.lines().map(|l| code(l).trim()).collect();
     let mut functions = Vec::new();
     let mut at = 0;
     while at < lines.len() {

@@ -38,7 +38,7 @@ use lanebook::tables::Capability;
 use lanebook_replay::{BufferId, Memory, Param};
 pub use product::UnitArithmetic;
 use std::collections::BTreeMap;
-use text::{attribute, list, shape_of};
+use text::{attribute, code, list, shape_of};
 use tile::Item;
 
 /// An answer, or what is not understood.
@@ -151,12 +151,8 @@ impl Interpreted {
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
         let text = calls::flattened(text)?;
         // Layouts have no meaning here.
-        let text: String = text
-            .lines()
-            .filter(|l| !l.starts_with('#'))
-            .map(|l| l.split("//").next().unwrap_or(""))
-            .collect::<Vec<_>>()
-            .join("\n");
+        let text: String =
+            text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");
         let (head, body) = text.split_once("{threads").ok_or("no threads")?;
         let (threads, body) = body.split_once("{\n").ok_or("no body")?;
         let said_grid = threads.split_once("grid =").map(|(_, grid)| grid.trim());

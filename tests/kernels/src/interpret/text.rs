@@ -33,6 +33,20 @@ pub(super) fn tile_type(text: &str) -> Said<(Vec<usize>, Element)> {
     ))
 }
 
+/// A line without its comment. In braces that close again `//` divides, as in a written layout.
+pub(super) fn code(line: &str) -> &str {
+    let mut depth = 0i32;
+    for (at, c) in line.char_indices() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        let rest = &line[at..];
+        let closes = depth > 0 && rest.contains('}');
+        if rest.starts_with("//") && !closes {
+            return &line[..at];
+        }
+    }
+    line
+}
+
 /// Splits at commas that stand in no bracket.
 pub(super) fn list(text: &str) -> Vec<String> {
     let (mut out, mut depth) = (vec![String::new()], 0);
