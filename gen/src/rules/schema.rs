@@ -198,6 +198,7 @@ pub struct Weights {
     pub exchange_addresses: u32,
     pub exchange_pass: u32,
     pub exchange_access: u32,
+    pub exchange_move: u32,
     pub exchange_barrier: u32,
     pub packed_percent: u32,
     /// Of a product whose factors become wider first, so much of the depth at once.
@@ -264,6 +265,7 @@ impl Weights {
             exchange_addresses: self.exchange_addresses,
             exchange_pass: self.exchange_pass,
             exchange_access: self.exchange_access,
+            exchange_move: self.exchange_move,
             exchange_barrier: self.exchange_barrier,
             packed_percent: self.packed_percent,
             widened_depth: self.widened_depth,

@@ -639,9 +639,11 @@ pub struct Weights {
     /// What a pass over the banks costs more than [`Self::shared_transaction`] where ways to convert
     /// are compared.
     pub exchange_pass: u32,
-    /// What an instruction of shared memory, or one that moves registers between lanes, costs more
-    /// than another where ways to convert are compared.
+    /// What an instruction of shared memory costs more than another where ways to convert are
+    /// compared.
     pub exchange_access: u32,
+    /// The same of one that moves registers between lanes through that memory's crossbar.
+    pub exchange_move: u32,
     /// Instructions that a barrier of an exchange is as much as.
     pub exchange_barrier: u32,
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
@@ -690,6 +692,7 @@ impl Weights {
         exchange_addresses: 0,
         exchange_pass: 0,
         exchange_access: 0,
+        exchange_move: 0,
         exchange_barrier: 0,
         packed_percent: 0,
         widened_depth: 0,

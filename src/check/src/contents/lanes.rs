@@ -44,13 +44,23 @@ impl ContentsContext<'_> {
     }
 }
 
+impl ContentsContext<'_> {
+    /// The threads whose registers tell conversions inside warps something of their own: those of
+    /// the first warp, or all.
+    fn telling(&self) -> Option<u32> {
+        let by_warp = self.plan.lanes.iter().any(ShufflePlan::depends_on_warp);
+        let warps = if by_warp { self.plan.warps } else { 0 };
+        power(usize::from(self.plan.wave).checked_add(usize::from(warps))?)
+    }
+}
+
 impl ThreadRun<'_, '_> {
-    /// Carries out every lane of the first warp as far as what registers tell in conversions inside
-    /// warps.
+    /// Carries out every lane of the first warp, or of all, as far as what registers tell in
+    /// conversions inside warps.
     #[inline(never)]
     pub(super) fn all_lanes(&mut self) -> Result<(), Violation> {
         let look = self.look;
-        let lanes = power(usize::from(look.plan.wave)).unwrap_or(1);
+        let lanes = look.telling().unwrap_or(1);
         let mut many = 0u16;
         for (at, step) in look.steps.iter().enumerate() {
             let Some((_, slot)) = look
@@ -83,7 +93,7 @@ impl ThreadRun<'_, '_> {
     pub(super) fn in_lane(&mut self, at: u16, step: &Step, atom: &Atom<'_>) {
         let Some((operand, _)) = self.look.tells(step, atom) else { return };
         let value = self.given(step, atom, operand).and_then(|n| u32::try_from(n).ok());
-        let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
+        let lanes = self.look.telling().unwrap_or(1);
         let place = self.blocks.get(usize::from(at)).and_then(|[number, ..]| {
             u32::from(*number).checked_mul(lanes)?.checked_add(self.thread)
         });
@@ -98,16 +108,16 @@ impl ThreadRun<'_, '_> {
 }
 
 impl Prover<'_, '_, '_> {
-    /// What a register tells a step in a lane.
-    fn told(&self, number: u16, lane: u32) -> Option<u32> {
+    /// What a register tells a step in a thread.
+    fn told(&self, number: u16, thread: u32) -> Option<u32> {
         let [nth, ..] = *self.scratch.blocks.get(usize::from(number))?;
-        let lanes = power(usize::from(self.look.plan.wave))?;
-        let place = u32::from(nth).checked_mul(lanes)?.checked_add(lane)?;
+        let threads = self.look.telling()?;
+        let place = u32::from(nth).checked_mul(threads)?.checked_add(thread)?;
         self.scratch.lanes.get(place as usize).copied().filter(|n| nth != NONE && *n != UNKNOWN)
     }
 
-    /// One instruction of a conversion further back, in a lane; nothing if there is none.
-    fn stage(&self, bits: BitRange, moved: &ShufflePlan, lane: u32) -> Option<(BitRange, u32)> {
+    /// One instruction of a conversion further back, in a thread; nothing if there is none.
+    fn stage(&self, bits: BitRange, moved: &ShufflePlan, thread: u32) -> Option<(BitRange, u32)> {
         let look = self.look;
         let Content::Step(number, _) = bits.content else { return None };
         let step = look
@@ -118,16 +128,18 @@ impl Prover<'_, '_, '_> {
         let does = atom.does?;
         match does.op {
             OpWord::Choose => {
-                let selector = self.told(number, lane)?;
-                Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, lane))
+                let selector = self.told(number, thread)?;
+                Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, thread))
             }
             OpWord::Exchange | OpWord::Gather => {
                 let lanes = power(usize::from(look.plan.wave))?;
+                let inside = lanes.checked_sub(1)?;
                 let from = match mask(atom, step)? {
-                    Some(mask) => lane ^ u32::from(mask),
+                    Some(mask) => thread ^ u32::from(mask),
                     None => {
                         let (_, times) = look.tells(step, atom)?;
-                        self.told(number, lane)?.checked_div(times)? & lanes.checked_sub(1)?
+                        let lane = self.told(number, thread)?.checked_div(times)? & inside;
+                        (thread & !inside) | lane
                     }
                 };
                 let content = self.scratch.read(look, number, *does.uses.first()?, 0)?;
@@ -205,17 +217,20 @@ impl Prover<'_, '_, '_> {
         else {
             return Ok(false);
         };
-        for lane in 0..lanes {
-            let Some((source, sender)) = back(moved, (panel, number), (operands, lanes), lane)
+        for thread in 0..look.telling().unwrap_or(lanes) {
+            let low = lanes.saturating_sub(1);
+            let (lane, warp) = (thread & low, thread.checked_div(lanes).unwrap_or(0));
+            let Some((source, sender)) =
+                back(moved, (panel, number), (operands, lanes), (lane, warp))
             else {
                 return Ok(false);
             };
-            let (mut here, mut whose) = (self.scratch.through(look, bits), lane);
+            let (mut here, mut whose) = (self.scratch.through(look, bits), thread);
             for _ in 0..STAGES {
                 let Some((before, from)) = self.stage(here, moved, whose) else { break };
                 (here, whose) = (self.scratch.through(look, before), from);
             }
-            if whose != sender {
+            if whose != (thread & !low) | sender {
                 return Ok(false);
             }
             let first = source.saturating_mul(place_bits(from)).saturating_add(inside);

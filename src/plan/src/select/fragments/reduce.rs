@@ -217,11 +217,12 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     /// What an exchange through shared memory costs before its layout is chosen: every register,
-    /// written and read, the addresses, and the barrier.
+    /// written and read, and the addresses.
     pub(crate) fn exchange_estimate(&self, registers: u32) -> u32 {
         let w = &self.target.tables.weights;
+        let instructions = registers.saturating_add(w.exchange_addresses);
         registers
-            .saturating_mul(w.pass().saturating_add(w.instruction))
-            .saturating_add(w.exchange())
+            .saturating_mul(w.pass())
+            .saturating_add(instructions.saturating_mul(w.instruction))
     }
 }

@@ -15,12 +15,16 @@ use crate::data::{ShufflePlan, Swap};
 use crate::select::elementwise::{choose_bytes, lane_move_atom};
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
+use lanebook_tables::Atom;
+use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Columns, Fragment, Subspace};
 use lanebook_tile::tiling::Reject;
 
 /// Where lanes' names begin, above those of registers.
 const LANES: u32 = 16;
+/// Bits of a thread's number.
+const THREADS: usize = 11;
 /// Most attempts with other elements in a register that moves.
 const MOST: usize = 12;
 
@@ -54,7 +58,7 @@ impl<'f> Sides<'f> {
         if !order {
             return Err(Reject::Tangled);
         }
-        if from.warp != to.warp || from.lane.len() != to.lane.len() {
+        if from.warp.len() != to.warp.len() || from.lane.len() != to.lane.len() {
             return Err(Reject::Warps);
         }
         let (mut a, mut b) = (Subspace::new(), Subspace::new());
@@ -187,11 +191,22 @@ fn attempt(
         let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
         chosen.fold(0, |sum, (_, e)| sum ^ place(*e).unwrap_or(0)).wrapping_shr(together)
     };
+    let mut swapped: Columns<u32, THREADS> = Columns::new();
     for (k, _) in from.lane.as_slice().iter().enumerate() {
-        swap(&mut out.before, sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0), k)?;
-        let (lane, word) = rounds.lane.get(k).zip(rounds.word.get(k)).ok_or(Reject::Tangled)?;
-        swap(&mut out.behind, *word, k)?;
-        if !out.lane.push(*lane) {
+        let lane = rounds.lane.get(k).ok_or(Reject::Tangled)?;
+        let word = sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0);
+        if !swapped.push(word) || !out.lane.push(*lane) {
+            return Err(Reject::Tangled);
+        }
+    }
+    // What a warp wants that the first has elsewhere: other lanes of it have that, in the same or
+    // another register that they send.
+    for (&given, &wanted) in from.warp.as_slice().iter().zip(to.warp.as_slice()) {
+        let element = given ^ wanted;
+        let (register, lane) = place(element).zip(lane_of(element)).ok_or(Reject::Warps)?;
+        let word = register.wrapping_shr(together) ^ sends(lane);
+        let adds = u8::try_from(lane).map_err(|_| Reject::Size)?;
+        if register & parts != 0 || !out.warp.push(adds) || !swapped.push(word) {
             return Err(Reject::Tangled);
         }
     }
@@ -202,6 +217,16 @@ fn attempt(
             return Err(Reject::Tangled);
         }
     }
+    let (mut read, mut kept) = (Subspace::new(), Subspace::new());
+    for &word in out.word.as_slice() {
+        let _ = read.insert(word, 0);
+    }
+    for &place in out.kept.as_slice() {
+        let _ = kept.insert(place.wrapping_shr(together), 0);
+    }
+    out.before = fewest_swaps(swapped.as_slice(), &read)?;
+    let wanted = rounds.word.get(..from.lane.len()).unwrap_or(&[]);
+    out.behind = fewest_swaps(wanted, &kept)?;
     Ok(())
 }
 
@@ -245,18 +270,68 @@ fn parts_of_copies(
     shared
 }
 
-/// A swap in lanes whose number has a bit.
-fn swap(swaps: &mut Columns<Swap, 6>, word: u32, lane: usize) -> Result<(), Reject> {
+/// Two swaps in each other's place.
+fn exchanged(swaps: &mut [Swap], a: usize, b: usize) {
+    if let (Some(&first), Some(&second)) = (swaps.get(a), swaps.get(b)) {
+        if let Some(slot) = swaps.get_mut(a) {
+            *slot = second;
+        }
+        if let Some(slot) = swaps.get_mut(b) {
+            *slot = first;
+        }
+    }
+}
+
+/// The fewest swaps that together change a register's number by the word of each bit of a thread's
+/// number. Those that bring what is read behind them, `read`, from outside of it come first: behind
+/// each of them half as many registers are left to be swapped.
+fn fewest_swaps(words: &[u32], read: &Subspace) -> Result<Columns<Swap, 6>, Reject> {
+    let (mut first, mut last): (Columns<Swap, 6>, Columns<Swap, 6>) =
+        (Columns::new(), Columns::new());
+    let (mut outside, mut inside) = (Subspace::new(), Subspace::new());
+    for (k, &word) in words.iter().enumerate() {
+        let threads = u16::try_from(bit(k)).map_err(|_| Reject::Size)?;
+        let (rest, _) = read.reduce(word);
+        let left = added(&mut first, outside.names(rest), threads);
+        match left {
+            Some(sum) => {
+                let word = word ^ sum;
+                if added(&mut last, inside.names(word), threads).is_none() {
+                    let _ = inside.insert(word, bit(last.len()));
+                    push_swap(&mut last, word, threads)?;
+                }
+            }
+            None => {
+                let _ = outside.insert(rest, bit(first.len()));
+                push_swap(&mut first, word, threads)?;
+            }
+        }
+    }
+    for swap in last.as_slice() {
+        if !first.push(*swap) {
+            return Err(Reject::Size);
+        }
+    }
+    Ok(first)
+}
+
+/// Lets the swaps of a list that have these names take place in more threads, and answers the sum
+/// of their words; `None` if there are no names.
+fn added(swaps: &mut Columns<Swap, 6>, names: Option<u32>, threads: u16) -> Option<u32> {
+    let names = names?;
+    let mut sum = 0;
+    for (k, swap) in swaps.as_mut_slice().iter_mut().enumerate() {
+        if names & bit(k) != 0 {
+            swap.threads |= threads;
+            sum ^= u32::from(swap.word);
+        }
+    }
+    Some(sum)
+}
+
+fn push_swap(swaps: &mut Columns<Swap, 6>, word: u32, threads: u16) -> Result<(), Reject> {
     let word = u16::try_from(word).map_err(|_| Reject::Size)?;
-    let lanes = u8::try_from(bit(lane)).map_err(|_| Reject::Size)?;
-    if word == 0 {
-        return Ok(());
-    }
-    if let Some(same) = swaps.as_mut_slice().iter_mut().find(|s| s.word == word) {
-        same.lanes |= lanes;
-        return Ok(());
-    }
-    if swaps.push(Swap { word, lanes }) { Ok(()) } else { Err(Reject::Size) }
+    if swaps.push(Swap { word, threads }) { Ok(()) } else { Err(Reject::Size) }
 }
 
 /// Chooses what lanes get in the first round: `counted` are the columns of received registers,
@@ -386,7 +461,7 @@ impl Planner<'_, '_, '_, '_> {
                 for copies in [true, false] {
                     plan = ShufflePlan::new(op, 0);
                     let found = attempt(&sides, inside, copies, &mut plan)
-                        .and_then(|()| self.lanes_cost(&plan, from, to));
+                        .and_then(|()| self.cheapest_order(&mut plan, from, to));
                     let found =
                         if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
                     match found {
@@ -409,8 +484,48 @@ impl Planner<'_, '_, '_, '_> {
         best.ok_or(why)
     }
 
-    /// What a conversion inside warps costs: every movement takes the way through the lanes'
-    /// crossbar once, as an access to shared memory does.
+    /// Lets that swap be the first, of those before the movement, and the last, of those behind it,
+    /// that makes the whole cheapest: one of them can be done while bytes are gathered.
+    fn cheapest_order(
+        &self,
+        plan: &mut ShufflePlan,
+        from: &Fragment,
+        to: &Fragment,
+    ) -> Result<u32, Reject> {
+        let mut best = self.lanes_cost(plan, from, to)?;
+        for k in 1..plan.before.len() {
+            exchanged(plan.before.as_mut_slice(), 0, k);
+            let cost = self.lanes_cost(plan, from, to)?;
+            if cost < best {
+                best = cost;
+            } else {
+                exchanged(plan.before.as_mut_slice(), 0, k);
+            }
+        }
+        let last = plan.behind.len().saturating_sub(1);
+        for k in 0..last {
+            exchanged(plan.behind.as_mut_slice(), k, last);
+            let cost = self.lanes_cost(plan, from, to)?;
+            if cost < best {
+                best = cost;
+            } else {
+                exchanged(plan.behind.as_mut_slice(), k, last);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Whether a movement between lanes takes the way to shared memory: where what is loaded from
+    /// there is waited for, a movement that nothing waits for is the vector unit's own.
+    fn takes_crossbar(&self, atom: &Atom<'_>) -> bool {
+        let counted = |mover: &CopyAtom| {
+            self.target.tables.atom(mover.atom).is_some_and(|atom| atom.counter.is_some())
+        };
+        atom.counter.is_some() || !self.movers(false).iter().any(counted)
+    }
+
+    /// What a conversion inside warps costs: a movement through the lanes' crossbar takes it once,
+    /// as an access to shared memory does.
     fn lanes_cost(
         &self,
         plan: &ShufflePlan,
@@ -434,8 +549,11 @@ impl Planner<'_, '_, '_, '_> {
                 .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
             moves = moves
                 .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
-                .saturating_add(w.pass())
-                .saturating_add(w.exchange_access);
+                .saturating_add(if self.takes_crossbar(atom) {
+                    w.pass().saturating_add(w.exchange_move)
+                } else {
+                    0
+                });
             if how.by.is_some() {
                 let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
                 (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
