@@ -6,7 +6,7 @@
 
 use crate::contents::address::ThreadRun;
 use crate::contents::goal::{Prover, What};
-use crate::contents::storage::{ContentsPool, NONE};
+use crate::contents::storage::{ContentsPool, ContentsScratch, NONE};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext};
 use crate::evaluator::{place_bits, power};
@@ -21,6 +21,8 @@ use lanebook_tables::{Atom, OpWord};
 
 /// Most instructions in a row of one conversion.
 const STAGES: usize = 64;
+/// Registers of the last steps that are remembered while what they tell is numbered.
+const RECENT: usize = 64;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -54,25 +56,42 @@ impl ContentsContext<'_> {
     }
 }
 
+impl ContentsScratch<'_> {
+    /// Numbers what registers tell steps of conversions inside warps, once for all steps that one
+    /// register tells the same; how much there is.
+    #[inline(never)] // The list is there before any thread is carried out.
+    pub(super) fn number_told(&mut self, look: &ContentsContext<'_>) -> u16 {
+        let mut known: heapless::Vec<(Content, u16), RECENT> = heapless::Vec::new();
+        let mut many = 0u16;
+        for (at, step) in (0u16..).zip(look.steps) {
+            let told = look.atom(step).and_then(|atom| look.tells(step, atom));
+            let Some((operand, _)) = told else { continue };
+            let content = self.read(look, at, operand, 0);
+            let same = known.iter().find(|(before, _)| Some(*before) == content);
+            let number = same.map_or(many, |(_, number)| *number);
+            if same.is_none() {
+                many = many.saturating_add(1);
+                if known.is_full() {
+                    known.clear();
+                }
+                if let Some(content) = content {
+                    let _ = known.push((content, number));
+                }
+            }
+            if let Some(slot) = self.blocks.get_mut(usize::from(at)) {
+                *slot = [number, NONE, NONE];
+            }
+        }
+        many
+    }
+}
+
 impl ThreadRun<'_, '_> {
     /// Carries out every lane of the first warp, or of all, as far as what registers tell in
     /// conversions inside warps.
     #[inline(never)]
-    pub(super) fn all_lanes(&mut self) -> Result<(), Violation> {
-        let look = self.look;
-        let lanes = look.telling().unwrap_or(1);
-        let mut many = 0u16;
-        for (at, step) in look.steps.iter().enumerate() {
-            let Some((_, slot)) = look
-                .atom(step)
-                .filter(|atom| look.tells(step, atom).is_some())
-                .zip(self.blocks.get_mut(at))
-            else {
-                continue;
-            };
-            *slot = [many, NONE, NONE];
-            many = many.saturating_add(1);
-        }
+    pub(super) fn all_lanes(&mut self, many: u16) -> Result<(), Violation> {
+        let lanes = self.look.telling().unwrap_or(1);
         if many == 0 {
             return Ok(());
         }
