@@ -5,7 +5,7 @@
 //! registers, which follow each other. Selectors and lane numbers that depend on the lane are
 //! computed before the loop. Copies that transpose blocks choose bytes with the same selectors.
 
-use crate::expr::{ExprId, Reg, RegBank};
+use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
@@ -116,6 +116,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let (from, to) = self.sides_of(plan)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::FirstAddress;
+        let mut first: Option<(u32, Reg)> = None;
         for word in 0..plan.received() {
             if plan.stays(word) {
                 continue;
@@ -125,8 +126,17 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             if let Some((_, times)) = how.by
                 && self.lane_value(op, SENDERS, key).is_none()
             {
-                let node = self.sender(plan, key.0, times)?;
+                // The lanes of further registers differ from those of the first alike in all lanes.
+                let node = match first {
+                    Some((offset, reg)) => {
+                        let from = self.declare(Variable::word(), reg)?;
+                        let differs = u64::from(offset ^ key.0).saturating_mul(u64::from(times));
+                        self.arena.op_const(IndexOp::Xor, from, differs)?
+                    }
+                    None => self.sender(plan, key.0, times)?,
+                };
                 self.keep_lane_value(op, SENDERS, key, node)?;
+                first = first.or(self.lane_value(op, SENDERS, key).map(|reg| (key.0, reg)));
             }
         }
         let (first, last) = (plan.joined_before(from).is_some(), plan.joined_behind(to).is_some());
