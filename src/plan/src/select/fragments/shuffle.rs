@@ -15,7 +15,7 @@ use crate::data::{ShufflePlan, Swap};
 use crate::select::elementwise::{choose_bytes, lane_move_atom};
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
-use lanebook_tables::Atom;
+use lanebook_tables::{Atom, BankModel};
 use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Columns, Fragment, Subspace};
@@ -524,8 +524,8 @@ impl Planner<'_, '_, '_, '_> {
         atom.counter.is_some() || !self.movers(false).iter().any(counted)
     }
 
-    /// What a conversion inside warps costs: a movement through the lanes' crossbar takes it once,
-    /// as an access to shared memory does.
+    /// What a conversion inside warps costs: a movement through the lanes' crossbar takes it as an
+    /// access to shared memory does.
     fn lanes_cost(
         &self,
         plan: &ShufflePlan,
@@ -538,6 +538,14 @@ impl Planner<'_, '_, '_, '_> {
         if choices > 0 && choose_bytes(tables, arch).is_none() {
             return Err(Reject::Packing { atom_bits: 32 });
         }
+        // A register of each lane takes as many passes as all banks have room for at once.
+        let span = |model: &BankModel<'_>| {
+            u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes))
+        };
+        let span = arch.banks.iter().map(span).max().unwrap_or(0).max(1);
+        let bytes = 4u32.checked_shl(u32::from(self.target.wave)).unwrap_or(u32::MAX);
+        let crossbar =
+            w.pass().saturating_mul(bytes.div_ceil(span)).saturating_add(w.exchange_move);
         let (mut moves, mut addresses, mut lanes) = (0u32, 0u32, 0u32);
         for word in 0..plan.received() {
             if plan.stays(word) {
@@ -549,14 +557,10 @@ impl Planner<'_, '_, '_, '_> {
                 .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
             moves = moves
                 .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
-                .saturating_add(if self.takes_crossbar(atom) {
-                    w.pass().saturating_add(w.exchange_move)
-                } else {
-                    0
-                });
+                .saturating_add(if self.takes_crossbar(atom) { crossbar } else { 0 });
             if how.by.is_some() {
                 let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
-                (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
+                (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 6);
             }
         }
         // What only changes its name is copied, unless bytes are chosen on the way.
