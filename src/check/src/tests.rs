@@ -501,7 +501,8 @@ fn wrong_lanes() {
     }
     // Of two warps with the same elements each takes its own half: from other lanes, or other
     // registers.
-    let by_warp: [(&str, fn(&mut lanebook_plan::ShufflePlan)); 4] = [
+    type Damage = fn(&mut lanebook_plan::ShufflePlan);
+    let by_warp: [(&str, Damage); 4] = [
         ("S[(16,16):(1@laneid,32@bit)] + R[(2,2):(1@warpid,16@laneid)]", |p| {
             p.before.as_mut_slice().iter_mut().for_each(|swap| swap.threads &= 31)
         }),

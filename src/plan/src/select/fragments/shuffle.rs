@@ -157,17 +157,7 @@ fn attempt(
     for (k, &column) in from.lane.as_slice().iter().enumerate() {
         let _ = source.insert(column, bit(k).wrapping_shl(LANES));
     }
-    let mut result = Subspace::new();
-    for (k, &column) in received.as_slice().iter().enumerate() {
-        if !result.insert(column, bit(k)) {
-            return Err(Reject::Tangled);
-        }
-    }
-    for &column in to.register.as_slice() {
-        if !out.kept.push(result.names(column).ok_or(Reject::Tangled)?) {
-            return Err(Reject::Tangled);
-        }
-    }
+    let result = received_places(to, received.as_slice(), out)?;
     let place = |e: u32| source.names(e).map(|n| n & bit(16).wrapping_sub(1));
     let lane_of = |e: u32| source.names(e).map(|n| n >> LANES);
     let counted = received.as_slice().get(inside.len()..).unwrap_or(&[]);
@@ -175,17 +165,12 @@ fn attempt(
     lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
     // Which register a lane sends, by its number: known for the lanes that send in the first round,
     // zero for the others.
-    let mut senders = Subspace::new();
-    for (k, (&element, &lane)) in rounds.element.iter().zip(&rounds.lane).enumerate() {
-        let register = place(element).ok_or(Reject::Warps)?;
-        if register & parts != 0 {
+    for &element in &rounds.element {
+        if place(element).ok_or(Reject::Warps)? & parts != 0 {
             return Err(Reject::Tangled);
         }
-        let _ = senders.insert(lane, bit(k));
     }
-    for k in 0..6 {
-        let _ = senders.insert(bit(k), bit(k).wrapping_shl(LANES));
-    }
+    let senders = senders_of(&rounds);
     let sends = |lane: u32| {
         let names = senders.names(lane).unwrap_or(0);
         let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
@@ -199,24 +184,74 @@ fn attempt(
             return Err(Reject::Tangled);
         }
     }
+    // The register that an element is sent in, and the lane that sends it.
+    let sent_by = |element: u32| {
+        let (register, lane) = place(element).zip(lane_of(element)).ok_or(Reject::Warps)?;
+        if register & parts != 0 {
+            return Err(Reject::Tangled);
+        }
+        Ok((register.wrapping_shr(together) ^ sends(lane), lane))
+    };
     // What a warp wants that the first has elsewhere: other lanes of it have that, in the same or
     // another register that they send.
     for (&given, &wanted) in from.warp.as_slice().iter().zip(to.warp.as_slice()) {
-        let element = given ^ wanted;
-        let (register, lane) = place(element).zip(lane_of(element)).ok_or(Reject::Warps)?;
-        let word = register.wrapping_shr(together) ^ sends(lane);
+        let (word, lane) = sent_by(given ^ wanted)?;
         let adds = u8::try_from(lane).map_err(|_| Reject::Size)?;
-        if register & parts != 0 || !out.warp.push(adds) || !swapped.push(word) {
+        if !out.warp.push(adds) || !swapped.push(word) {
             return Err(Reject::Tangled);
         }
     }
     for &column in counted {
-        let (register, lane) = place(column).zip(lane_of(column)).ok_or(Reject::Warps)?;
-        let word = register.wrapping_shr(together) ^ sends(lane);
-        if register & parts != 0 || !out.word.push(word) || !out.offset.push(lane) {
+        let (word, lane) = sent_by(column)?;
+        if !out.word.push(word) || !out.offset.push(lane) {
             return Err(Reject::Tangled);
         }
     }
+    let wanted = rounds.word.get(..from.lane.len()).unwrap_or(&[]);
+    put_swaps(out, together, swapped.as_slice(), wanted)
+}
+
+/// The places of received registers by their names, in which the result's are put.
+fn received_places(
+    to: &Fragment,
+    received: &[u32],
+    out: &mut ShufflePlan,
+) -> Result<Subspace, Reject> {
+    let mut result = Subspace::new();
+    for (k, &column) in received.iter().enumerate() {
+        if !result.insert(column, bit(k)) {
+            return Err(Reject::Tangled);
+        }
+    }
+    for &column in to.register.as_slice() {
+        if !out.kept.push(result.names(column).ok_or(Reject::Tangled)?) {
+            return Err(Reject::Tangled);
+        }
+    }
+    Ok(result)
+}
+
+/// The lanes that send in the first round, by the bits of the number of those that they send to, and
+/// beside them all others.
+fn senders_of(rounds: &Rounds) -> Subspace {
+    let mut senders = Subspace::new();
+    for (k, &lane) in rounds.lane.iter().enumerate() {
+        let _ = senders.insert(lane, bit(k));
+    }
+    for k in 0..6 {
+        let _ = senders.insert(bit(k), bit(k).wrapping_shl(LANES));
+    }
+    senders
+}
+
+/// The swaps before the movement and behind it, by what each bit of a thread's number changes of a
+/// sent register's number, and each of a lane's of a wanted one's.
+fn put_swaps(
+    out: &mut ShufflePlan,
+    together: u32,
+    sent: &[u32],
+    wanted: &[u32],
+) -> Result<(), Reject> {
     let (mut read, mut kept) = (Subspace::new(), Subspace::new());
     for &word in out.word.as_slice() {
         let _ = read.insert(word, 0);
@@ -224,8 +259,7 @@ fn attempt(
     for &place in out.kept.as_slice() {
         let _ = kept.insert(place.wrapping_shr(together), 0);
     }
-    out.before = fewest_swaps(swapped.as_slice(), &read)?;
-    let wanted = rounds.word.get(..from.lane.len()).unwrap_or(&[]);
+    out.before = fewest_swaps(sent, &read)?;
     out.behind = fewest_swaps(wanted, &kept)?;
     Ok(())
 }
