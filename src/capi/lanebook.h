@@ -82,7 +82,7 @@ enum lb_code {
  * 48 results of other types than the function says, 49 while loop that does not count, 50 carried index that does not grow by the
  * same, 51 pointers made or read in another way than is followed, 52 tile of three or more dimensions used as none of two is,
  * 53 tile of three or more dimensions of too many matrices (matrices; most), 54 stage of a pipeline that is none which is followed,
- * 55 elements of half a byte used as pairs of them are not.
+ * 55 elements of half a byte used as pairs of them are not, 56 written layout of a tile of three or more dimensions.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one

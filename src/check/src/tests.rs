@@ -462,6 +462,17 @@ func @c(%X: memref<16x16xf32, #gmem> {align = 16}, %Y: memref<16x16xf32, #gmem> 
 }
 ";
 
+/// The same of two warps that hold the same elements.
+const BY_WARP: &str = "
+#a = HELD
+#b = WANTED
+func @f(%X: memref<16x16xf32, #gmem> {align = 16}, %Y: memref<16x16xf32, #gmem> {align = 16}) {threads = 64} {
+  %a = tiled_load %X[0, 0] : memref<16x16xf32, #gmem> -> tensor<16x16xf32, #a>
+  %b = convert_layout %a : tensor<16x16xf32, #a> -> tensor<16x16xf32, #b>
+  tiled_store %b, %Y[0, 0] : tensor<16x16xf32, #b> -> memref<16x16xf32, #gmem>
+}
+";
+
 /// A conversion inside warps with one thing changed: the register that is moved, the lane that is
 /// read, a swap that is left out or done in other lanes, places that are exchanged before or
 /// behind.
@@ -478,12 +489,35 @@ fn wrong_lanes() {
         |p| p.lane = swapped(&p.lane, 0, 1),
         |p| p.before = Columns::new(),
         |p| p.behind = Columns::new(),
-        |p| p.behind.as_mut_slice().iter_mut().for_each(|swap| swap.lanes ^= 6),
+        |p| p.behind.as_mut_slice().iter_mut().for_each(|swap| swap.threads ^= 6),
         |p| p.sent = swapped(&p.sent, 0, 1),
         |p| p.kept = swapped(&p.kept, 0, 1),
     ];
     for (k, damage) in damages.into_iter().enumerate() {
         let found = broken(CONVERT, "sm_80", |plan| {
+            damage(plan.lanes.first_mut().expect("a conversion inside warps"))
+        });
+        assert!(matches!(found, Violation::Converted { .. }), "{k}: {found:?}");
+    }
+    // Of two warps with the same elements each takes its own half: from other lanes, or other
+    // registers.
+    type Damage = fn(&mut lanebook_plan::ShufflePlan);
+    let by_warp: [(&str, Damage); 4] = [
+        ("S[(16,16):(1@laneid,32@bit)] + R[(2,2):(1@warpid,16@laneid)]", |p| {
+            p.before.as_mut_slice().iter_mut().for_each(|swap| swap.threads &= 31)
+        }),
+        ("S[(16,16):(1@laneid,32@bit)] + R[(2,2):(1@warpid,16@laneid)]", |p| {
+            p.before.as_mut_slice().iter_mut().for_each(|swap| swap.word ^= 1)
+        }),
+        ("S[(16,2,8):(1@laneid,16@laneid,32@bit)] + R[2:1@warpid]", |p| {
+            p.warp.as_mut_slice().iter_mut().for_each(|lanes| *lanes ^= 1)
+        }),
+        ("S[(16,2,8):(1@laneid,16@laneid,32@bit)] + R[2:1@warpid]", |p| p.warp = Columns::new()),
+    ];
+    for (k, (held, damage)) in by_warp.into_iter().enumerate() {
+        let to = "S[(16,2,8):(1@laneid,1@warpid,32@bit)] + R[2:16@laneid]";
+        let text = BY_WARP.replace("HELD", held).replace("WANTED", to);
+        let found = broken(&text, "sm_80", |plan| {
             damage(plan.lanes.first_mut().expect("a conversion inside warps"))
         });
         assert!(matches!(found, Violation::Converted { .. }), "{k}: {found:?}");

@@ -107,6 +107,7 @@ details! {
     53 RankCount { found, most } => [found, most];
     54 StageForm => [];
     55 PairForm => [];
+    56 RankLayout => [];
 }
 
 details! {

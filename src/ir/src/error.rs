@@ -421,8 +421,10 @@ pub enum ErrorKind {
     PointerForm,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
-    /// A tile of three or more dimensions is used as none of two is, or has a layout of its own.
+    /// A tile of three or more dimensions is used as none of two is.
     RankForm,
+    /// The layout of a tile of three or more dimensions is written.
+    RankLayout,
     /// Elements of half a byte are used as pairs of them are not, or are an odd number.
     PairForm,
     /// A tile of three or more dimensions is too many matrices of its last two.

@@ -143,6 +143,9 @@ impl ErrorKind {
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
             Self::PairForm => "this is not done with elements of half a byte, which go two by two",
             Self::RankForm => "this is not done with tiles of three or more dimensions",
+            Self::RankLayout => {
+                "the layout of a tile of three or more dimensions is written, and those of one and two alone are kept to"
+            }
             Self::RankCount { .. } => "a tile of three or more dimensions has too many matrices",
             Self::Broken => "internal: the program's links disagree",
         }
@@ -217,7 +220,10 @@ impl ErrorKind {
                 "repeat a parameter `!tt.ptr<f32>`, move it by tiles of i32, load or store such elements"
             }
             Self::RankForm => {
-                "leave the layout to `compile`; tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"
+                "tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"
+            }
+            Self::RankLayout => {
+                "leave the layout to `compile`, or `reshape` the tile to two dimensions and write that one's"
             }
             Self::PairForm => {
                 "let tiles begin at even places, with even strides and bounds (`{div = 2}`, `stride_div = 2`); load, copy, turn, cast or multiply them, as factors that are neighbours along the depth, without masks or layouts"

@@ -639,11 +639,13 @@ pub struct Weights {
     /// What a pass over the banks costs more than [`Self::shared_transaction`] where ways to convert
     /// are compared.
     pub exchange_pass: u32,
-    /// What an instruction of shared memory, or one that moves registers between lanes, costs more
-    /// than another where ways to convert are compared.
+    /// What an instruction of shared memory costs more than another where ways to convert are
+    /// compared.
     pub exchange_access: u32,
-    /// Instructions that a further round of an exchange is as much as: its barriers.
-    pub exchange_round: u32,
+    /// The same of one that moves registers between lanes through that memory's crossbar.
+    pub exchange_move: u32,
+    /// Instructions that a barrier of an exchange is as much as.
+    pub exchange_barrier: u32,
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
     /// ahead of an exchange or behind it.
     pub packed_percent: u32,
@@ -690,7 +692,8 @@ impl Weights {
         exchange_addresses: 0,
         exchange_pass: 0,
         exchange_access: 0,
-        exchange_round: 0,
+        exchange_move: 0,
+        exchange_barrier: 0,
         packed_percent: 0,
         widened_depth: 0,
         widened_depth_lanes: 0,
@@ -715,15 +718,18 @@ impl Weights {
         self.shared_transaction.saturating_add(self.exchange_pass)
     }
 
-    /// What an exchange through shared memory needs for addresses and waits, in quarters.
+    /// What an exchange through shared memory needs for addresses and for the barrier between its
+    /// store and its load, in quarters.
     #[must_use]
     pub fn exchange(&self) -> u32 {
-        self.exchange_addresses.saturating_mul(self.instruction)
+        self.exchange_addresses
+            .saturating_add(self.exchange_barrier)
+            .saturating_mul(self.instruction)
     }
 
     /// What each further round of an exchange costs: two barriers, in quarters.
     #[must_use]
     pub fn round(&self) -> u32 {
-        self.exchange_round.saturating_mul(self.instruction)
+        self.exchange_barrier.saturating_mul(self.instruction).saturating_mul(2)
     }
 }

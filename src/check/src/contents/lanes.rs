@@ -6,7 +6,7 @@
 
 use crate::contents::address::ThreadRun;
 use crate::contents::goal::{Prover, What};
-use crate::contents::storage::{ContentsPool, NONE};
+use crate::contents::storage::{ContentsPool, ContentsScratch, NONE};
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext};
 use crate::evaluator::{place_bits, power};
@@ -21,6 +21,8 @@ use lanebook_tables::{Atom, OpWord};
 
 /// Most instructions in a row of one conversion.
 const STAGES: usize = 64;
+/// Registers of the last steps that are remembered while what they tell is numbered.
+const RECENT: usize = 64;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -44,25 +46,52 @@ impl ContentsContext<'_> {
     }
 }
 
-impl ThreadRun<'_, '_> {
-    /// Carries out every lane of the first warp as far as what registers tell in conversions inside
-    /// warps.
-    #[inline(never)]
-    pub(super) fn all_lanes(&mut self) -> Result<(), Violation> {
-        let look = self.look;
-        let lanes = power(usize::from(look.plan.wave)).unwrap_or(1);
+impl ContentsContext<'_> {
+    /// The threads whose registers tell conversions inside warps something of their own: those of
+    /// the first warp, or all.
+    fn telling(&self) -> Option<u32> {
+        let by_warp = self.plan.lanes.iter().any(ShufflePlan::depends_on_warp);
+        let warps = if by_warp { self.plan.warps } else { 0 };
+        power(usize::from(self.plan.wave).checked_add(usize::from(warps))?)
+    }
+}
+
+impl ContentsScratch<'_> {
+    /// Numbers what registers tell steps of conversions inside warps, once for all steps that one
+    /// register tells the same; how much there is.
+    #[inline(never)] // The list is there before any thread is carried out.
+    pub(super) fn number_told(&mut self, look: &ContentsContext<'_>) -> u16 {
+        let mut known: heapless::Vec<(Content, u16), RECENT> = heapless::Vec::new();
         let mut many = 0u16;
-        for (at, step) in look.steps.iter().enumerate() {
-            let Some((_, slot)) = look
-                .atom(step)
-                .filter(|atom| look.tells(step, atom).is_some())
-                .zip(self.blocks.get_mut(at))
-            else {
-                continue;
-            };
-            *slot = [many, NONE, NONE];
-            many = many.saturating_add(1);
+        for (at, step) in (0u16..).zip(look.steps) {
+            let told = look.atom(step).and_then(|atom| look.tells(step, atom));
+            let Some((operand, _)) = told else { continue };
+            let content = self.read(look, at, operand, 0);
+            let same = known.iter().find(|(before, _)| Some(*before) == content);
+            let number = same.map_or(many, |(_, number)| *number);
+            if same.is_none() {
+                many = many.saturating_add(1);
+                if known.is_full() {
+                    known.clear();
+                }
+                if let Some(content) = content {
+                    let _ = known.push((content, number));
+                }
+            }
+            if let Some(slot) = self.blocks.get_mut(usize::from(at)) {
+                *slot = [number, NONE, NONE];
+            }
         }
+        many
+    }
+}
+
+impl ThreadRun<'_, '_> {
+    /// Carries out every lane of the first warp, or of all, as far as what registers tell in
+    /// conversions inside warps.
+    #[inline(never)]
+    pub(super) fn all_lanes(&mut self, many: u16) -> Result<(), Violation> {
+        let lanes = self.look.telling().unwrap_or(1);
         if many == 0 {
             return Ok(());
         }
@@ -83,7 +112,7 @@ impl ThreadRun<'_, '_> {
     pub(super) fn in_lane(&mut self, at: u16, step: &Step, atom: &Atom<'_>) {
         let Some((operand, _)) = self.look.tells(step, atom) else { return };
         let value = self.given(step, atom, operand).and_then(|n| u32::try_from(n).ok());
-        let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
+        let lanes = self.look.telling().unwrap_or(1);
         let place = self.blocks.get(usize::from(at)).and_then(|[number, ..]| {
             u32::from(*number).checked_mul(lanes)?.checked_add(self.thread)
         });
@@ -98,16 +127,16 @@ impl ThreadRun<'_, '_> {
 }
 
 impl Prover<'_, '_, '_> {
-    /// What a register tells a step in a lane.
-    fn told(&self, number: u16, lane: u32) -> Option<u32> {
+    /// What a register tells a step in a thread.
+    fn told(&self, number: u16, thread: u32) -> Option<u32> {
         let [nth, ..] = *self.scratch.blocks.get(usize::from(number))?;
-        let lanes = power(usize::from(self.look.plan.wave))?;
-        let place = u32::from(nth).checked_mul(lanes)?.checked_add(lane)?;
+        let threads = self.look.telling()?;
+        let place = u32::from(nth).checked_mul(threads)?.checked_add(thread)?;
         self.scratch.lanes.get(place as usize).copied().filter(|n| nth != NONE && *n != UNKNOWN)
     }
 
-    /// One instruction of a conversion further back, in a lane; nothing if there is none.
-    fn stage(&self, bits: BitRange, moved: &ShufflePlan, lane: u32) -> Option<(BitRange, u32)> {
+    /// One instruction of a conversion further back, in a thread; nothing if there is none.
+    fn stage(&self, bits: BitRange, moved: &ShufflePlan, thread: u32) -> Option<(BitRange, u32)> {
         let look = self.look;
         let Content::Step(number, _) = bits.content else { return None };
         let step = look
@@ -118,16 +147,18 @@ impl Prover<'_, '_, '_> {
         let does = atom.does?;
         match does.op {
             OpWord::Choose => {
-                let selector = self.told(number, lane)?;
-                Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, lane))
+                let selector = self.told(number, thread)?;
+                Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, thread))
             }
             OpWord::Exchange | OpWord::Gather => {
                 let lanes = power(usize::from(look.plan.wave))?;
+                let inside = lanes.checked_sub(1)?;
                 let from = match mask(atom, step)? {
-                    Some(mask) => lane ^ u32::from(mask),
+                    Some(mask) => thread ^ u32::from(mask),
                     None => {
                         let (_, times) = look.tells(step, atom)?;
-                        self.told(number, lane)?.checked_div(times)? & lanes.checked_sub(1)?
+                        let lane = self.told(number, thread)?.checked_div(times)? & inside;
+                        (thread & !inside) | lane
                     }
                 };
                 let content = self.scratch.read(look, number, *does.uses.first()?, 0)?;
@@ -205,17 +236,20 @@ impl Prover<'_, '_, '_> {
         else {
             return Ok(false);
         };
-        for lane in 0..lanes {
-            let Some((source, sender)) = back(moved, (panel, number), (operands, lanes), lane)
+        for thread in 0..look.telling().unwrap_or(lanes) {
+            let low = lanes.saturating_sub(1);
+            let (lane, warp) = (thread & low, thread.checked_div(lanes).unwrap_or(0));
+            let Some((source, sender)) =
+                back(moved, (panel, number), (operands, lanes), (lane, warp))
             else {
                 return Ok(false);
             };
-            let (mut here, mut whose) = (self.scratch.through(look, bits), lane);
+            let (mut here, mut whose) = (self.scratch.through(look, bits), thread);
             for _ in 0..STAGES {
                 let Some((before, from)) = self.stage(here, moved, whose) else { break };
                 (here, whose) = (self.scratch.through(look, before), from);
             }
-            if whose != sender {
+            if whose != (thread & !low) | sender {
                 return Ok(false);
             }
             let first = source.saturating_mul(place_bits(from)).saturating_add(inside);

@@ -23,26 +23,34 @@ fn added(columns: &[u32], number: u32) -> Option<u32> {
     (rest == 0).then_some(out)
 }
 
-/// Which register a lane has under a number once swaps are done.
-fn unswapped(swaps: &[Swap], word: u32, lane: u32) -> u32 {
-    let odd = |s: &&Swap| (lane & u32::from(s.lanes)).count_ones() & 1 == 1;
+/// Which register a thread has under a number once swaps are done.
+fn unswapped(swaps: &[Swap], word: u32, thread: u32) -> u32 {
+    let odd = |s: &&Swap| (thread & u32::from(s.threads)).count_ones() & 1 == 1;
     swaps.iter().filter(odd).fold(word, |word, s| word ^ u32::from(s.word))
 }
 
-/// Where the stages lead back from a place of the result in a panel and a lane: to which place of
-/// the operand, and in which lane. `operands`: the operand's places in a panel.
+/// Where the stages lead back from a place of the result in a panel and a lane of a warp: to which
+/// place of the operand, and in which lane. `operands`: the operand's places in a panel.
 pub(crate) fn back(
     moved: &ShufflePlan,
     (panel, place): (u32, u32),
     (operands, lanes): (u32, u32),
-    lane: u32,
+    (lane, warp): (u32, u32),
 ) -> Option<(u32, u32)> {
     let parts = power(usize::from(moved.packing))?;
+    let above = warp.checked_mul(lanes)?;
     let kept = added(moved.kept.as_slice(), place)?;
     let (word, part) = (kept.checked_div(parts)?, kept.checked_rem(parts)?);
-    let received = unswapped(moved.behind.as_slice(), word, lane);
-    let sender = added(moved.lane.as_slice(), lane)? ^ added(moved.offset.as_slice(), received)?;
-    let word = unswapped(moved.before.as_slice(), added(moved.word.as_slice(), received)?, sender);
+    let received = unswapped(moved.behind.as_slice(), word, lane | above);
+    let mut sender =
+        added(moved.lane.as_slice(), lane)? ^ added(moved.offset.as_slice(), received)?;
+    for (bit, adds) in (0u32..).zip(moved.warp.as_slice()) {
+        if warp.checked_shr(bit)? & 1 == 1 {
+            sender ^= u32::from(*adds);
+        }
+    }
+    let sent = added(moved.word.as_slice(), received)?;
+    let word = unswapped(moved.before.as_slice(), sent, sender | above);
     let place = added(moved.sent.as_slice(), word.checked_mul(parts)? | part)?;
     let inside = place < operands && sender < lanes;
     inside.then_some((place.checked_add(panel.checked_mul(operands)?)?, sender))
@@ -83,9 +91,10 @@ pub(crate) fn convert(
                     lane: byte(lane),
                     place: narrow(number),
                 };
-                let (place, sender) =
-                    back(moved, (panel, place), (operands, lanes), lane).ok_or(wrong(0))?;
                 for warp in 0..warps {
+                    let (place, sender) =
+                        back(moved, (panel, place), (operands, lanes), (lane, warp))
+                            .ok_or(wrong(warp))?;
                     let (want, found) = (at(to, number, lane, warp), at(from, place, sender, warp));
                     if want.is_none() || want != found {
                         return Err(wrong(warp));
@@ -120,6 +129,7 @@ pub(crate) fn steps(
             (0u32..)
                 .zip(moved.lane.as_slice())
                 .all(|(bit, adds)| adds.checked_shr(bit) == Some(1) && adds.is_power_of_two())
+                && moved.warp.as_slice().iter().all(|adds| *adds == 0)
         };
         let received = |moved: &ShufflePlan| power(moved.word.as_slice().len()).unwrap_or(0);
         let offset = |moved: &ShufflePlan, word: u32| {

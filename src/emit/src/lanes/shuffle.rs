@@ -5,7 +5,7 @@
 //! registers, which follow each other. Selectors and lane numbers that depend on the lane are
 //! computed before the loop. Copies that transpose blocks choose bytes with the same selectors.
 
-use crate::expr::{ExprId, Reg, RegBank};
+use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
@@ -19,13 +19,13 @@ use lanebook_tile::map::Fragment;
 const SELECTORS: u8 = 3;
 const SENDERS: u8 = 4;
 
-/// A selector: what it is in lanes whose number has an even number of `lanes`, and what differs in
-/// the others.
+/// A selector: what it is in threads whose number has an even number of the bits `threads`, and
+/// what differs in the others.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) struct ByteSelector {
     base: u32,
     differs: u32,
-    lanes: u8,
+    threads: u16,
 }
 
 /// Where the registers of a stage are.
@@ -116,6 +116,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let (from, to) = self.sides_of(plan)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::FirstAddress;
+        let mut first: Option<(u32, Reg)> = None;
         for word in 0..plan.received() {
             if plan.stays(word) {
                 continue;
@@ -125,22 +126,29 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             if let Some((_, times)) = how.by
                 && self.lane_value(op, SENDERS, key).is_none()
             {
-                let node = self.sender(plan, key.0, times)?;
+                // The lanes of further registers differ from those of the first alike in all lanes.
+                let node = match first {
+                    Some((offset, reg)) => {
+                        let from = self.declare(Variable::word(), reg)?;
+                        let differs = u64::from(offset ^ key.0).saturating_mul(u64::from(times));
+                        self.arena.op_const(IndexOp::Xor, from, differs)?
+                    }
+                    None => self.sender(plan, key.0, times)?,
+                };
                 self.keep_lane_value(op, SENDERS, key, node)?;
+                first = first.or(self.lane_value(op, SENDERS, key).map(|reg| (key.0, reg)));
             }
         }
         let (first, last) = (plan.joined_before(from).is_some(), plan.joined_behind(to).is_some());
-        for (gather, count, joined) in [
-            (plan.gather_sent(from), plan.sends(), first),
-            (plan.gather_kept(to), plan.results(to), last),
-        ] {
-            for word in 0..if joined { 0 } else { count } {
-                self.prepare_gather(op, gather, word)?;
-            }
+        for word in (0..plan.sends()).filter(|word| !first && plan.is_read(0, *word)) {
+            self.prepare_gather(op, plan.gather_sent(from), word)?;
+        }
+        for word in 0..if last { 0 } else { plan.results(to) } {
+            self.prepare_gather(op, plan.gather_kept(to), word)?;
         }
         if let Some(swap) = plan.joined_before(from) {
             let gather = plan.gather_sent(from);
-            for word in 0..plan.sends() {
+            for word in (0..plan.sends()).filter(|word| plan.is_read(1, *word)) {
                 self.prepare_either(op, Either::sent(&gather, swap, word), swap)?;
             }
         }
@@ -161,7 +169,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             );
             self.prepare_selector(
                 op,
-                ByteSelector { base: same, differs: same ^ other, lanes: swap.lanes },
+                ByteSelector { base: same, differs: same ^ other, threads: swap.threads },
             )?;
         }
         Ok(())
@@ -194,9 +202,10 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     fn sender(&mut self, plan: &ShufflePlan, offset: u32, times: u8) -> Result<ExprId, EmitError> {
         let mut sum = if offset == 0 { None } else { Some(self.arena.constant(offset)?) };
         // Bits that go equally far go together.
-        for distance in -5i32..=5 {
+        for distance in -10i32..=5 {
             let mut mask = 0u32;
-            for (bit, &adds) in (0i32..).zip(plan.lane.as_slice()) {
+            let warps = plan.warp.as_slice().iter().map(|adds| u32::from(*adds));
+            for (bit, adds) in (0i32..).zip(plan.lane.as_slice().iter().copied().chain(warps)) {
                 let to = u32::try_from(bit.wrapping_add(distance)).ok().filter(|to| *to < 6);
                 if to.is_some_and(|to| adds.checked_shr(to).unwrap_or(0) & 1 == 1) {
                     mask |= 1u32.checked_shl(bit.unsigned_abs()).unwrap_or(0);
@@ -238,7 +247,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
 
     /// The same bytes in all lanes.
     pub(crate) fn everywhere(&self, bytes: [u8; 4]) -> Option<ByteSelector> {
-        self.selector(bytes).map(|base| ByteSelector { base, differs: 0, lanes: 0 })
+        self.selector(bytes).map(|base| ByteSelector { base, differs: 0, threads: 0 })
     }
 
     /// Makes a selector that is no constant of the instruction's available.
@@ -247,14 +256,14 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         op: Op,
         selector: ByteSelector,
     ) -> Result<(), EmitError> {
-        let key = (selector.base, selector.differs, u32::from(selector.lanes));
+        let key = (selector.base, selector.differs, u32::from(selector.threads));
         if self.lane_value(op, SELECTORS, key).is_some()
-            || (selector.lanes == 0 && self.takes_number(selector.base))
+            || (selector.threads == 0 && self.takes_number(selector.base))
         {
             return Ok(());
         }
         let base = self.arena.constant(selector.base)?;
-        if selector.lanes == 0 && self.selects_by_scalar() {
+        if selector.threads == 0 && self.selects_by_scalar() {
             let held = self.settled(base, RegBank::Scalar)?;
             let reg = self.compute(held, RegBank::Scalar)?;
             return self.keep(Address {
@@ -265,8 +274,8 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             });
         }
         let mut odd = None;
-        for bit in 0..self.plan.wave {
-            if selector.lanes.checked_shr(u32::from(bit)).unwrap_or(0) & 1 == 1 {
+        for bit in 0..u16::BITS {
+            if selector.threads.checked_shr(bit).unwrap_or(0) & 1 == 1 {
                 let moved = self.arena.op_const(IndexOp::Shr, self.thread, u64::from(bit))?;
                 odd = self.sum(IndexOp::Xor, odd, Some(moved))?;
             }
@@ -321,7 +330,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         Some(ByteSelector {
             base,
             differs: base ^ swapped,
-            lanes: if base == swapped { 0 } else { swap.lanes },
+            threads: if base == swapped { 0 } else { swap.threads },
         })
     }
 
@@ -366,7 +375,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
-        let key = (selector.base, selector.differs, u32::from(selector.lanes));
+        let key = (selector.base, selector.differs, u32::from(selector.threads));
         let third = match self.lane_value(op, SELECTORS, key) {
             Some(reg) => slot(reg),
             None => int(i64::from(selector.base)).ok_or(refuse)?,
@@ -440,11 +449,16 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         self.steps.purpose = Purpose::Move;
         let (first, joined) = (plan.joined_before(from), plan.joined_behind(to));
         let mut words = Words::Renamed(given, sent);
-        if let Some(fresh) = self.sent_words(op, given, &sent, sends, first)? {
+        if let Some(fresh) = self.sent_words(plan, given, &sent, first)? {
             words = Words::Tuple(fresh);
         }
-        for swap in plan.before.as_slice().iter().skip(usize::from(first.is_some())) {
-            let fresh = self.swapped_words(op, &words, swap, given.class, sends)?;
+        let before = (1usize..).zip(plan.before.as_slice());
+        for (done, swap) in before.skip(usize::from(first.is_some())) {
+            let fresh = self.words(op, given.class, sends)?;
+            for word in (0..sends).filter(|word| plan.is_read(done, *word)) {
+                let other = words.at(word ^ u32::from(swap.word));
+                self.swapped(op, words.at(word), other, one(fresh, word), swap.threads)?;
+            }
             words = Words::Tuple(fresh);
         }
         // Between lanes: into the result where nothing is left to do.
@@ -495,7 +509,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             match (kept.whole(word), last) {
                 (Some(old), Some(swap)) => {
                     let other = words.at(old ^ u32::from(swap.word));
-                    self.swapped(op, words.at(old), other, Some(target), swap.lanes)?
+                    self.swapped(op, words.at(old), other, Some(target), swap.threads)?
                 }
                 (Some(old), None) => self.copy_word(words.at(old).ok_or(refuse)?, target)?,
                 (None, _) => self.gather(op, &kept, word, &words, target)?,
@@ -510,21 +524,21 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         Ok(self.steps.tuple(class, count)?)
     }
 
-    /// The registers as they are sent, `first` being joined with the gathering; `None` where they
-    /// are sent as they stand.
+    /// The registers as they are sent, `first` being joined with the gathering, as far as something
+    /// reads them; `None` where they are sent as they stand.
     fn sent_words(
         &mut self,
-        op: Op,
+        plan: &ShufflePlan,
         given: Reg,
         sent: &Gather<'_>,
-        sends: u32,
         first: Option<Swap>,
     ) -> Result<Option<Reg>, EmitError> {
+        let (op, sends) = (plan.op, plan.sends());
         let refuse = EmitError::Unplanned(op);
         let old = Words::Tuple(given);
         if let Some(swap) = first {
             let fresh = self.words(op, given.class, sends)?;
-            for word in 0..sends {
+            for word in (0..sends).filter(|word| plan.is_read(1, *word)) {
                 let bytes = Either::sent(sent, swap, word);
                 self.choose_either(op, bytes, swap, &old, one(fresh, word))?;
             }
@@ -534,7 +548,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             return Ok(None);
         }
         let fresh = self.words(op, given.class, sends)?;
-        for word in 0..sends {
+        for word in (0..sends).filter(|word| plan.is_read(0, *word)) {
             let target = one(fresh, word).ok_or(refuse)?;
             match sent.whole(word) {
                 Some(number) => self.copy_word(one(given, number).ok_or(refuse)?, target)?,
@@ -544,7 +558,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         Ok(Some(fresh))
     }
 
-    /// The registers behind a swap.
+    /// The registers behind a swap of what was received.
     fn swapped_words(
         &mut self,
         op: Op,
@@ -556,7 +570,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let fresh = self.words(op, class, count)?;
         for word in 0..count {
             let other = words.at(word ^ u32::from(swap.word));
-            self.swapped(op, words.at(word), other, one(fresh, word), swap.lanes)?;
+            self.swapped(op, words.at(word), other, one(fresh, word), swap.threads)?;
         }
         Ok(fresh)
     }
@@ -567,14 +581,14 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         Ok(self.steps.append(copy, &[slot(to), slot(from)])?)
     }
 
-    /// `out` is `own`, or `other` in the lanes of a swap.
+    /// `out` is `own`, or `other` in the threads of a swap.
     fn swapped(
         &mut self,
         op: Op,
         own: Option<Reg>,
         other: Option<Reg>,
         out: Option<Reg>,
-        lanes: u8,
+        threads: u16,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let (own, other, out) = (own.ok_or(refuse)?, other.ok_or(refuse)?, out.ok_or(refuse)?);
@@ -586,7 +600,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             op,
             out,
             [own, other],
-            ByteSelector { base: same, differs: same ^ second, lanes },
+            ByteSelector { base: same, differs: same ^ second, threads },
         )
     }
 

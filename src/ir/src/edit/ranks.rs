@@ -496,7 +496,10 @@ impl Ranks<'_, '_, '_> {
         if self.is_stack(op) || self.batches(op).next().is_none() {
             return Ok(());
         }
-        if self.has_layout(op) || self.has_idle_subscripts(op) {
+        if self.has_layout(op) {
+            return Err(ErrorKind::RankLayout);
+        }
+        if self.has_idle_subscripts(op) {
             return Err(ErrorKind::RankForm);
         }
         match self.program.role(op) {

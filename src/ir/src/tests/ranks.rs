@@ -107,7 +107,7 @@ fn what_is_not_done_is_refused() {
         &std::format!(
             "  %x = tiled_load %A[0, 0, 0] : memref<?x?x?xf32, #gmem> -> tensor<2x8x32xf32, {layout}>"
         ),
-        K::RankForm,
+        K::RankLayout,
         2,
     );
     refused(

@@ -5,23 +5,23 @@
 //! moves (`2^packing` elements):
 //!
 //! 1. *Sent* places: place `p` is the operand's place `sent.at(p)`, in the same lane.
-//! 2. Each swap in turn: in lanes whose number has an odd number of the swap's lane bits, register
-//!    `w` is what register `w ^ word` was.
+//! 2. Each swap in turn: in threads whose number has an odd number of the swap's bits, register `w`
+//!    is what register `w ^ word` was.
 //! 3. Received register `w` of lane `l` is register `word.at(w)` of lane `lane.at(l) ^
-//!    offset.at(w)`.
+//!    offset.at(w)`, to which each bit of the warp's number adds its `warp`.
 //! 4. Each of the swaps `behind`, as in 2.
 //! 5. The result's place `p` is place `kept.at(p)` of these registers, in the same lane.
 
 use lanebook_ir::Op;
-use lanebook_tile::map::{Columns, Fragment};
+use lanebook_tile::map::{Columns, Fragment, Subspace};
 
 /// Registers that change places in some lanes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Swap {
     /// How the numbers of the two registers differ.
     pub word: u16,
-    /// In lanes whose number has an odd number of these bits.
-    pub lanes: u8,
+    /// In threads whose number has an odd number of these bits: the lane's first, the warp's behind.
+    pub threads: u16,
 }
 
 /// A conversion inside each warp.
@@ -43,6 +43,8 @@ pub struct ShufflePlan {
     pub offset: Columns<u32, 12>,
     /// What each bit of a lane's number adds to the lane that it reads.
     pub lane: Columns<u32, 6>,
+    /// What each bit of a warp's number adds to the lanes that its lanes read.
+    pub warp: Columns<u8, 5>,
     /// Swaps after the movement.
     pub behind: Columns<Swap, 6>,
     /// The received place that each bit of a place of the result adds.
@@ -67,6 +69,7 @@ impl ShufflePlan {
             word,
             offset,
             lane: Columns::new(),
+            warp: Columns::new(),
             behind: Columns::new(),
             kept,
             cost: 0,
@@ -77,6 +80,16 @@ impl ShufflePlan {
     #[must_use]
     pub fn is_straight(&self) -> bool {
         (0u32..).zip(self.lane.as_slice()).all(|(bit, &adds)| Some(adds) == 1u32.checked_shl(bit))
+            && self.warp.as_slice().iter().all(|adds| *adds == 0)
+    }
+
+    /// Whether what is moved depends on the warp.
+    #[must_use]
+    pub fn depends_on_warp(&self) -> bool {
+        let lanes = 1u32.checked_shl(self.lane.len() as u32).unwrap_or(u32::MAX);
+        let mut swaps = self.before.as_slice().iter().chain(self.behind.as_slice());
+        self.warp.as_slice().iter().any(|adds| *adds != 0)
+            || swaps.any(|swap| u32::from(swap.threads) >= lanes)
     }
 
     /// Registers of a panel that a lane receives.
@@ -90,6 +103,36 @@ impl ShufflePlan {
     pub fn sends(&self) -> u32 {
         let bits = self.sent.len().saturating_sub(usize::from(self.packing));
         1u32.checked_shl(bits as u32).unwrap_or(0)
+    }
+
+    /// Whether a sent register, once so many of the swaps before the movement are done, is one that
+    /// the swaps behind those or the movement read: what no lane receives needs no swap.
+    #[must_use]
+    pub fn is_read(&self, done: usize, word: u32) -> bool {
+        self.received() == self.sends() || self.read(done).contains(word)
+    }
+
+    /// The sent registers that are read once so many of the swaps before the movement are done.
+    fn read(&self, done: usize) -> Subspace {
+        let mut out = Subspace::new();
+        let swaps = self.before.as_slice().get(done..).unwrap_or(&[]);
+        let words = self.word.as_slice().iter().copied();
+        for word in words.chain(swaps.iter().map(|swap| u32::from(swap.word))) {
+            let _ = out.insert(word, 0);
+        }
+        out
+    }
+
+    /// How many of them there are.
+    fn reads(&self, done: usize) -> u32 {
+        1u32.checked_shl(u32::from(self.read(done).rank())).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the last of the swaps behind the movement makes the result's registers at once.
+    #[must_use]
+    pub fn ends_by_swap(&self, to: &Fragment) -> bool {
+        let (kept, results) = (self.gather_kept(to), self.results(to));
+        results <= self.received() && (0..results).all(|word| kept.whole(word).is_some())
     }
 
     /// Whether nothing leaves its lane.
@@ -115,9 +158,10 @@ impl ShufflePlan {
     #[must_use]
     pub fn far(&self, word: u32) -> u32 {
         let columns = (0u32..).zip(self.lane.as_slice());
-        columns.fold(self.offset.at(word), |sum, (bit, adds)| {
+        let own = columns.fold(self.offset.at(word), |sum, (bit, adds)| {
             sum | (adds ^ 1u32.checked_shl(bit).unwrap_or(0))
-        })
+        });
+        self.warp.as_slice().iter().fold(own, |sum, adds| sum | u32::from(*adds))
     }
 
     /// How sent registers are put together.
@@ -314,10 +358,14 @@ impl ShufflePlan {
         (all && some).then_some(swap)
     }
 
-    /// Where a place of the result in a lane comes from: a place and a lane of the operand.
+    /// Where a place of the result in a lane comes from: a place and a lane of the operand in the same
+    /// warp.
     #[must_use]
-    pub fn source(&self, place: u32, lane: u32) -> (u32, u32) {
-        let odd = |swap: &&Swap, lane: u32| (lane & u32::from(swap.lanes)).count_ones() & 1 == 1;
+    pub fn source(&self, place: u32, (lane, warp): (u32, u32)) -> (u32, u32) {
+        let above = warp.checked_shl(self.lane.len() as u32).unwrap_or(0);
+        let odd = |swap: &&Swap, lane: u32| {
+            ((lane | above) & u32::from(swap.threads)).count_ones() & 1 == 1
+        };
         let through = |swaps: &[Swap], word: u32, lane: u32| {
             swaps.iter().filter(|s| odd(s, lane)).fold(word, |word, s| word ^ u32::from(s.word))
         };
@@ -328,7 +376,12 @@ impl ShufflePlan {
             kept.checked_shr(u32::from(self.packing)).unwrap_or(0),
             lane,
         );
-        let sender = self.lane.at(lane) ^ self.offset.at(received);
+        let mut sender = self.lane.at(lane) ^ self.offset.at(received);
+        for (bit, adds) in (0u32..).zip(self.warp.as_slice()) {
+            if warp.checked_shr(bit).unwrap_or(0) & 1 == 1 {
+                sender ^= u32::from(*adds);
+            }
+        }
         let sent = through(self.before.as_slice(), self.word.at(received), sender);
         (self.sent.at(sent.checked_shl(u32::from(self.packing)).unwrap_or(0) | part), sender)
     }
@@ -336,31 +389,32 @@ impl ShufflePlan {
     /// Whether every element arrives. All maps are linear, so that numbers of one bit decide.
     #[must_use]
     pub fn brings(&self, from: &Fragment, to: &Fragment) -> bool {
-        let arrives = |place: u32, lane: u32| {
-            let (source, sender) = self.source(place, lane);
-            from.register.at(source) ^ from.lane.at(sender)
-                == to.register.at(place) ^ to.lane.at(lane)
+        let arrives = |place: u32, lane: u32, warp: u32| {
+            let (source, sender) = self.source(place, (lane, warp));
+            from.register.at(source) ^ from.lane.at(sender) ^ from.warp.at(warp)
+                == to.register.at(place) ^ to.lane.at(lane) ^ to.warp.at(warp)
         };
         let bits = |n: usize| (0u32..).take(n).map(|k| 1u32.checked_shl(k).unwrap_or(0));
-        bits(to.register.len()).all(|place| arrives(place, 0))
-            && bits(to.lane.len()).all(|lane| arrives(0, lane))
+        bits(to.register.len()).all(|place| arrives(place, 0, 0))
+            && bits(to.lane.len()).all(|lane| arrives(0, lane, 0))
+            && bits(to.warp.len()).all(|warp| arrives(0, 0, warp))
     }
 
-    /// Selectors of bytes that depend on the lane's number, and the different sets of lanes in which
-    /// they differ.
+    /// Selectors of bytes that depend on the thread's number, and the different sets of threads in
+    /// which they differ.
     #[must_use]
     pub fn selectors(&self, from: &Fragment, to: &Fragment) -> (u32, u32) {
-        let (mut made, mut lanes): (Columns<u32, 12>, Columns<u32, 12>) =
+        let (mut made, mut threads): (Columns<u64, 12>, Columns<u16, 12>) =
             (Columns::new(), Columns::new());
         let mut note = |plain: [u8; 4], swapped: [u8; 4], swap: Swap| {
             let number =
-                |bytes: [u8; 4]| bytes.iter().fold(0, |sum, byte| (sum << 3) | u32::from(*byte));
-            let key = (u32::from(swap.lanes) << 24) ^ (number(plain) << 12) ^ number(swapped);
+                |bytes: [u8; 4]| bytes.iter().fold(0, |sum, byte| (sum << 3) | u64::from(*byte));
+            let key = (u64::from(swap.threads) << 24) ^ (number(plain) << 12) ^ number(swapped);
             if plain != swapped && !made.as_slice().contains(&key) {
                 let _ = made.push(key);
             }
-            if plain != swapped && !lanes.as_slice().contains(&u32::from(swap.lanes)) {
-                let _ = lanes.push(u32::from(swap.lanes));
+            if plain != swapped && !threads.as_slice().contains(&swap.threads) {
+                let _ = threads.push(swap.threads);
             }
         };
         let (first, last) = (self.joined_before(from), self.joined_behind(to));
@@ -382,8 +436,8 @@ impl ShufflePlan {
         for swap in before.chain(self.behind.as_slice().iter().take(behind)) {
             note([0, 1, 2, 3], [4, 5, 6, 7], *swap);
         }
-        let count = |columns: &Columns<u32, 12>| u32::try_from(columns.len()).unwrap_or(u32::MAX);
-        (count(&made), count(&lanes))
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        (count(made.len()), count(threads.len()))
     }
 
     /// Choices of bytes in a panel.
@@ -391,17 +445,23 @@ impl ShufflePlan {
     pub fn choices(&self, from: &Fragment, to: &Fragment) -> u32 {
         let (sent, kept) = (self.gather_sent(from), self.gather_kept(to));
         let (sends, received, results) = (self.sends(), self.received(), self.results(to));
-        let gathered = |gather: &Gather<'_>, count: u32| {
-            (0..count).fold(0u32, |sum, word| sum.saturating_add(gather.choices(word)))
-        };
-        let swaps = |all: &Columns<Swap, 6>, joined: bool| {
-            u32::try_from(all.len()).unwrap_or(u32::MAX).saturating_sub(u32::from(joined))
-        };
         let (first, last) = (self.joined_before(from).is_some(), self.joined_behind(to).is_some());
-        let mut sum = if first { sends } else { gathered(&sent, sends) };
-        sum = sum.saturating_add(if last { results } else { gathered(&kept, results) });
-        sum = sum.saturating_add(swaps(&self.before, first).saturating_mul(sends));
-        sum.saturating_add(swaps(&self.behind, last).saturating_mul(received))
+        let mut sum = 0u32;
+        for word in (0..sends).filter(|word| !first && self.is_read(0, *word)) {
+            sum = sum.saturating_add(sent.choices(word));
+        }
+        for done in 1..=self.before.len() {
+            sum = sum.saturating_add(self.reads(done));
+        }
+        let behind = u32::try_from(self.behind.len()).unwrap_or(u32::MAX);
+        // The last one makes the result's registers.
+        if behind > 0 && (last || self.ends_by_swap(to)) {
+            return sum
+                .saturating_add(results)
+                .saturating_add(behind.saturating_sub(1).saturating_mul(received));
+        }
+        let gathered = (0..results).fold(0u32, |sum, word| sum.saturating_add(kept.choices(word)));
+        sum.saturating_add(gathered).saturating_add(behind.saturating_mul(received))
     }
 }
 

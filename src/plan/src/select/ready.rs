@@ -112,7 +112,15 @@ impl Planner<'_, '_, '_, '_> {
     /// by nothing else.
     fn comes_in_parts(&self, value: Value) -> bool {
         let program = self.program;
-        let renames = |op: Op| matches!(program.role(op), OpRole::Transpose | OpRole::Convert);
+        // A conversion between two distributions needs the whole tile at once.
+        let of = |value: Option<Value>| {
+            value.and_then(|value| self.plan.fragment_of(value)).map(|(_, fragment)| *fragment)
+        };
+        let renames = |op: Op| match program.role(op) {
+            OpRole::Transpose => true,
+            OpRole::Convert => of(program.operand(op, 0)) == of(program.result(op, 0)),
+            _ => false,
+        };
         let made = program
             .def_op(value)
             .is_some_and(|def| program.role(def) == OpRole::Load || renames(def));

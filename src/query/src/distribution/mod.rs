@@ -83,6 +83,8 @@ pub enum NoDistribution {
     Registers,
     /// Some of its registers are copies of others, in a tile that is handed over as it lies.
     HandedCopies,
+    /// Copies that are no power of two many, or as far apart, or of registers in a tile of panels.
+    Copies,
 }
 
 impl NoDistribution {
@@ -105,6 +107,7 @@ impl NoDistribution {
             Self::Blocks => 13,
             Self::Registers => 14,
             Self::HandedCopies => 15,
+            Self::Copies => 16,
         }
     }
 
@@ -143,6 +146,9 @@ impl NoDistribution {
             }
             Self::HandedCopies => {
                 "some of its registers are copies of others, and of a tile that a function takes or returns each register is handed over; write it without the copies"
+            }
+            Self::Copies => {
+                "its copies are so many, or so far from each other, as is no power of two, or are of registers in a tile with an extent that is none"
             }
             Self::Registers => {
                 "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"
@@ -421,9 +427,9 @@ impl Distribution {
         for iter in placed.layout.view().replica {
             let extent = iter.extent_value().map_err(Why::from)?;
             let stride = iter.stride_value().map_err(Why::from)?;
-            let stride = u64::try_from(stride).map_err(|_| NoDistribution::Several)?;
+            let stride = u64::try_from(stride).map_err(|_| NoDistribution::Copies)?;
             if !extent.is_power_of_two() || !stride.is_power_of_two() {
-                return Err(NoDistribution::Several);
+                return Err(NoDistribution::Copies);
             }
             for bit in stride.checked_ilog2().unwrap_or(0)
                 ..stride
@@ -448,7 +454,7 @@ impl Distribution {
     fn copy_register(&mut self, bit: u8) -> Result<(), NoDistribution> {
         if self.panels() != [1, 1] {
             // Panels would be apart by what the copies take.
-            return Err(NoDistribution::Extents);
+            return Err(NoDistribution::Copies);
         }
         let register = REGISTER_BITS.max(u32::from(self.element_bits)).checked_ilog2().unwrap_or(0);
         let number = u32::from(bit).checked_sub(register).ok_or(NoDistribution::CopyInside)?;

@@ -370,8 +370,8 @@ fn all_that_is_written_is_said() {
     };
     let (from, to) = (blocked("[1, 2]", "[4, 8]", "[1, 0]"), blocked("[2, 1]", "[8, 4]", "[0, 1]"));
     let mut most = 0;
-    for extents in [[16, 16], [64, 64], [128, 64]] {
-        let wanted = Conversion { from: &from, to: &to, ..Conversion::of(&extents, "f16") };
+    for (extents, dtype) in [([16, 16], "f16"), ([64, 64], "f16"), ([128, 64], "i8")] {
+        let wanted = Conversion { from: &from, to: &to, ..Conversion::of(&extents, dtype) };
         let (source, _) = written("sm_90a", &wanted);
         let framed = framed(&TABLES, &source, "sm_90a").expect("a snippet");
         for line in framed.body.lines() {
@@ -390,7 +390,7 @@ fn all_that_is_written_is_said() {
             }
         }
     }
-    assert!(most > 1100, "{most}");
+    assert!(most > 500, "{most}");
 }
 
 /// Every line that is left out, every register and number that is another, shows.

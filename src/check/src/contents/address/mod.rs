@@ -95,6 +95,17 @@ pub(super) fn addresses(
     Ok(())
 }
 
+/// Threads of several blocks; how many addresses were compared.
+#[inline(never)] // A run leaves the stack before the next one begins.
+fn whole_blocks(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+) -> Result<u32, Violation> {
+    let mut run = ThreadRun::of(look, scratch, false);
+    run.many_threads()?;
+    Ok(run.compared)
+}
+
 /// Threads of several blocks, also with arguments that are `far`; how many addresses were compared.
 #[inline(never)] // A run leaves the stack before other arguments are looked for.
 fn some_threads(
@@ -102,9 +113,11 @@ fn some_threads(
     far: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
 ) -> Result<u32, Violation> {
+    let before = whole_blocks(look, scratch)?;
+    let told = scratch.number_told(look);
     let mut run = ThreadRun::of(look, scratch, false);
-    run.many_threads()?;
-    run.all_lanes()?;
+    run.compared = before;
+    run.all_lanes(told)?;
     let idle = ContentsContext { given: Given::Idle, edges: &[], ..*look };
     run.look = &idle;
     run.thread(0)?;

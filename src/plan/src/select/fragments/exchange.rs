@@ -96,7 +96,10 @@ impl Planner<'_, '_, '_, '_> {
         match self.lanes(op, &between.from, &between.to) {
             Ok(plan) => {
                 self.push_lanes(plan)?;
-                Ok(Some(plan.cost))
+                // Both sides stand beside each other: what is too large is a last resort.
+                let (from, to) = (between.from.registers(), between.to.registers());
+                let is_large = u32::from(from).saturating_add(u32::from(to)) > self.most_packed();
+                Ok(Some(if is_large { u32::MAX } else { plan.cost }))
             }
             Err(why) => {
                 self.plan.lose(RejectedCandidate { op, what: Candidate::Lanes, why, cost: 0 });

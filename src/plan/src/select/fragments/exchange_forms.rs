@@ -80,6 +80,12 @@ fn pack_lanes(own: &mut Fragment, other: &Fragment) -> bool {
 }
 
 impl Planner<'_, '_, '_, '_> {
+    /// Registers that a tile and what it becomes inside each lane or warp may have together.
+    pub(super) fn most_packed(&self) -> u32 {
+        let percent = self.target.tables.weights.packed_percent;
+        u32::from(MAX_REGISTERS).saturating_mul(percent).div_ceil(100)
+    }
+
     /// A side's form; `None` if there is none, or it is no other than the side as it is.
     #[inline(never)]
     pub(super) fn form(
@@ -147,10 +153,8 @@ impl Planner<'_, '_, '_, '_> {
             return None;
         }
         // Both stand beside each other for a while: the rest is left to others.
-        let most =
-            u32::from(MAX_REGISTERS).saturating_mul(self.target.tables.weights.packed_percent);
         let both = own.registers().saturating_add(fragment.registers());
-        if u32::from(both) > most.div_ceil(100) {
+        if u32::from(both) > self.most_packed() {
             return None;
         }
         let (given, made) = if stores { (own, &fragment) } else { (&fragment, own) };

@@ -81,7 +81,8 @@ fn fragment(
             };
             match slot {
                 Some(column @ 0) => *column = e,
-                _ => return Err(Unwritable::Order),
+                Some(_) => return Err(Unwritable::Order),
+                None => return Err(Unwritable::Size),
             }
         }
         if homes != 1 {

@@ -318,13 +318,24 @@ fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<
     }
 }
 
+/// Which conversions hand the distribution of one side on to the other.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Crossed {
+    /// Those of the program that have no written layout on either side: what is written for one
+    /// says nothing of the other.
+    Own,
+    /// Also those that were put in, whose sides something else may still decide.
+    Inserted,
+    /// Also those with a written layout: what is left over is as that says, for want of anything else.
+    Written,
+}
+
 /// What the other side of a conversion gets where only one side is decided; `None` when nothing is
-/// left to do. `all`: also those that the program did not write, whose sides something else may
-/// still decide.
+/// left to do.
 pub fn across(
     program: &Program<'_, '_>,
     function: Op,
-    all: bool,
+    which: Crossed,
     unread: &Unread,
     fragments: &VecView<FragmentPlan>,
 ) -> Option<(Value, Fragment)> {
@@ -332,14 +343,13 @@ pub fn across(
     let crossed = |op: &Op| {
         program.role(*op) == OpRole::Convert
             && !unread.covers(program, *op)
-            && (all || program.attr(*op, attr_names::INSERTED).is_none())
+            && (which != Crossed::Own || program.attr(*op, attr_names::INSERTED).is_none())
     };
     program.inside(function).filter(crossed).find_map(|op| {
         let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
-        // What the program writes for one side says nothing of the other.
-        if crate::select::fragments::explicit_layouts::text(program, from)
-            .or(crate::select::fragments::explicit_layouts::text(program, to))
-            .is_some()
+        let written = crate::select::fragments::explicit_layouts::text;
+        if which != Crossed::Written
+            && (written(program, from).is_some() || written(program, to).is_some())
         {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Tiles that no product fixes: the width of what a lane holds of them.
 
 use crate::data::{Candidate, FragmentPlan, PlanError, RejectedCandidate};
-use crate::select::fragments::flow::{across, spread};
+use crate::select::fragments::flow::{Crossed, across, spread};
 use crate::select::planner::{CopyEnd, MAX_REGISTERS, Planner};
 use lanebook_ir::{Op, Value};
 use lanebook_tile::map::log2_exact;
@@ -12,9 +12,9 @@ use lanebook_tile::tiling::Reject;
 impl Planner<'_, '_, '_, '_> {
     /// Decides what lies behind conversions: whatever nothing else decides is as on their other
     /// side.
-    pub(crate) fn cross_conversions(&mut self, all: bool) -> Result<(), PlanError> {
+    pub(crate) fn cross_conversions(&mut self, which: Crossed) -> Result<(), PlanError> {
         while let Some((value, fragment)) =
-            across(self.program, self.function, all, &self.unread, self.plan.fragments)
+            across(self.program, self.function, which, &self.unread, self.plan.fragments)
         {
             spread(
                 self.program,
@@ -51,9 +51,10 @@ impl Planner<'_, '_, '_, '_> {
         }
         // What a reduction wants may be the other side of a conversion that was put in for it.
         self.choose_reduced()?;
-        self.cross_conversions(true)?;
+        self.cross_conversions(Crossed::Inserted)?;
         self.choose_reduced()?;
-        self.choose_repeated()
+        self.choose_repeated()?;
+        self.cross_conversions(Crossed::Written)
     }
 
     /// Whether a tile is one row or one column.
@@ -104,7 +105,7 @@ impl Planner<'_, '_, '_, '_> {
                 &self.unread,
                 self.plan.fragments,
             )
-            .and_then(|()| self.cross_conversions(false))
+            .and_then(|()| self.cross_conversions(Crossed::Own))
             .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
@@ -142,6 +143,6 @@ impl Planner<'_, '_, '_, '_> {
             &self.unread,
             self.plan.fragments,
         )?;
-        self.cross_conversions(false)
+        self.cross_conversions(Crossed::Own)
     }
 }

@@ -15,12 +15,16 @@ use crate::data::{ShufflePlan, Swap};
 use crate::select::elementwise::{choose_bytes, lane_move_atom};
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
+use lanebook_tables::{Atom, BankModel};
+use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::{Columns, Fragment, Subspace};
 use lanebook_tile::tiling::Reject;
 
 /// Where lanes' names begin, above those of registers.
 const LANES: u32 = 16;
+/// Bits of a thread's number.
+const THREADS: usize = 11;
 /// Most attempts with other elements in a register that moves.
 const MOST: usize = 12;
 
@@ -54,7 +58,7 @@ impl<'f> Sides<'f> {
         if !order {
             return Err(Reject::Tangled);
         }
-        if from.warp != to.warp || from.lane.len() != to.lane.len() {
+        if from.warp.len() != to.warp.len() || from.lane.len() != to.lane.len() {
             return Err(Reject::Warps);
         }
         let (mut a, mut b) = (Subspace::new(), Subspace::new());
@@ -153,8 +157,68 @@ fn attempt(
     for (k, &column) in from.lane.as_slice().iter().enumerate() {
         let _ = source.insert(column, bit(k).wrapping_shl(LANES));
     }
+    let result = received_places(to, received.as_slice(), out)?;
+    let place = |e: u32| source.names(e).map(|n| n & bit(16).wrapping_sub(1));
+    let lane_of = |e: u32| source.names(e).map(|n| n >> LANES);
+    let counted = received.as_slice().get(inside.len()..).unwrap_or(&[]);
+    let mut rounds = Rounds { element: [0; 6], lane: [0; 6], word: [0; 6] };
+    lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
+    // Which register a lane sends, by its number: known for the lanes that send in the first round,
+    // zero for the others.
+    for &element in &rounds.element {
+        if place(element).ok_or(Reject::Warps)? & parts != 0 {
+            return Err(Reject::Tangled);
+        }
+    }
+    let senders = senders_of(&rounds);
+    let sends = |lane: u32| {
+        let names = senders.names(lane).unwrap_or(0);
+        let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
+        chosen.fold(0, |sum, (_, e)| sum ^ place(*e).unwrap_or(0)).wrapping_shr(together)
+    };
+    let mut swapped: Columns<u32, THREADS> = Columns::new();
+    for (k, _) in from.lane.as_slice().iter().enumerate() {
+        let lane = rounds.lane.get(k).ok_or(Reject::Tangled)?;
+        let word = sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0);
+        if !swapped.push(word) || !out.lane.push(*lane) {
+            return Err(Reject::Tangled);
+        }
+    }
+    // The register that an element is sent in, and the lane that sends it.
+    let sent_by = |element: u32| {
+        let (register, lane) = place(element).zip(lane_of(element)).ok_or(Reject::Warps)?;
+        if register & parts != 0 {
+            return Err(Reject::Tangled);
+        }
+        Ok((register.wrapping_shr(together) ^ sends(lane), lane))
+    };
+    // What a warp wants that the first has elsewhere: other lanes of it have that, in the same or
+    // another register that they send.
+    for (&given, &wanted) in from.warp.as_slice().iter().zip(to.warp.as_slice()) {
+        let (word, lane) = sent_by(given ^ wanted)?;
+        let adds = u8::try_from(lane).map_err(|_| Reject::Size)?;
+        if !out.warp.push(adds) || !swapped.push(word) {
+            return Err(Reject::Tangled);
+        }
+    }
+    for &column in counted {
+        let (word, lane) = sent_by(column)?;
+        if !out.word.push(word) || !out.offset.push(lane) {
+            return Err(Reject::Tangled);
+        }
+    }
+    let wanted = rounds.word.get(..from.lane.len()).unwrap_or(&[]);
+    put_swaps(out, together, swapped.as_slice(), wanted)
+}
+
+/// The places of received registers by their names, in which the result's are put.
+fn received_places(
+    to: &Fragment,
+    received: &[u32],
+    out: &mut ShufflePlan,
+) -> Result<Subspace, Reject> {
     let mut result = Subspace::new();
-    for (k, &column) in received.as_slice().iter().enumerate() {
+    for (k, &column) in received.iter().enumerate() {
         if !result.insert(column, bit(k)) {
             return Err(Reject::Tangled);
         }
@@ -164,44 +228,39 @@ fn attempt(
             return Err(Reject::Tangled);
         }
     }
-    let place = |e: u32| source.names(e).map(|n| n & bit(16).wrapping_sub(1));
-    let lane_of = |e: u32| source.names(e).map(|n| n >> LANES);
-    let counted = received.as_slice().get(inside.len()..).unwrap_or(&[]);
-    let mut rounds = Rounds { element: [0; 6], lane: [0; 6], word: [0; 6] };
-    lanes_of_round(to, (counted, copies), free, &result, &lane_of, &mut rounds)?;
-    // Which register a lane sends, by its number: known for the lanes that send in the first round,
-    // zero for the others.
+    Ok(result)
+}
+
+/// The lanes that send in the first round, by the bits of the number of those that they send to, and
+/// beside them all others.
+fn senders_of(rounds: &Rounds) -> Subspace {
     let mut senders = Subspace::new();
-    for (k, (&element, &lane)) in rounds.element.iter().zip(&rounds.lane).enumerate() {
-        let register = place(element).ok_or(Reject::Warps)?;
-        if register & parts != 0 {
-            return Err(Reject::Tangled);
-        }
+    for (k, &lane) in rounds.lane.iter().enumerate() {
         let _ = senders.insert(lane, bit(k));
     }
     for k in 0..6 {
         let _ = senders.insert(bit(k), bit(k).wrapping_shl(LANES));
     }
-    let sends = |lane: u32| {
-        let names = senders.names(lane).unwrap_or(0);
-        let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
-        chosen.fold(0, |sum, (_, e)| sum ^ place(*e).unwrap_or(0)).wrapping_shr(together)
-    };
-    for (k, _) in from.lane.as_slice().iter().enumerate() {
-        swap(&mut out.before, sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0), k)?;
-        let (lane, word) = rounds.lane.get(k).zip(rounds.word.get(k)).ok_or(Reject::Tangled)?;
-        swap(&mut out.behind, *word, k)?;
-        if !out.lane.push(*lane) {
-            return Err(Reject::Tangled);
-        }
+    senders
+}
+
+/// The swaps before the movement and behind it, by what each bit of a thread's number changes of a
+/// sent register's number, and each of a lane's of a wanted one's.
+fn put_swaps(
+    out: &mut ShufflePlan,
+    together: u32,
+    sent: &[u32],
+    wanted: &[u32],
+) -> Result<(), Reject> {
+    let (mut read, mut kept) = (Subspace::new(), Subspace::new());
+    for &word in out.word.as_slice() {
+        let _ = read.insert(word, 0);
     }
-    for &column in counted {
-        let (register, lane) = place(column).zip(lane_of(column)).ok_or(Reject::Warps)?;
-        let word = register.wrapping_shr(together) ^ sends(lane);
-        if register & parts != 0 || !out.word.push(word) || !out.offset.push(lane) {
-            return Err(Reject::Tangled);
-        }
+    for &place in out.kept.as_slice() {
+        let _ = kept.insert(place.wrapping_shr(together), 0);
     }
+    out.before = fewest_swaps(sent, &read)?;
+    out.behind = fewest_swaps(wanted, &kept)?;
     Ok(())
 }
 
@@ -245,18 +304,68 @@ fn parts_of_copies(
     shared
 }
 
-/// A swap in lanes whose number has a bit.
-fn swap(swaps: &mut Columns<Swap, 6>, word: u32, lane: usize) -> Result<(), Reject> {
+/// Two swaps in each other's place.
+fn exchanged(swaps: &mut [Swap], a: usize, b: usize) {
+    if let (Some(&first), Some(&second)) = (swaps.get(a), swaps.get(b)) {
+        if let Some(slot) = swaps.get_mut(a) {
+            *slot = second;
+        }
+        if let Some(slot) = swaps.get_mut(b) {
+            *slot = first;
+        }
+    }
+}
+
+/// The fewest swaps that together change a register's number by the word of each bit of a thread's
+/// number. Those that bring what is read behind them, `read`, from outside of it come first: behind
+/// each of them half as many registers are left to be swapped.
+fn fewest_swaps(words: &[u32], read: &Subspace) -> Result<Columns<Swap, 6>, Reject> {
+    let (mut first, mut last): (Columns<Swap, 6>, Columns<Swap, 6>) =
+        (Columns::new(), Columns::new());
+    let (mut outside, mut inside) = (Subspace::new(), Subspace::new());
+    for (k, &word) in words.iter().enumerate() {
+        let threads = u16::try_from(bit(k)).map_err(|_| Reject::Size)?;
+        let (rest, _) = read.reduce(word);
+        let left = added(&mut first, outside.names(rest), threads);
+        match left {
+            Some(sum) => {
+                let word = word ^ sum;
+                if added(&mut last, inside.names(word), threads).is_none() {
+                    let _ = inside.insert(word, bit(last.len()));
+                    push_swap(&mut last, word, threads)?;
+                }
+            }
+            None => {
+                let _ = outside.insert(rest, bit(first.len()));
+                push_swap(&mut first, word, threads)?;
+            }
+        }
+    }
+    for swap in last.as_slice() {
+        if !first.push(*swap) {
+            return Err(Reject::Size);
+        }
+    }
+    Ok(first)
+}
+
+/// Lets the swaps of a list that have these names take place in more threads, and answers the sum
+/// of their words; `None` if there are no names.
+fn added(swaps: &mut Columns<Swap, 6>, names: Option<u32>, threads: u16) -> Option<u32> {
+    let names = names?;
+    let mut sum = 0;
+    for (k, swap) in swaps.as_mut_slice().iter_mut().enumerate() {
+        if names & bit(k) != 0 {
+            swap.threads |= threads;
+            sum ^= u32::from(swap.word);
+        }
+    }
+    Some(sum)
+}
+
+fn push_swap(swaps: &mut Columns<Swap, 6>, word: u32, threads: u16) -> Result<(), Reject> {
     let word = u16::try_from(word).map_err(|_| Reject::Size)?;
-    let lanes = u8::try_from(bit(lane)).map_err(|_| Reject::Size)?;
-    if word == 0 {
-        return Ok(());
-    }
-    if let Some(same) = swaps.as_mut_slice().iter_mut().find(|s| s.word == word) {
-        same.lanes |= lanes;
-        return Ok(());
-    }
-    if swaps.push(Swap { word, lanes }) { Ok(()) } else { Err(Reject::Size) }
+    if swaps.push(Swap { word, threads }) { Ok(()) } else { Err(Reject::Size) }
 }
 
 /// Chooses what lanes get in the first round: `counted` are the columns of received registers,
@@ -386,7 +495,7 @@ impl Planner<'_, '_, '_, '_> {
                 for copies in [true, false] {
                     plan = ShufflePlan::new(op, 0);
                     let found = attempt(&sides, inside, copies, &mut plan)
-                        .and_then(|()| self.lanes_cost(&plan, from, to));
+                        .and_then(|()| self.cheapest_order(&mut plan, from, to));
                     let found =
                         if plan.brings(from, to) { found } else { found.and(Err(Reject::Tangled)) };
                     match found {
@@ -409,8 +518,48 @@ impl Planner<'_, '_, '_, '_> {
         best.ok_or(why)
     }
 
-    /// What a conversion inside warps costs: every movement takes the way through the lanes'
-    /// crossbar once, as an access to shared memory does.
+    /// Lets that swap be the first, of those before the movement, and the last, of those behind it,
+    /// that makes the whole cheapest: one of them can be done while bytes are gathered.
+    fn cheapest_order(
+        &self,
+        plan: &mut ShufflePlan,
+        from: &Fragment,
+        to: &Fragment,
+    ) -> Result<u32, Reject> {
+        let mut best = self.lanes_cost(plan, from, to)?;
+        for k in 1..plan.before.len() {
+            exchanged(plan.before.as_mut_slice(), 0, k);
+            let cost = self.lanes_cost(plan, from, to)?;
+            if cost < best {
+                best = cost;
+            } else {
+                exchanged(plan.before.as_mut_slice(), 0, k);
+            }
+        }
+        let last = plan.behind.len().saturating_sub(1);
+        for k in 0..last {
+            exchanged(plan.behind.as_mut_slice(), k, last);
+            let cost = self.lanes_cost(plan, from, to)?;
+            if cost < best {
+                best = cost;
+            } else {
+                exchanged(plan.behind.as_mut_slice(), k, last);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Whether a movement between lanes takes the way to shared memory: where what is loaded from
+    /// there is waited for, a movement that nothing waits for is the vector unit's own.
+    fn takes_crossbar(&self, atom: &Atom<'_>) -> bool {
+        let counted = |mover: &CopyAtom| {
+            self.target.tables.atom(mover.atom).is_some_and(|atom| atom.counter.is_some())
+        };
+        atom.counter.is_some() || !self.movers(false).iter().any(counted)
+    }
+
+    /// What a conversion inside warps costs: a movement through the lanes' crossbar takes it as an
+    /// access to shared memory does.
     fn lanes_cost(
         &self,
         plan: &ShufflePlan,
@@ -423,6 +572,14 @@ impl Planner<'_, '_, '_, '_> {
         if choices > 0 && choose_bytes(tables, arch).is_none() {
             return Err(Reject::Packing { atom_bits: 32 });
         }
+        // A register of each lane takes as many passes as all banks have room for at once.
+        let span = |model: &BankModel<'_>| {
+            u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes))
+        };
+        let span = arch.banks.iter().map(span).max().unwrap_or(0).max(1);
+        let bytes = 4u32.checked_shl(u32::from(self.target.wave)).unwrap_or(u32::MAX);
+        let crossbar =
+            w.pass().saturating_mul(bytes.div_ceil(span)).saturating_add(w.exchange_move);
         let (mut moves, mut addresses, mut lanes) = (0u32, 0u32, 0u32);
         for word in 0..plan.received() {
             if plan.stays(word) {
@@ -434,11 +591,10 @@ impl Planner<'_, '_, '_, '_> {
                 .ok_or(Reject::Exchange { lanes: u8::try_from(far).unwrap_or(u8::MAX) })?;
             moves = moves
                 .saturating_add(u32::from(atom.cost.issue).saturating_mul(w.instruction))
-                .saturating_add(w.pass())
-                .saturating_add(w.exchange_access);
+                .saturating_add(if self.takes_crossbar(atom) { crossbar } else { 0 });
             if how.by.is_some() {
                 let new = !(0..word).any(|before| plan.offset.at(before) == plan.offset.at(word));
-                (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 4);
+                (addresses, lanes) = (addresses.saturating_add(u32::from(new)), 6);
             }
         }
         // What only changes its name is copied, unless bytes are chosen on the way.

@@ -2,7 +2,7 @@
 //! movements from the cheapest on, and the best one is written to the plan.
 
 use crate::data::{Candidate, End, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate};
-use crate::select::fragments::flow::{RESULT, spread};
+use crate::select::fragments::flow::{Crossed, RESULT, spread};
 use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::own_cost::{OwnCost, inputs_are_pooled};
 use crate::select::matrix::scales::SCALE_WAYS;
@@ -130,7 +130,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 self.choose_product(op)?;
             }
         }
-        self.cross_conversions(false)
+        self.cross_conversions(Crossed::Own)
     }
 
     #[inline(never)]

@@ -66,7 +66,7 @@ pub(crate) fn shared(
     };
     let post = match (pitch.checked_sub(inner), post) {
         (Some(0), PostMap::None) => PostMap::None,
-        (Some(0), PostMap::Swizzle(s)) => PostMap::Swizzle(swizzle(s, shape, element)?),
+        (Some(0), PostMap::Swizzle(s)) => swizzle(s, shape, element)?,
         (Some(0), PostMap::Padding(p)) => PostMap::Padding(padding(&p, shape, element)?),
         (Some(more), PostMap::None) => {
             let pad =
@@ -157,7 +157,7 @@ fn by_bits(places: &[u64], post: PostMap, shape: TileShape) -> Result<SharedLayo
     }
     let post = match (pads.is_empty(), post) {
         (true, PostMap::None) => PostMap::None,
-        (true, PostMap::Swizzle(s)) => PostMap::Swizzle(swizzle(s, shape, element)?),
+        (true, PostMap::Swizzle(s)) => swizzle(s, shape, element)?,
         (true, PostMap::Padding(p)) => PostMap::Padding(padding(&p, shape, element)?),
         (false, PostMap::None) => {
             PostMap::Padding(Padding::new(&pads, Unit::Byte).map_err(|_| Unwritable::Padding)?)
@@ -235,16 +235,28 @@ fn stride(count: u64, along: impl Fn(u64) -> Result<u64, Unwritable>) -> Result<
     Ok(step)
 }
 
-/// In bytes, and inside one panel, where it is a matrix over the panel's bits.
-fn swizzle(s: Swizzle, shape: TileShape, element: u32) -> Result<Swizzle, Unwritable> {
+/// In bytes, and inside one panel, where it is a matrix over the panel's bits. Of a tile that is one
+/// panel, what a swizzle takes from above its positions is zero everywhere, and left out.
+fn swizzle(s: Swizzle, shape: TileShape, element: u32) -> Result<PostMap, Unwritable> {
     let shift =
         if s.unit == Unit::Byte { 0 } else { i8::try_from(element.max(1).ilog2()).unwrap_or(0) };
     let s = s.rescaled(shift, Unit::Byte).map_err(|_| Unwritable::Swizzle)?;
     let panel = u32::try_from(shape.panel_bytes()).unwrap_or(u32::MAX);
     if s.s > 0 && 1u32.checked_shl(s.period_bits()).is_some_and(|period| period <= panel) {
-        Ok(s)
-    } else {
-        Err(Unwritable::Swizzle)
+        return Ok(PostMap::Swizzle(s));
+    }
+    let from = u32::from(s.m).checked_add(u32::try_from(s.s).map_err(|_| Unwritable::Swizzle)?);
+    let (1.., 1, Some(from), Some(top)) = (s.s, shape.grid.count(), from, panel.checked_ilog2())
+    else {
+        return Err(Unwritable::Swizzle);
+    };
+    let inside = top.saturating_sub(from).min(u32::from(s.b));
+    match u8::try_from(inside) {
+        Ok(0) => Ok(PostMap::None),
+        Ok(b) => Swizzle::new(b, s.m, s.s, Unit::Byte)
+            .map(PostMap::Swizzle)
+            .map_err(|_| Unwritable::Swizzle),
+        Err(_) => Err(Unwritable::Swizzle),
     }
 }
 
