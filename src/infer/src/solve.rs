@@ -441,6 +441,7 @@ impl FormArena<'_> {
     }
 
     /// A map of digits that are known.
+    #[inline(never)] // Its buffers leave the stack before the operation on such maps begins.
     fn known_map(&mut self, map: IndexForm, known: &Known) -> FormResult<Option<IndexForm>> {
         let mut open = DigitTerms::new();
         let minus = self.left_of(IndexForm::constant(0), map, known, &mut open)?;

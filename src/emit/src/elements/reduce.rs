@@ -9,8 +9,8 @@
 use crate::elements::address::AccessState;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
-use crate::elements::rows::{DIGITS, PART_BYTES, Reduction, RowDigit, RowDigits};
-use crate::elements::slots::Doers;
+use crate::elements::rows::{PART_BYTES, Reduction, RowDigit, RowDigits};
+use crate::elements::slots::{Doers, SlotVars};
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
@@ -496,24 +496,34 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         let own_sum = arena.substitute(sum, &work.vars).map_err(&full)?;
         // The lanes of a row hold the same by now, and so do copies: the first of them writes.
-        let mut zeros: heapless::Vec<IndexForm, { DIGITS + 1 }> = heapless::Vec::new();
         if let Some(digits) = digits {
             for lane in digits.0.iter().filter(|digit| digit.lanes != 0) {
-                let digit = arena.digit(lane.digit).map_err(&full)?;
-                zeros.push(digit).map_err(|_| refuse)?;
+                let zero = told.inference.arena.digit(lane.digit).map_err(&full)?;
+                self.keep_first(op, told, (&work.vars, doers.thread), zero, &mut guard)?;
             }
             if own.whole.copies > 1 {
-                zeros.push(arena.whole(own.whole.copy).map_err(&full)?).map_err(|_| refuse)?;
+                let zero = told.inference.arena.whole(own.whole.copy).map_err(&full)?;
+                self.keep_first(op, told, (&work.vars, doers.thread), zero, &mut guard)?;
             }
-        }
-        for zero in &zeros {
-            let form = told.inference.arena.substitute(*zero, &work.vars).map_err(&full)?;
-            let node = self.form_node(op, told, form, doers.thread)?;
-            let zero = self.arena.constant(0)?;
-            self.keep_equal(&mut guard, node, zero)?;
         }
         let at = self.part_address(op, told, own_sum, doers.thread)?;
         Ok(Some((at, guard)))
+    }
+
+    /// Keeps the threads whose part of a row this map counts as 0.
+    #[inline(never)] // Its buffers leave the stack before the next part begins.
+    fn keep_first(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        (vars, thread): (&SlotVars, ThreadVar),
+        zero: IndexForm,
+        guard: &mut Option<ExprId>,
+    ) -> Result<(), EmitError> {
+        let form = told.inference.arena.substitute(zero, vars).map_err(of_form(op))?;
+        let node = self.form_node(op, told, form, thread)?;
+        let zero = self.arena.constant(0)?;
+        self.keep_equal(guard, node, zero)
     }
 
     /// A place among the parts of a reduction as an address.

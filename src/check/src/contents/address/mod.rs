@@ -107,7 +107,6 @@ fn whole_blocks(
 }
 
 /// Threads of several blocks, also with arguments that are `far`; how many addresses were compared.
-#[inline(never)] // A run leaves the stack before other arguments are looked for.
 fn some_threads(
     look: &ContentsContext<'_>,
     far: &ContentsContext<'_>,
@@ -115,6 +114,18 @@ fn some_threads(
 ) -> Result<u32, Violation> {
     let before = whole_blocks(look, scratch)?;
     let told = scratch.number_told(look);
+    further_threads(look, far, scratch, (before, told))
+}
+
+/// Every lane as far as conversions inside warps are told by it, threads without work and threads
+/// with arguments that are `far`; how many addresses were compared, with those before.
+#[inline(never)] // A run leaves the stack before other arguments are looked for.
+fn further_threads(
+    look: &ContentsContext<'_>,
+    far: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    (before, told): (u32, u16),
+) -> Result<u32, Violation> {
     let mut run = ThreadRun::of(look, scratch, false);
     run.compared = before;
     run.all_lanes(told)?;
