@@ -65,6 +65,18 @@ fn a_written_mover_says_what_is_missing() {
     assert!(text.contains("cp.async.bulk.tensor"), "{text}");
 }
 
+/// What the checker says of a program's plan, held against another program.
+fn of_another(own: &str, other: &str) -> Result<(), Violation> {
+    let said = try_with_plan(own, "sm_90a", |program, compiled, _| {
+        assert!(!compiled.plan.maps.is_empty(), "no map");
+        check::plan(&TABLES, program, &compiled.plan).expect("a plan");
+        let mut pools = Box::new(LargeStorage::new());
+        let other = parse(pools.pools(), &TABLES, other, Options::default()).expect("text");
+        check::plan(&TABLES, &other, &compiled.plan).map(|_| ())
+    });
+    said.expect("a kernel")
+}
+
 /// The checker has its own account of it: a plan for a corner that is certain, held against a
 /// program whose corner is not.
 #[test]
@@ -72,14 +84,7 @@ fn the_checker_knows_the_corner() {
     let certain = program(("f16", 8, ""), "%n");
     // The same, but for what is promised.
     let uncertain = program(("f16", 4, ""), "%n");
-    let caught = try_with_plan(&certain, "sm_90a", |program, compiled, _| {
-        assert!(compiled.plan.maps.len() == 1, "no map");
-        check::plan(&TABLES, program, &compiled.plan).expect("a plan");
-        let mut pools = Box::new(LargeStorage::new());
-        let other = parse(pools.pools(), &TABLES, &uncertain, Options::default()).expect("text");
-        check::plan(&TABLES, &other, &compiled.plan)
-    })
-    .expect("a kernel");
+    let caught = of_another(&certain, &uncertain);
     assert!(
         matches!(caught, Err(Violation::Map { what: MapFault::Corner, want: 16, .. })),
         "{caught:?}"
@@ -140,13 +145,7 @@ fn a_row_that_is_stored_ends_at_sixteen_bytes() {
 fn the_checker_knows_the_edge() {
     let certain = bounded("f16", "%N", " {div = 8}");
     let uncertain = bounded("f16", "%N", " {div = 4}");
-    let caught = try_with_plan(&certain, "sm_90a", |program, compiled, _| {
-        check::plan(&TABLES, program, &compiled.plan).expect("a plan");
-        let mut pools = Box::new(LargeStorage::new());
-        let other = parse(pools.pools(), &TABLES, &uncertain, Options::default()).expect("text");
-        check::plan(&TABLES, &other, &compiled.plan)
-    })
-    .expect("a kernel");
+    let caught = of_another(&certain, &uncertain);
     assert!(
         matches!(caught, Err(Violation::Map { what: MapFault::Edge, found: 8, want: 16, .. })),
         "{caught:?}"
