@@ -381,7 +381,13 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
             }
         }
         Replacement::Steps => {
-            let last = program.previous(one.op).filter(|at| Some(*at) != one.before);
+            // The last step may itself have been put in other steps, right before it, whose last is
+            // read instead.
+            let is_read =
+                |at: &Op| program.result(*at, 0).is_some_and(|v| program.uses(v).next().is_some());
+            let last = core::iter::successors(program.previous(one.op), |at| program.previous(*at))
+                .take_while(|at| Some(*at) != one.before)
+                .find(is_read);
             if let Some(last) = last {
                 let (to, from) = (program.result(last, 0)?, program.result(one.op, 0)?);
                 program.replace_all_uses(to, from).ok()?;
