@@ -3,6 +3,7 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel};
+use crate::source::Span;
 use crate::template::Piece;
 
 /// See the module.
@@ -23,6 +24,11 @@ fn place(atom: &Atom, operand: u8) -> Option<usize> {
     })
 }
 
+/// What is said at a place that the text of an atom contradicts.
+fn beside_text(atom: &Atom, at: Span, message: String, help: &'static str) -> Diagnostic {
+    Diagnostic::at(at, message).note(atom.template_span, "the text").help(help)
+}
+
 /// Of two operands in shared memory, what says how the first one lies stands before what says it of
 /// the second.
 fn along(atom: &Atom, diags: &mut Diagnostics) {
@@ -35,11 +41,8 @@ fn along(atom: &Atom, diags: &mut Diagnostics) {
     let [(first, of_first), (second, of_second)] = said[..] else { return };
     if (first < second) != (of_first < of_second) {
         let message = format!("`{}` says how its operands lie in another order", atom.name.value);
-        diags.push(
-            Diagnostic::at(atom.name.span, message)
-                .note(atom.template_span, "the text")
-                .help("correct `operand` or `along` of what is in shared memory"),
-        );
+        let help = "correct `operand` or `along` of what is in shared memory";
+        diags.push(beside_text(atom, atom.name.span, message, help));
     }
 }
 
@@ -60,11 +63,8 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
     // Where they are not moved in the same ways at all, the claims say so.
     if of_a != of_b && of_a.len() == of_b.len() && bytes(&of_a) == bytes(&of_b) {
         let message = format!("`{}` moves the scales of A and of B otherwise", atom.name.value);
-        diags.push(
-            Diagnostic::at(atom.name.span, message)
-                .note(atom.template_span, "the text")
-                .help("bytes and lanes have one order in both: correct `by`, `bits` or `lanes`"),
-        );
+        let help = "bytes and lanes have one order in both: correct `by`, `bits` or `lanes`";
+        diags.push(beside_text(atom, atom.name.span, message, help));
     }
 }
 
@@ -83,11 +83,8 @@ fn completions(model: &HwModel, diags: &mut Diagnostics) {
                     atom.name.value,
                     said.unwrap_or(0)
                 );
-                diags.push(
-                    Diagnostic::at(fact.entry.name.span, message)
-                        .note(atom.template_span, "the text")
-                        .help("correct `bytes` or the text"),
-                );
+                let help = "correct `bytes` or the text";
+                diags.push(beside_text(atom, fact.entry.name.span, message, help));
             }
         }
     }
