@@ -227,55 +227,6 @@ impl Cuda {
         )
     }
 
-    /// Microseconds of a launch, of so many one after the other, behind as many that are not
-    /// counted.
-    ///
-    /// # Errors
-    /// What the device said.
-    pub fn time(&self, job: &Job, operands: &[Vec<u8>], runs: u32) -> Result<f64, String> {
-        let mut addresses = Vec::new();
-        for bytes in operands {
-            let mut address = 0u64;
-            call!(self, "cuMemAlloc_v2", (*mut u64, usize), &mut address, bytes.len().max(16))?;
-            addresses.push(address);
-            self.fill(address, bytes)?;
-        }
-        let (module, function) = self.function(job)?;
-        let mut events = [null_mut(); 2];
-        for event in &mut events {
-            call!(self, "cuEventCreate", (*mut *mut c_void, c_uint), event, 0)?;
-        }
-        for counted in [false, true] {
-            if counted {
-                call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[0], null_mut())?;
-            }
-            for _ in 0..runs {
-                for launch in &job.launches {
-                    self.launch(function, job, launch, &addresses)?;
-                }
-            }
-            if !counted {
-                call!(self, "cuCtxSynchronize", (),)?;
-            }
-        }
-        call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[1], null_mut())?;
-        call!(self, "cuCtxSynchronize", (),)?;
-        let mut milliseconds = 0f32;
-        call!(
-            self,
-            "cuEventElapsedTime",
-            (*mut f32, *mut c_void, *mut c_void),
-            &mut milliseconds,
-            events[0],
-            events[1]
-        )?;
-        call!(self, "cuModuleUnload", (*mut c_void), module)?;
-        for address in addresses {
-            call!(self, "cuMemFree_v2", (u64), address)?;
-        }
-        Ok(f64::from(milliseconds) * 1e3 / f64::from(runs))
-    }
-
     fn fill(&self, address: u64, bytes: &[u8]) -> Result<(), String> {
         call!(
             self,
@@ -386,5 +337,49 @@ impl Device for Cuda {
                 Err(said)
             }
         }
+    }
+
+    fn time(&mut self, job: &Job, operands: &[Vec<u8>], runs: u32) -> Result<f64, String> {
+        let mut addresses = Vec::new();
+        for bytes in operands {
+            let mut address = 0u64;
+            call!(self, "cuMemAlloc_v2", (*mut u64, usize), &mut address, bytes.len().max(16))?;
+            addresses.push(address);
+            self.fill(address, bytes)?;
+        }
+        let (module, function) = self.function(job)?;
+        let mut events = [null_mut(); 2];
+        for event in &mut events {
+            call!(self, "cuEventCreate", (*mut *mut c_void, c_uint), event, 0)?;
+        }
+        for counted in [false, true] {
+            if counted {
+                call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[0], null_mut())?;
+            }
+            for _ in 0..runs {
+                for launch in &job.launches {
+                    self.launch(function, job, launch, &addresses)?;
+                }
+            }
+            if !counted {
+                call!(self, "cuCtxSynchronize", (),)?;
+            }
+        }
+        call!(self, "cuEventRecord", (*mut c_void, *mut c_void), events[1], null_mut())?;
+        call!(self, "cuCtxSynchronize", (),)?;
+        let mut milliseconds = 0f32;
+        call!(
+            self,
+            "cuEventElapsedTime",
+            (*mut f32, *mut c_void, *mut c_void),
+            &mut milliseconds,
+            events[0],
+            events[1]
+        )?;
+        call!(self, "cuModuleUnload", (*mut c_void), module)?;
+        for address in addresses {
+            call!(self, "cuMemFree_v2", (u64), address)?;
+        }
+        Ok(f64::from(milliseconds) * 1e3 / f64::from(runs))
     }
 }

@@ -213,4 +213,12 @@ pub trait Device {
     /// # Errors
     /// What the device said.
     fn run(&mut self, job: &Job, operands: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String>;
+
+    /// Microseconds of a job, of so many one after the other, behind as many that are not counted.
+    ///
+    /// # Errors
+    /// What the device said, or that its clock does not say it.
+    fn time(&mut self, _: &Job, _: &[Vec<u8>], _: u32) -> Result<f64, String> {
+        Err("its clock does not say how long launches take".into())
+    }
 }

@@ -3,8 +3,8 @@
 //!
 //! `tests/gpu/peers.py` times the same work of the same sizes by Triton and PyTorch.
 
+use crate::Device;
 use crate::cases::{Case, Operand, noise};
-use crate::cuda::Cuda;
 use lanebook_kernels::example;
 use lanebook_replay::Memory;
 use serde::Serialize;
@@ -112,8 +112,7 @@ fn works() -> Vec<Work> {
 }
 
 /// Times every kernel; what is refused says so.
-pub fn all(device: &Cuda, arch: &str, mut tell: impl FnMut(&Taken)) {
-    use crate::Device;
+pub fn all(device: &mut dyn Device, arch: &str, mut tell: impl FnMut(&Taken)) {
     for work in works() {
         let operand = |&(extents, bytes): &([u32; 2], u32)| {
             let count = extents[0] * extents[1];
