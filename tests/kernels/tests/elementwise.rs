@@ -166,17 +166,22 @@ fn another_operation_is_seen() {
 /// off in its last places is seen.
 #[test]
 fn a_constant_that_is_a_little_off_is_seen() {
-    let program = tested("exponentials_f32");
-    let given = Given { turns: 1, salt: 4, fill: Some(Fill::Small) };
-    let meant = Interpreted::with(&program, given).expect("a program");
-    let text = try_kernel_text(&program, "sm_90a").expect("a kernel");
-    // What makes a logarithm to base 2 a natural one, as bits of an f32.
-    let right = core::f32::consts::LN_2.to_bits();
-    assert!(text.contains(&right.to_string()), "{right}\n{text}");
-    run_text(&meant, &text, &[], "sm_90a").expect("the right constant");
-    let wrong = text.replace(&right.to_string(), &(right + 16).to_string());
-    let said = run_text(&meant, &wrong, &[], "sm_90a");
-    assert!(said.is_err(), "16 units in the last place of a constant are not seen");
+    // What makes a logarithm to base 2 a natural one, as bits of an f32, and the lower half of the
+    // same of an f64.
+    for (name, right) in [
+        ("exponentials_f32", core::f32::consts::LN_2.to_bits()),
+        ("exponentials_f64", core::f64::consts::LN_2.to_bits() as u32),
+    ] {
+        let program = tested(name);
+        let given = Given { turns: 1, salt: 4, fill: Some(Fill::Small) };
+        let meant = Interpreted::with(&program, given).expect("a program");
+        let text = try_kernel_text(&program, "sm_90a").expect("a kernel");
+        assert!(text.contains(&right.to_string()), "{right}\n{text}");
+        run_text(&meant, &text, &[], "sm_90a").expect("the right constant");
+        let wrong = text.replace(&right.to_string(), &(right + 16).to_string());
+        let said = run_text(&meant, &wrong, &[], "sm_90a");
+        assert!(said.is_err(), "{name}: 16 units in the last place of a constant are not seen");
+    }
 }
 
 /// A number of 64 bits that becomes a short float is rounded once: rounded twice it is another one,

@@ -653,7 +653,11 @@ impl<'p> Machine<'p> {
                     Some(kind) => (kind, 0),
                     None => (input(0)?, 1),
                 };
-                Value::Index(compared(kind, self.index(input(at)?)?, self.index(input(at + 1)?)?)?)
+                Value::Index(index_relation(
+                    kind,
+                    self.index(input(at)?)?,
+                    self.index(input(at + 1)?)?,
+                )?)
             }
             "index.select" => {
                 let at = if self.index(input(0)?)? == 0 { 2 } else { 1 };
@@ -683,7 +687,7 @@ impl<'p> Machine<'p> {
                 Value::Tile(Tile { shape, element, items })
             }
             _ if op.starts_with("index.") || ["arith.divsi", "arith.remsi"].contains(&op) => {
-                Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)
+                Value::Index(index_arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?)
             }
             _ => {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
@@ -745,7 +749,10 @@ pub(super) fn closing(body: &[String], at: usize) -> Option<usize> {
 }
 
 /// Numbers of 32 bits with their signs; sums, differences and products wrap.
-fn arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
+///
+/// # Errors
+/// A divisor of 0, or an operation that is not known.
+pub fn index_arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
     let plain = |n: i64| n & 0xffff_ffff;
     if b == 0 && ["div", "rem"].iter().any(|word| op.contains(word)) {
         return Err("a divisor of 0".to_string());
@@ -773,7 +780,11 @@ fn arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
     Ok(i64::from(whole as u32 as i32))
 }
 
-fn compared(kind: &str, a: i64, b: i64) -> Said<i64> {
+/// Whether a relation holds of two numbers of 32 bits.
+///
+/// # Errors
+/// A relation that is not known.
+pub fn index_relation(kind: &str, a: i64, b: i64) -> Said<i64> {
     let plain = |n: i64| n & 0xffff_ffff;
     let (x, y) = if kind.starts_with('u') { (plain(a), plain(b)) } else { (a, b) };
     let holds = match kind.trim_start_matches(['s', 'u']) {

@@ -36,6 +36,7 @@ use inputs::{Fill, pattern};
 use lanebook::TABLES;
 use lanebook::tables::Capability;
 use lanebook_replay::{BufferId, Memory, Param};
+pub use machine::{index_arithmetic, index_relation};
 pub use product::UnitArithmetic;
 use std::collections::BTreeMap;
 use text::{attribute, code, list, shape_of};
