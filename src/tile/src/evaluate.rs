@@ -2,8 +2,8 @@
 
 use crate::copy_atom::CopyAtom;
 use crate::divide::{CopyWorkers, fit_copy, fit_registers};
-use crate::map::{BankAccess, Columns, Combine, Fragment, MemoryMap, count_within};
-use crate::offset::{pair_keys, varying};
+use crate::map::{BankAccess, Column, Columns, Combine, Fragment, MemoryMap, count_within};
+use crate::offset::{offset_field, pair_keys, reach, varying};
 use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_layout::AxisId;
 use lanebook_tables::{
@@ -195,7 +195,7 @@ impl<'t> TargetInfo<'t> {
         let mut out = Figures { count: tiling.count(), ..Figures::default() };
         let mut status = None;
         let slots = if copy_atom.is_fixed { Columns::new() } else { tiling.address_lanes };
-        for (side, end) in sides {
+        for ((side, end), is_from) in sides.into_iter().zip([true, false]) {
             let map = match end {
                 EndMap::Registers(fragment) => {
                     out.registers = u32::from(fragment.registers());
@@ -214,7 +214,11 @@ impl<'t> TargetInfo<'t> {
             };
             let further = match &copy_atom.pair {
                 Some(pair) => pair_keys(map, tiling, pair).ok_or(Reject::Size)?.saturating_sub(1),
-                None => further(map, tiling),
+                None => {
+                    let movement = atom.movement.as_ref();
+                    let field = movement.and_then(|of| offset_field(of, is_from, 0));
+                    further(map, tiling, field.map_or(1, reach))
+                }
             };
             // The first address costs as many registers as one address has; one is free in the
             // comparison.
@@ -318,22 +322,26 @@ pub fn is_addressable(isa: &Isa<'_>, atom: &Atom<'_>) -> bool {
 }
 
 /// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
-/// the instances.
-fn further(map: &MemoryMap, tiling: &Tiling) -> u32 {
+/// the instances. Outer steps of known bytes cost none within the field's reach.
+fn further(map: &MemoryMap, tiling: &Tiling, reach: u32) -> u32 {
     let mask = varying(map, tiling);
+    let is_far = |c: Column| {
+        c.lead != 0
+            && (c.lead & mask.lead != 0 || map.known_bytes(c).is_none_or(|bytes| bytes >= reach))
+    };
     let mut basis: Columns<u32, 12> = Columns::new();
     for &e in tiling.instances.as_slice() {
         let c = map.at(e);
-        let phase = if map.combine == Combine::Xor { c.bytes & mask } else { 0 };
+        let phase = if map.combine == Combine::Xor { c.bytes & mask.bytes } else { 0 };
         // Outer steps live above the bytes' 32 bits: fold them to one flag, each bit of an instance
         // number is its own step.
-        if (phase != 0 || c.lead != 0) && !basis.push(phase | u32::from(c.lead != 0)) {
+        if (phase != 0 || is_far(c)) && !basis.push(phase | u32::from(c.lead != 0)) {
             break;
         }
     }
     let mut keys = 1u32.checked_shl(basis.len() as u32).unwrap_or(u32::MAX);
     for (panels, column) in [(tiling.grid.rows, map.panels.0), (tiling.grid.cols, map.panels.1)] {
-        if column.lead != 0 {
+        if is_far(column) {
             keys = keys.saturating_mul(u32::from(panels));
         }
     }

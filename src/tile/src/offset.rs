@@ -2,9 +2,9 @@
 //! holds, and what is left for registers.
 
 use crate::copy_atom::PlacePair;
-use crate::map::{Combine, MemoryMap};
+use crate::map::{Column, Combine, MemoryMap};
 use crate::tiling::Tiling;
-use lanebook_tables::OffsetField;
+use lanebook_tables::{Movement, OffsetField};
 
 /// Most different address registers of one side of a movement.
 pub const MOST_KEYS: usize = 64;
@@ -33,19 +33,45 @@ impl Delta {
     }
 }
 
-/// Address bits that differ between lanes or warps, and may meet an instance's under exclusive or.
+/// Address bits, and bits of outer steps, that differ between lanes or warps, and may meet an
+/// instance's under exclusive or.
 #[must_use]
-pub fn varying(map: &MemoryMap, tiling: &Tiling) -> u32 {
-    tiling
-        .address_lanes
-        .as_slice()
-        .iter()
-        .chain(tiling.warps.as_slice())
-        .fold(0, |mask, &e| mask | map.at(e).bytes)
+pub fn varying(map: &MemoryMap, tiling: &Tiling) -> Column {
+    tiling.address_lanes.as_slice().iter().chain(tiling.warps.as_slice()).fold(
+        Column::default(),
+        |mask, &e| {
+            let column = map.at(e);
+            Column { bytes: mask.bytes | column.bytes, lead: mask.lead | column.lead }
+        },
+    )
+}
+
+/// The field that is added to the addresses of one side of a movement alone, for a place of its
+/// slots. A field that moves the addresses of both sides at once cannot serve either.
+#[must_use]
+pub fn offset_field(movement: &Movement<'_>, is_from: bool, place: u8) -> Option<OffsetField> {
+    movement.offsets.iter().copied().find(|field| {
+        field.place == place
+            && field.on_from != field.on_to
+            && (if is_from { field.on_from } else { field.on_to })
+    })
+}
+
+/// Bytes that a field reaches over: the largest power of two within it.
+#[must_use]
+pub fn reach(field: OffsetField) -> u32 {
+    reach_between(i64::from(field.min), i64::from(field.max), i64::from(field.scale.max(1)))
+}
+
+fn reach_between(low: i64, high: i64, scale: i64) -> u32 {
+    let bytes = high.saturating_sub(low).saturating_add(1).saturating_mul(scale);
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    1u32.checked_shl(bytes.max(1).ilog2()).unwrap_or(1)
 }
 
 /// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
-/// address.
+/// address. Outer steps that no lane takes are bytes like all others where the map knows the
+/// stride.
 #[must_use]
 pub fn delta(
     map: &MemoryMap,
@@ -55,37 +81,40 @@ pub fn delta(
     field: Option<OffsetField>,
 ) -> Delta {
     let column = map.at(e);
-    let phase = if map.combine == Combine::Xor { column.bytes & varying(map, tiling) } else { 0 };
-    let plain = column.bytes ^ phase;
+    let lanes = varying(map, tiling);
+    let phase = if map.combine == Combine::Xor { column.bytes & lanes.bytes } else { 0 };
+    let own = Column { bytes: column.bytes ^ phase, lead: column.lead };
+    let known = if own.lead & lanes.lead == 0 { map.known_bytes(own) } else { None };
+    let (plain, lead) = known.map_or((own.bytes, own.lead), |bytes| (bytes, 0));
     let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
     let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
-    let units =
-        |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
-    if rest <= high.saturating_mul(scale)
-        && rest >= low.saturating_mul(scale)
-        && rest.checked_rem(scale) == Some(0)
-    {
-        return Delta { phase, add: 0, lead: column.lead, immediate: units(rest) };
+    let units = |bytes: i64| {
+        let fits = bytes <= high.saturating_mul(scale)
+            && bytes >= low.saturating_mul(scale)
+            && bytes.checked_rem(scale) == Some(0);
+        let units = bytes.checked_div(scale).filter(|_| fits)?;
+        i32::try_from(units).ok()
+    };
+    if let Some(immediate) = units(rest) {
+        return Delta { phase, add: 0, lead, immediate };
     }
-    // What the field cannot hold goes into a register: multiples of the field's reach, and what is
-    // no multiple of its unit.
-    let reach = u32::try_from(high.saturating_add(1).saturating_mul(scale)).unwrap_or(u32::MAX);
-    let reach = 1u32.checked_shl(reach.max(1).ilog2()).unwrap_or(1);
+    // What the field cannot hold goes into a register: multiples of the field's reach, from as far
+    // below as the field goes, and what is no multiple of its unit.
+    let low = if start == 0 { low.min(0) } else { 0 };
+    let reach = reach_between(low, high, scale);
+    let below = low.saturating_mul(scale).unsigned_abs();
+    let below = u32::try_from(below).unwrap_or(0).min(reach.wrapping_sub(1));
     let unit = u32::try_from(scale).ok().filter(|unit| unit.is_power_of_two()).unwrap_or(1);
-    let held = reach.wrapping_sub(1) & !unit.wrapping_sub(1);
-    let kept = (plain & held).wrapping_add(start);
-    if i64::from(kept) <= high.saturating_mul(scale)
-        && i64::from(kept).checked_rem(scale) == Some(0)
-    {
-        return Delta {
-            phase,
-            add: plain & !held,
-            lead: column.lead,
-            immediate: units(i64::from(kept)),
-        };
+    let far = plain.wrapping_add(below) & !reach.wrapping_sub(1);
+    let odd = plain & unit.wrapping_sub(1);
+    let kept = i64::from(plain.wrapping_add(start))
+        .saturating_sub(i64::from(far))
+        .saturating_sub(i64::from(odd));
+    match units(kept) {
+        Some(immediate) => Delta { phase, add: far.wrapping_add(odd), lead, immediate },
+        None => Delta { phase, add: plain.wrapping_add(start), lead, immediate: 0 },
     }
-    Delta { phase, add: plain.wrapping_add(start), lead: column.lead, immediate: 0 }
 }
 
 /// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field
@@ -123,3 +152,7 @@ pub fn pair_keys(map: &MemoryMap, tiling: &Tiling, pair: &PlacePair) -> Option<u
     }
     u32::try_from(seen.len()).ok()
 }
+
+#[cfg(test)]
+#[path = "tests/offset.rs"]
+mod tests;

@@ -234,6 +234,7 @@ impl Report<'_> {
             }),
             End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
                 let stride = g
+                    .map
                     .outer_bytes
                     .map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
                 let starts =

@@ -302,7 +302,7 @@ impl ThreadRun<'_, '_> {
             }
             at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
         }
-        let outer = match g.outer_bytes {
+        let outer = match g.map.outer_bytes {
             Some(bytes) => u64::from(bytes),
             None => stride(rank.checked_sub(2)?)?,
         };

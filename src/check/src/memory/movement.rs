@@ -219,7 +219,7 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
         let outer = dim.saturating_sub(1);
         let found = match g.leads().nth(outer) {
             Some(lead) => lead.bytes,
-            None => g.outer_bytes,
+            None => g.map.outer_bytes,
         };
         sizes = sizes && found == inside;
     }
@@ -227,7 +227,7 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
     // Indices say where rows lie that have no dimension.
     let has_rows = g.map.shape.row_count() != 1 && indexed.is_none();
     let one_row =
-        g.start.0.is_some() || (shape.rank() == 1 && g.outer_bytes == Some(0) && !has_rows);
+        g.start.0.is_some() || (shape.rank() == 1 && g.map.outer_bytes == Some(0) && !has_rows);
     g.indexed == indexed
         && indexed.is_none_or(|dim| usize::from(dim) < shape.rank())
         && all

@@ -17,7 +17,7 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
-use lanebook_tile::offset::{Delta, RegisterKey, delta, immediate_start};
+use lanebook_tile::offset::{Delta, RegisterKey, delta, immediate_start, offset_field};
 use lanebook_tile::tiling::Tiling;
 
 /// Bytes of a row's front that are added to the lanes' offsets, which are words of 32 bits.
@@ -57,15 +57,8 @@ pub(crate) fn memory_sides<'v>(
     if let Some(m) = atom.movement.as_ref() {
         for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
             if side.space != Space::Register {
-                // A field that moves both addresses at once cannot serve either alone.
-                let field = |place: u8| {
-                    m.offsets.iter().copied().find(|o| {
-                        o.place == place
-                            && (o.on_from != o.on_to)
-                            && (if number == 0 { o.on_from } else { o.on_to })
-                    })
-                };
                 let operand = atom.operands.get(usize::from(side.operand));
+                let field = |place| offset_field(m, number == 0, place);
                 let (offset, second) = (field(0), field(1));
                 let _ = out.push(SideView { number, side, offset, second, end, operand });
             }
@@ -102,6 +95,15 @@ fn nearest(
         let at = before.iter().position(|key| *key == wanted)?;
         Some(((*known.get(at)?)?, step))
     })
+}
+
+/// An address that differs in the bytes added alone, and how many more they are now.
+fn below(known: &[Option<ExprId>], before: &[RegisterKey], d: Delta) -> Option<(ExprId, u32)> {
+    let mut found = before.iter().zip(known).filter_map(|(&(phase, add, lead), node)| {
+        let more = d.add.checked_sub(add).filter(|_| (phase, lead) == (d.phase, d.lead))?;
+        Some(((*node)?, more))
+    });
+    found.next()
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -335,7 +337,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Bytes of the outer stride as an expression.
     pub(crate) fn outer_bytes(&mut self, op: Op, global: &GlobalPlan) -> Result<ExprId, EmitError> {
-        if let Some(bytes) = global.outer_bytes {
+        if let Some(bytes) = global.map.outer_bytes {
             return Ok(self.arena.constant(bytes)?);
         }
         self.stride_bytes(op, global, global.leads().count())
@@ -436,7 +438,10 @@ impl LowerContext<'_, '_, '_, '_> {
             if let Some(rows) = &rows {
                 self.prepare_strides(op, view.number, rows, outer_bytes)?;
             }
-            return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, before| {
+            // What the scalar base takes is counted in outer steps.
+            let mut map = global.map;
+            map.outer_bytes = map.outer_bytes.filter(|_| rows.is_none());
+            return self.for_each_delta(plan, &map, 0, view.offset, |this, d, before| {
                 let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
                 if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
                     return Ok(());
@@ -444,6 +449,10 @@ impl LowerContext<'_, '_, '_, '_> {
                 this.steps.purpose =
                     if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
                 let reg = match nearest(&known, before, d, least) {
+                    _ if let Some((from, more)) = below(&known, before, d) => {
+                        let node = this.arena.op_const(IndexOp::Add, from, u64::from(more))?;
+                        this.compute(node, RegBank::Vector)?
+                    }
                     // One step from an offset that is there already: the step is the same in all
                     // lanes.
                     Some((from, step))
@@ -510,7 +519,11 @@ impl LowerContext<'_, '_, '_, '_> {
                 let facts = this.arena.facts(lanes);
                 facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
             });
-            let node = if d.lead == 0 || own {
+            let node = if let Some((from, more)) = below(&known, before, d) {
+                let more = this.arena.constant(more)?;
+                let more = this.arena.op(IndexOp::Extend64, &[more])?;
+                this.arena.op(IndexOp::Add64, &[from, more])?
+            } else if d.lead == 0 || own {
                 let plain = if d.lead == 0 {
                     plain
                 } else {

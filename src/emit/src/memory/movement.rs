@@ -554,6 +554,10 @@ impl LowerContext<'_, '_, '_, '_> {
                         made = global.placed();
                         (&made, 0)
                     }
+                    Some(global) if self.has_strides(plan.op, view.number) => {
+                        made = MemoryMap { outer_bytes: None, ..global.map };
+                        (&made, 0)
+                    }
                     Some(global) => (&global.map, 0),
                     None => return Err(EmitError::Unplanned(plan.op)),
                 },

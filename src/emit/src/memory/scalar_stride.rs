@@ -13,8 +13,8 @@ use crate::step::{Missing, StepError, slot};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::IndexOp;
-use lanebook_tile::map::MemoryMap;
-use lanebook_tile::offset::Delta;
+use lanebook_tile::map::{Column, MemoryMap};
+use lanebook_tile::offset::{Delta, reach};
 use lanebook_tile::tiling::Tiling;
 
 /// Most different steps from row to row.
@@ -97,11 +97,18 @@ impl LowerContext<'_, '_, '_, '_> {
         let rows = rows(map, tiling).filter(|rows| {
             is_first && rows.len() >= FEWEST && rows.iter().all(|row| row & lanes == 0)
         })?;
+        // Known strides cost registers only where they lead beyond the offset field.
+        let reach = view.offset.map_or(1, reach);
+        let last = Column { bytes: 0, lead: rows.last().copied()? };
+        let fields = map.known_bytes(last).and_then(|bytes| bytes.checked_div(reach));
+        if fields.is_some_and(|fields| fields < FEWEST as u32) {
+            return None;
+        }
         distances(&rows).map(|_| rows)
     }
 
     /// Whether the outer steps of a side go to its scalar base.
-    fn has_strides(&self, op: Op, side: u8) -> bool {
+    pub(crate) fn has_strides(&self, op: Op, side: u8) -> bool {
         self.pressure >= RegisterPressureLevel::Most
             && self
                 .addresses

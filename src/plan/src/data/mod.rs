@@ -98,9 +98,6 @@ pub struct GlobalPlan {
     /// Of a memref that holds many matrices: which one the tile is of, by the dimensions in front
     /// of rows and columns, outermost first.
     pub leading: [Option<Lead>; LEADS],
-    /// Bytes of the outer stride, if the type says it; else it is a parameter. 0 where there is one
-    /// row.
-    pub outer_bytes: Option<u32>,
     /// Certain alignment in bytes of the tile's start and of the outer stride.
     pub align: u32,
     /// Certain alignment in bytes of the tensor's first element, and of its outer stride.
@@ -118,7 +115,8 @@ pub struct GlobalPlan {
     /// Bytes of a row that are certainly all inside of the bounds or all outside, and of which the
     /// mask says the same, and the index.
     pub whole: u32,
-    /// The tile's map.
+    /// The tile's map. Where its type does not say the outer stride, that is a parameter; it is 0
+    /// where there is one row.
     pub map: MemoryMap,
 }
 

@@ -317,11 +317,10 @@ impl Planner<'_, '_, '_, '_> {
             memref: value,
             start: (row, col),
             leading,
-            outer_bytes,
             align: base.min(outer).min(inner),
             tensor_align: (base, outer),
             column_align: inner,
-            map: MemoryMap::global(shape, true),
+            map: MemoryMap { outer_bytes, ..MemoryMap::global(shape, true) },
         };
         self.global_end(op, global)
     }

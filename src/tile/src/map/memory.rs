@@ -46,6 +46,8 @@ pub struct MemoryMap {
     pub combine: Combine,
     /// What the next panel along a column and along a row of the tile adds, by addition.
     pub panels: (Column, Column),
+    /// Bytes of the outer stride (global tiles), where the type says it.
+    pub outer_bytes: Option<u32>,
 }
 
 impl MemoryMap {
@@ -74,7 +76,20 @@ impl MemoryMap {
         } else {
             (inner(shape.rows), outer(shape.cols))
         };
-        Self { shape, columns, combine: Combine::Xor, panels }
+        Self { shape, columns, combine: Combine::Xor, panels, outer_bytes: None }
+    }
+
+    /// Bytes that a column adds, its outer steps included; `None` where it has such steps and they
+    /// are not known, or where the bytes are too many for an offset.
+    #[must_use]
+    pub fn known_bytes(&self, column: Column) -> Option<u32> {
+        match column.lead {
+            0 => Some(column.bytes),
+            lead => {
+                let bytes = lead.checked_mul(self.outer_bytes?)?.checked_add(column.bytes)?;
+                i32::try_from(bytes).is_ok().then_some(bytes)
+            }
+        }
     }
 
     /// The same with no steps along the outer dimension, or none along the inner one.
@@ -285,7 +300,7 @@ impl SharedLayout {
         let across = u32::try_from(self.post.apply(panel).ok()?).ok()?;
         let panels =
             (Column::known(across.checked_mul(u32::from(shape.grid.cols))?), Column::known(across));
-        Some(MemoryMap { shape, columns, combine, panels })
+        Some(MemoryMap { shape, columns, combine, panels, outer_bytes: None })
     }
 
     /// Bytes of a tile with this layout: the padded offset of its last element, plus that element.

@@ -405,7 +405,7 @@ impl Planner<'_, '_, '_, '_> {
 /// The alignment that keeps a tile's start clear of all bits that instances change by exclusive or.
 fn clear_of_phases(map: &MemoryMap, halves: [&HalfPlan; 2]) -> u32 {
     let changed = halves.iter().fold(0u32, |all, half| {
-        let mask = varying(map, &half.tiling);
+        let mask = varying(map, &half.tiling).bytes;
         let instances = half.tiling.instances.as_slice().iter();
         instances.fold(all, |all, e| all | (map.at(*e).bytes & mask))
     });

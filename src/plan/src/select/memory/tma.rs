@@ -46,7 +46,7 @@ fn dimensions(rank: u8, found: &FittedBox) -> ([u8; MAP_RANK], [u16; MAP_RANK]) 
 /// knows.
 fn stride_bytes(rank: u8, global: &GlobalPlan) -> Result<[Option<u32>; MAP_RANK - 1], Reject> {
     let mut out = [None; MAP_RANK - 1];
-    let dims = global.leads().map(|lead| lead.bytes).chain([global.outer_bytes]);
+    let dims = global.leads().map(|lead| lead.bytes).chain([global.map.outer_bytes]);
     for (dim, bytes) in dims.enumerate() {
         // The map's dimensions count from the innermost.
         let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
