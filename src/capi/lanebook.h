@@ -95,7 +95,8 @@ enum lb_code {
  * 5 another tile in their place), 23 an atomic operation that no instruction does (0 elements; 1 tile in shared memory),
  * 24 a reshape between rows that are no powers of two wide, 25 scratch that is too little (least bytes that would do; bytes it may take),
  * 26 a part of a tile, or a scan, that is not made (0 shape; 1 place; 2 outside; 3 between; 4 dimension; 5 no power of two),
- * 27 a precision of a product whose factors are not both f32.
+ * 27 a precision of a product whose factors are not both f32,
+ * 28 room of the program for what stands in an operation's place (most; number of the pool: the variants of Pool in src/ir/src/error.rs, from 0).
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,

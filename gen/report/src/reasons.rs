@@ -27,6 +27,9 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Tensor { .. } => {
             "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)"
         }
+        Reject::Addresses { .. } => {
+            "use more threads or a smaller tile, or write the memref's extents, so that rows lie a known stride apart"
+        }
         Reject::Share { .. } | Reject::Copies => "use a larger tile or fewer threads",
         Reject::Element { .. } | Reject::Packing { .. } => {
             "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`"

@@ -148,6 +148,7 @@ impl<
             kept: [Stamp(0); FREE_LISTS],
             grown: [Stamp(0); GROWING],
             writes: 0,
+            lacked: None,
         }
     }
 }
@@ -206,6 +207,8 @@ pub struct Pools<'s> {
     grown: [Stamp; GROWING],
     /// Writes since the program was made, modulo 2^32.
     writes: u32,
+    /// What had no room, and how much it holds, until that is asked.
+    lacked: Option<(Pool, u32)>,
 }
 
 /// How much of each pool is in use, and how much there is.
@@ -246,6 +249,17 @@ const fn slot(pool: Pool) -> usize {
 }
 
 impl Pools<'_> {
+    /// The error of a full pool, which is kept until it is asked for.
+    fn lacks(&mut self, pool: Pool, limit: usize) -> ErrorKind {
+        self.lacked = Some((pool, u32::try_from(limit).unwrap_or(u32::MAX)));
+        full(pool, limit)
+    }
+
+    /// The pool that had no room since this was asked last, and how much it holds.
+    pub(crate) fn take_lacked(&mut self) -> Option<(Pool, u32)> {
+        self.lacked.take()
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
@@ -261,6 +275,7 @@ impl Pools<'_> {
         self.sheet.forget();
         self.journal.clear();
         self.free = [0; FREE_LISTS];
+        self.lacked = None;
         self.open = 0;
         (self.now, self.since) = (0, 0);
         self.kept = [Stamp(0); FREE_LISTS];
@@ -283,13 +298,16 @@ impl Pools<'_> {
         if self.open == 0 || stamp.0 >= self.since {
             return Ok(());
         }
-        self.journal.push(saved()).map_err(|_| full(Pool::Journal, self.journal.capacity()))
+        if self.journal.push(saved()).is_err() {
+            return Err(self.lacks(Pool::Journal, self.journal.capacity()));
+        }
+        Ok(())
     }
 
     /// Writes a pool's length to the journal before it grows.
     fn record_growth(&mut self, pool: Pool, len: usize) -> Result<(), ErrorKind> {
         let stamp = self.grown.get(slot(pool)).copied().unwrap_or_default();
-        let len = u16::try_from(len).map_err(|_| full(pool, len))?;
+        let len = u16::try_from(len).map_err(|_| self.lacks(pool, len))?;
         self.record(stamp, || Saved::Grown(pool, len))?;
         if let Some(stamp) = self.grown.get_mut(slot(pool)) {
             *stamp = Stamp(self.now);
@@ -333,7 +351,7 @@ impl Pools<'_> {
         let cells = T::cells(self);
         let (index, limit) = (cells.len(), cells.capacity().min(MAX_HANDLES));
         if index >= limit {
-            return Err(full(T::POOL, limit));
+            return Err(self.lacks(T::POOL, limit));
         }
         self.record_growth(T::POOL, index)?;
         T::cells_mut(self).push(data).map_err(|_| full(T::POOL, limit))?;
@@ -371,7 +389,7 @@ impl Pools<'_> {
     pub(crate) fn add_type(&mut self, ty: Type, hash: u32) -> Result<usize, ErrorKind> {
         let (index, limit) = (self.types.len(), self.types.capacity().min(MAX_HANDLES));
         if index >= limit {
-            return Err(full(Pool::Types, limit));
+            return Err(self.lacks(Pool::Types, limit));
         }
         self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
@@ -418,7 +436,9 @@ impl Pools<'_> {
     /// written again.
     #[doc(hidden)]
     pub fn make(&mut self, text: &str) -> Result<(u16, u16), ErrorKind> {
-        let len = u16::try_from(text.len()).map_err(|_| full(Pool::Made, self.made.capacity()))?;
+        let Ok(len) = u16::try_from(text.len()) else {
+            return Err(self.lacks(Pool::Made, self.made.capacity()));
+        };
         let hash = Digest::of(text);
         let cell = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
         if let Some(found) = self.find_made(hash, |bytes| bytes.starts_with(text.as_bytes())) {
@@ -431,7 +451,7 @@ impl Pools<'_> {
         let (first, limit) = (self.made.len(), self.made.capacity().min(MAX_MADE));
         let no_room = || full(Pool::Made, limit);
         if first.saturating_add(bytes.len().div_ceil(MADE_CELL)) > limit {
-            return Err(no_room());
+            return Err(self.lacks(Pool::Made, limit));
         }
         for chunk in bytes.chunks(MADE_CELL) {
             self.record_growth(Pool::Made, self.made.len())?;
@@ -446,7 +466,7 @@ impl Pools<'_> {
     }
 
     /// Whether `count` more records fit.
-    pub(crate) fn room<T: Cell>(&self, count: usize) -> Result<(), ErrorKind> {
+    pub(crate) fn room<T: Cell>(&mut self, count: usize) -> Result<(), ErrorKind> {
         let cells = T::cells(self);
         let limit = cells.capacity().min(MAX_HANDLES);
         let mut free = limit.saturating_sub(cells.len());
@@ -454,7 +474,7 @@ impl Pools<'_> {
         while free < count {
             let Some(cell) = head.checked_sub(1).and_then(|index| cells.get(usize::from(index)))
             else {
-                return Err(full(T::POOL, limit));
+                return Err(self.lacks(T::POOL, limit));
             };
             head = cell.next_free();
             free = free.saturating_add(1);

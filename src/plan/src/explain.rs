@@ -32,7 +32,6 @@ impl PlanPool {
             Self::Candidates => "ways to do one product",
             Self::UnitOperands => "operands that matrix units read from shared memory",
             Self::Expansions => "elementwise operations that others stand for",
-            Self::Program => "operations of the program",
         }
     }
 }
@@ -299,6 +298,7 @@ impl PlanError {
             Self::Atomic { why: Unatomic::Compared, .. } => sink.write_str("what memory is compared with is a tile right behind the memref, of the shape and type of the one that is moved"),
             Self::Atomic { why: Unatomic::Few, .. } => sink.write_str("the tile has fewer elements than there are threads: of those that hold an element one combines it, and the others would not know what was there"),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
+            Self::ProgramCapacity { pool, limit, .. } => sentence!(sink, "the program is too large with what stands in place of this operation: it has more than ~ ~", limit, pool.describe()),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
             Self::Stale => sink.write_str("the plan was made of another program or of other tables"),
         }
@@ -350,6 +350,7 @@ mod tests {
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
             Stages { op, why: Unstaged::NoCopy }, Masked(op), Reshape(op),
             Part { op, why: Unparted::Between }, Indexed { op, why: Unindexed::Shape }, Atomic { op, why: Unatomic::Shared },
+            ProgramCapacity { op, pool: lanebook_ir::Pool::Ops, limit: 9 },
             Capacity { pool, capacity: 3, op: None }, UnknownArch, Stale);
         assert!(count > 15);
     }

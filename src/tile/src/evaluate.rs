@@ -3,7 +3,7 @@
 use crate::copy_atom::CopyAtom;
 use crate::divide::{CopyWorkers, fit_copy, fit_registers};
 use crate::map::{BankAccess, Column, Columns, Combine, Fragment, MemoryMap, count_within};
-use crate::offset::{offset_field, pair_keys, reach, varying};
+use crate::offset::{MOST_KEYS, offset_field, pair_keys, reach, varying};
 use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_layout::AxisId;
 use lanebook_tables::{
@@ -220,6 +220,11 @@ impl<'t> TargetInfo<'t> {
                     further(map, tiling, field.map_or(1, reach))
                 }
             };
+            let keys = further.saturating_add(1);
+            let most = u32::try_from(MOST_KEYS).unwrap_or(u32::MAX);
+            if keys > most {
+                return Err(Reject::Addresses { addresses: keys, most });
+            }
             // The first address costs as many registers as one address has; one is free in the
             // comparison.
             let width = Self::address_width(atom, side);

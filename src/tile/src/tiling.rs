@@ -212,6 +212,13 @@ pub enum Reject {
     },
     /// Several lanes or warps hold the same elements and would write the same bytes at once.
     Copies,
+    /// A lane would need more different addresses of the memory than a movement has registers for.
+    Addresses {
+        /// Addresses wanted.
+        addresses: u32,
+        /// Most there can be.
+        most: u32,
+    },
     /// The tensor has bounds, and nothing keeps this to what lies inside of them.
     Unguarded,
     /// The tensor has bounds, and a part of what a lane moves at once may lie outside of them.

@@ -191,3 +191,43 @@ fn lists_of_a_plan_say_where_they_are_full() {
         assert_eq!((detail.op, detail.numbers), (Some(op), [i64::from(room), wanted as i64, 0]));
     }
 }
+
+/// Enough for several functions of 64 bits.
+const MANY_STEPS: Capacities =
+    Capacities { steps: 16_384, tuples: 8192, nodes: 4096, fragments: 1024, ..Capacities::DEFAULT };
+
+/// What stands in an operation's place takes room of the program: which pool is full is said, and
+/// how much that holds.
+#[test]
+fn names_the_pool_of_the_program() {
+    let text = "func @f(%A: memref<?x?xf64, #gmem> {align = 16, stride_div = 2}) {threads = 32} {\n  %x0 = tiled_load %A[0, 0] : memref<?x?xf64, #gmem> -> tensor<8x8xf64>\n".to_string()
+        + &(1..=8).fold(String::new(), |text, k| {
+            text + &format!("  %x{k} = exp %x{} : tensor<8x8xf64>\n", k - 1)
+        })
+        + "  tiled_store %x8, %A[0, 0] : tensor<8x8xf64> -> memref<?x?xf64, #gmem>\n}\n";
+    let id = TABLES.arch_named("sm_80").expect("an architecture");
+    let mut storage = Box::new(<CompileStorage<8192, 4096, 2048, 0>>::new());
+    let mut pools = Box::new(SmallStorage::new());
+    let mut small = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
+    verify(&mut small).expect("a sound one");
+    let error = compile(&TABLES, id, &mut small, storage.scratch())
+        .map(|_| ())
+        .expect_err("more than there is room for");
+    let CompileError::Plan(PlanError::ProgramCapacity { op, pool, limit }) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(small.op_name(op), "exp");
+    let lent = small.usage().into_iter().find(|usage| usage.pool == pool).expect("a pool");
+    assert_eq!(lent.capacity, limit as usize);
+    let said = error.to_string();
+    assert!(said.contains(&limit.to_string()) && said.contains(pool.describe()), "{said}");
+    let Stage::Plan(detail) = of_compile(error) else { panic!("{error:?}") };
+    assert_eq!((detail.op, detail.numbers), (Some(op), [i64::from(limit), pool as i64, 0]));
+
+    let mut pools = Box::new(lanebook::ir::LargeStorage::new());
+    let mut large = parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
+    verify(&mut large).expect("a sound one");
+    let mut larger = Box::new(<lanebook::compile_storage!(MANY_STEPS)>::new());
+    let done = compile(&TABLES, id, &mut large, larger.scratch()).map(|_| ());
+    assert_eq!(done, Ok(()));
+}

@@ -510,6 +510,14 @@ pub(super) fn of_plan(
             op,
             String::new(),
         ),
+        PlanError::ProgramCapacity { op, .. } => here(
+            Problem::refused(
+                what,
+                "split the program; one that links the library lends larger storage".to_string(),
+            ),
+            op,
+            String::new(),
+        ),
         PlanError::Capacity { pool, capacity, op } => {
             let need = needed(program, pool).len();
             let what = match need > capacity as usize {

@@ -17,7 +17,7 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
-use lanebook_tile::offset::{Delta, RegisterKey, delta, immediate_start, offset_field};
+use lanebook_tile::offset::{Delta, MOST_KEYS, RegisterKey, delta, immediate_start, offset_field};
 use lanebook_tile::tiling::Tiling;
 
 /// Bytes of a row's front that are added to the lanes' offsets, which are words of 32 bits.
@@ -322,7 +322,7 @@ impl LowerContext<'_, '_, '_, '_> {
         field: Option<OffsetField>,
         mut f: impl FnMut(&mut Self, Delta, &[RegisterKey]) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
-        let mut seen: heapless::Vec<RegisterKey, 64> = heapless::Vec::new();
+        let mut seen: heapless::Vec<RegisterKey, MOST_KEYS> = heapless::Vec::new();
         for i in 0..plan.tiling.count() {
             let d = delta(map, &plan.tiling, plan.tiling.element(i), start, field);
             let key = d.key();
@@ -330,7 +330,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             f(self, d, &seen)?;
-            seen.push(key).map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
+            seen.push(key)
+                .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
         }
         Ok(())
     }
@@ -432,7 +433,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = self.own(op, computed, innermost, global)?;
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
-            let mut known: heapless::Vec<Option<ExprId>, 64> = heapless::Vec::new();
+            let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
             let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
@@ -485,7 +486,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let node = this.declare(Variable::word(), reg)?;
                 known
                     .push(Some(node))
-                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
+                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
                 this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
             });
         }
@@ -509,7 +510,7 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         let plain = start.unwrap_or(pointer);
-        let mut known: heapless::Vec<Option<ExprId>, 64> = heapless::Vec::new();
+        let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.tiling);
         self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, before| {
             this.steps.purpose =
@@ -548,7 +549,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push(Some(node)).map_err(|_| EmitError::full(EmitPool::MovementAddresses, 64))?;
+            known
+                .push(Some(node))
+                .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
             let reg = this.compute(node, bank)?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;

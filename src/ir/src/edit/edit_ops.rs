@@ -11,7 +11,7 @@ use crate::data::{
     AttrData, AttrKind, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData,
     ValueKind,
 };
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Pool};
 use crate::handle::{AttrRef, Block, Op, Region, TextRef, TypeRef, Use, Value};
 use crate::program::{Program, payload};
 use crate::storage::Mark;
@@ -29,6 +29,11 @@ impl Program<'_, '_> {
     /// Opens a mark: a state to which [`undo`](Self::undo) goes back. Marks nest like brackets.
     pub fn mark(&mut self) -> Mark {
         self.pools.open()
+    }
+    /// The pool that had no room for a write since this was asked last, and how much it holds.
+    #[doc(hidden)]
+    pub fn take_lacked(&mut self) -> Option<(Pool, u32)> {
+        self.pools.take_lacked()
     }
     /// Closes a mark and keeps what was done since.
     pub fn keep(&mut self, mark: Mark) {

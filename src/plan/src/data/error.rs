@@ -1,6 +1,6 @@
 //! Why no plan was made.
 
-use lanebook_ir::Op;
+use lanebook_ir::{Op, Pool};
 use lanebook_tile::tiling::Reject;
 
 /// Why no plan was made. Every value names the operation (or value) and the figures that matter.
@@ -194,6 +194,15 @@ pub enum PlanError {
         /// The operation that needs one more.
         op: Option<Op>,
     },
+    /// A pool of the program has no room for what stands in an operation's place.
+    ProgramCapacity {
+        /// The operation.
+        op: Op,
+        /// Which pool.
+        pool: Pool,
+        /// How many it holds; the operation needs more.
+        limit: u32,
+    },
     /// A product whose factors are to be read with fewer bits, and that are no floats of as many bits
     /// as such elements have.
     Precision(Op),
@@ -224,6 +233,7 @@ impl PlanError {
             | Self::Written { op, .. }
             | Self::SharedMemory { op, .. }
             | Self::Scratch { op, .. }
+            | Self::ProgramCapacity { op, .. }
             | Self::TensorMemory { op, .. }
             | Self::TensorReach { op, .. }
             | Self::GlobalReach { op, .. }
@@ -465,6 +475,4 @@ pub enum PlanPool {
     UnitOperands,
     /// Elementwise operations with others in their place.
     Expansions,
-    /// Operations and values of the program itself.
-    Program,
 }

@@ -152,15 +152,15 @@ impl<'w> Expansions<'w> {
     ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
-        let no_room =
-            |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
+        // What was full before is of no matter.
+        let _ = program.take_lacked();
         if loops.is_none() {
             self.compose(tables, arch, program, function)?;
         }
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             if let Some(other) = filled(program, op) {
-                let select = fill(program, op, other).ok_or(no_room(op))?;
+                let select = fill(program, op, other).ok_or_else(|| no_room(program, op))?;
                 self.replaced
                     .push(Replaced { op: select, before: None, how: Replacement::Choice(op) })
                     .map_err(|_| full(op))?;
@@ -178,7 +178,10 @@ impl<'w> Expansions<'w> {
                 let made = Replaced { op, before, how: Replacement::Steps };
                 self.replaced.push(made).map_err(|_| full(op))?;
             }
-            insert(program, op, sequence).ok_or(no_room(self.home(program, op)))?;
+            if insert(program, op, sequence).is_none() {
+                let home = self.home(program, op);
+                return Err(no_room(program, home));
+            }
             // The steps are looked at as well.
             at = match before {
                 Some(before) => program.next(before),
@@ -200,8 +203,6 @@ impl<'w> Expansions<'w> {
     ) -> Result<(), PlanError> {
         let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
-        let no_room =
-            |op| PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             let before = program.previous(op);
@@ -226,8 +227,9 @@ impl<'w> Expansions<'w> {
                     (None, None) => None,
                 };
                 if put.is_none() {
+                    let error = no_room(program, op);
                     let _ = take_out(program, &Replaced { op, before, how });
-                    return Err(no_room(op));
+                    return Err(error);
                 }
                 Some(how)
             } else {
@@ -285,6 +287,16 @@ impl<'w> Expansions<'w> {
     }
 }
 
+/// Why others were not put in the place of an operation: the pool of the program that is full, or
+/// none, where the tables lack what they would be made of.
+#[inline(never)] // Rare, and met at several places.
+fn no_room(program: &mut Program<'_, '_>, op: Op) -> PlanError {
+    match program.take_lacked() {
+        Some((pool, limit)) => PlanError::ProgramCapacity { op, pool, limit },
+        None => PlanError::Unsupported(op),
+    }
+}
+
 /// Puts others before an operation that stands for several, if it does.
 #[inline(never)]
 fn composed(
@@ -293,13 +305,14 @@ fn composed(
     before: Option<Op>,
     crosses: bool,
 ) -> Result<Option<Replacement>, PlanError> {
-    let no_room = PlanError::Capacity { pool: PlanPool::Program, capacity: 0, op: Some(op) };
     let role = program.role(op);
     if role == OpRole::If {
-        return Ok(Some(Replacement::Loops(branches::turn(program, op).ok_or(no_room)?)));
+        return Ok(Some(Replacement::Loops(
+            branches::turn(program, op).ok_or_else(|| no_room(program, op))?,
+        )));
     }
     if repeats::is_narrow(program, op) {
-        repeats::put(program, op).ok_or(no_room)?;
+        repeats::put(program, op).ok_or_else(|| no_room(program, op))?;
         return Ok(Some(Replacement::Steps));
     }
     let is_other = scan::is_other(program, op);
@@ -318,10 +331,12 @@ fn composed(
             Some(_) => program.keep(mark),
             None => program.undo(mark),
         }
-        return Ok(Some(Replacement::Values(made.ok_or(no_room)?)));
+        return Ok(Some(Replacement::Values(made.ok_or_else(|| no_room(program, op))?)));
     }
     let Some(kind) = extremes::kind(program, op) else { return Ok(None) };
-    Ok(Some(Replacement::Extreme(extremes::put(program, op, kind).ok_or(no_room)?)))
+    Ok(Some(Replacement::Extreme(
+        extremes::put(program, op, kind).ok_or_else(|| no_room(program, op))?,
+    )))
 }
 
 /// What is made before an operation in place of its results, which its readers then read.

@@ -112,7 +112,7 @@ fn nearness(why: Reject) -> u8 {
         Reject::Tensor { .. } => 0,
         Reject::Alignment { .. } | Reject::Bounds { .. } => 6,
         Reject::Run { .. } => 5,
-        Reject::Strided { .. } | Reject::Apart { .. } => 4,
+        Reject::Strided { .. } | Reject::Apart { .. } | Reject::Addresses { .. } => 4,
         Reject::RegisterOrder | Reject::Packing { .. } => 3,
         Reject::Share { .. } | Reject::Element { .. } => 2,
         Reject::Lanes { .. } | Reject::Unguarded => 1,
