@@ -13,6 +13,7 @@ pub mod judge;
 mod loops;
 pub mod maps;
 pub mod mutants;
+pub mod noise;
 pub mod parallel;
 pub mod programs;
 pub mod snippets;

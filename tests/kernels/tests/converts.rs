@@ -8,6 +8,7 @@ use lanebook::plan::ShufflePlan;
 use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
 use lanebook_kernels::checked::every_kernel_by;
+use lanebook_kernels::noise::Noise;
 use lanebook_kernels::{Assembler, Room};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
@@ -15,22 +16,6 @@ const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 
 fn is_ptx(arch: &str) -> bool {
     arch.starts_with("sm_")
-}
-
-/// Numbers of no pattern.
-struct Noise(u32);
-
-impl Noise {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) as usize % limit
-    }
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for k in (1..items.len()).rev() {
-            items.swap(k, self.below(k + 1));
-        }
-    }
 }
 
 /// Where each bit of an element's number is, the lowest first: a bit of the lane's number, of the

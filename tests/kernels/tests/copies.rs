@@ -8,19 +8,9 @@ use lanebook::ir::Program;
 use lanebook::{TABLES, check};
 use lanebook_kernels::judge::banks;
 use lanebook_kernels::mutants::{found, text_of};
+use lanebook_kernels::noise::Noise;
 use lanebook_kernels::{assembled, checked, try_with_plan};
 use lanebook_replay::{Kernel, Launch, Memory, Param, run};
-
-/// Numbers of no pattern.
-struct Noise(u32);
-
-impl Noise {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) as usize % limit
-    }
-}
 
 /// A tile of 2^`total` elements over `wave` bits of lanes and two of warps.
 #[derive(Clone, Copy)]
@@ -46,9 +36,7 @@ fn layout(noise: &mut Noise, case: Case, copies: (usize, usize)) -> String {
     let mut homes: Vec<String> = lanes.into_iter().chain(warps).collect();
     let places = case.total as usize - homes.len();
     homes.extend((0..places).map(|k| format!("{}@bit", case.bits << k)));
-    for k in (1..homes.len()).rev() {
-        homes.swap(k, noise.below(k + 1));
-    }
+    noise.shuffle(&mut homes);
     let digits = |n: usize| vec!["2"; n].join(",");
     let mut text = format!("S[({}):({})]", digits(homes.len()), homes.join(","));
     if !out.is_empty() {

@@ -11,7 +11,7 @@ use lanebook_kernels::judge::run_text;
 use lanebook_kernels::{Assembler, parallel, tested, try_kernel_text};
 use std::collections::BTreeSet;
 
-const PROGRAMS: [&str; 67] = [
+const PROGRAMS: [&str; 71] = [
     "bfloats_of_f64",
     "bfloats_of_i64",
     "bfloats_of_u64",
@@ -67,6 +67,10 @@ const PROGRAMS: [&str; 67] = [
     "quotients_f64",
     "reduce_whole_numbers",
     "repeated_64_bits",
+    "rounded_bf16",
+    "rounded_f16",
+    "rounded_f32",
+    "rounded_f64",
     "truths",
     "waves_f64",
     "whole_and_float",
@@ -128,6 +132,10 @@ fn another_operation_is_seen() {
     for (name, from, to) in [
         ("functions_f32", "math.floor", "math.ceil"),
         ("functions_f32", "math.absf", "neg"),
+        ("rounded_f32", "math.roundeven", "math.floor"),
+        ("rounded_f32", "math.roundeven", "math.ceil"),
+        ("rounded_f32", "math.trunc", "math.floor"),
+        ("rounded_f32", "math.trunc", "math.roundeven"),
         ("functions_f32", "math.sqrt", "math.log2"),
         ("whole_numbers", "arith.maxsi", "arith.maxui"),
         ("whole_numbers", "arith.minui", "arith.minsi"),

@@ -11,6 +11,7 @@ use lanebook::map::TileShape;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
+use lanebook_kernels::noise::Noise;
 use lanebook_kernels::try_with_kernel;
 
 /// A program that loads and stores a tile, with a layout where `T` stands for its type.
@@ -210,14 +211,12 @@ fn shared_tiles_lie_as_triton_says() {
     assert_eq!(seen, 56);
 }
 
-/// Numbers of no pattern.
-struct Noise(u32);
+/// Layouts of no pattern.
+struct Layouts(Noise);
 
-impl Noise {
+impl Layouts {
     fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) % limit
+        self.0.below(limit as usize) as u32
     }
     fn either(&mut self) -> bool {
         self.below(2) == 1
@@ -273,7 +272,7 @@ impl Noise {
 #[test]
 fn whatever_is_written_computes_what_it_says() {
     let (mut right, mut refused) = (0, Vec::new());
-    let mut noise = Noise(17);
+    let mut noise = Layouts(Noise(17));
     for number in 0..240 {
         let (arch, lanes) =
             [("sm_80", 32), ("gfx942", 64), ("sm_90a", 32), ("gfx1100", 32)][number % 4];

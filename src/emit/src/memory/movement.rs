@@ -3,7 +3,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::memory::address::memory_sides;
+use crate::memory::address::{SideView, memory_sides};
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, is_barrier, push};
@@ -542,27 +542,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut special: Option<(u8, u32, ClassId)> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
             let e = plan.tiling.element(instance);
-            let made;
-            let (map, start) = match view.end {
-                End::Shared(k) => {
-                    let alloc = self.plan.allocs.get(usize::from(k)).ok_or(refuse)?;
-                    made = alloc.layout.map(alloc.shape).ok_or(refuse)?;
-                    (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
-                }
-                End::Global(k) => match self.plan.globals.get(usize::from(k)) {
-                    Some(global) if global.indexed.is_some() => {
-                        made = global.placed();
-                        (&made, 0)
-                    }
-                    Some(global) if self.has_strides(plan.op, view.number) => {
-                        made = MemoryMap { outer_bytes: None, ..global.map };
-                        (&made, 0)
-                    }
-                    Some(global) => (&global.map, 0),
-                    None => return Err(EmitError::Unplanned(plan.op)),
-                },
-                End::Registers(_) => continue,
-            };
+            let Some((map, start)) = self.place_map(plan, view)? else { continue };
+            let map = &map;
             let operand = atom
                 .operands
                 .get(usize::from(view.side.operand))
@@ -619,6 +600,33 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(answer) => self.keep_answer(plan, instance, *answer),
             None => Ok(()),
         }
+    }
+
+    /// The map of a side's memory as its addresses are prepared, and the bytes of its start that go
+    /// into immediates; `None` of registers.
+    fn place_map(
+        &self,
+        plan: &TransferPlan,
+        view: &SideView<'_>,
+    ) -> Result<Option<(MemoryMap, u32)>, EmitError> {
+        let refuse = EmitError::Unplanned(plan.op);
+        Ok(match view.end {
+            End::Shared(k) => {
+                let alloc = self.plan.allocs.get(usize::from(k)).ok_or(refuse)?;
+                let map = alloc.layout.map(alloc.shape).ok_or(refuse)?;
+                Some((map, immediate_start(alloc.offset, alloc.bytes, view.offset)))
+            }
+            End::Global(k) => {
+                let global = self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
+                let mut map = global.placed();
+                // What a scalar base takes is counted in outer steps.
+                if self.has_strides(plan.op, view.number) {
+                    map.outer_bytes = None;
+                }
+                Some((map, 0))
+            }
+            End::Registers(_) => None,
+        })
     }
 }
 

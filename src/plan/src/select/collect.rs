@@ -503,8 +503,15 @@ impl Planner<'_, '_, '_, '_> {
                 fragment.unpacked = copy_atom.register_bits < 32;
                 let through = EndMap::Registers(&fragment);
                 let (from, to) = if loads { (outside, through) } else { (through, outside) };
-                let Ok(found) = self.target.evaluate(copy_atom, from, to, u32::MAX) else {
-                    continue;
+                let found = match self.target.evaluate(copy_atom, from, to, u32::MAX) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        if is_of_tile(why) {
+                            let what = Candidate::Atom(copy_atom.atom);
+                            self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
+                        }
+                        continue;
+                    }
                 };
                 let movement = u16::try_from(index).unwrap_or(u16::MAX);
                 let staged = Staged {
@@ -590,8 +597,7 @@ impl Planner<'_, '_, '_, '_> {
                 ) {
                     Ok(found) => found,
                     Err(why) => {
-                        // Others say nothing about the tile.
-                        if matches!(why, Reject::Alignment { .. } | Reject::Bounds { .. }) {
+                        if is_of_tile(why) {
                             self.plan.lose(RejectedCandidate {
                                 op,
                                 what: Candidate::Flipped(copy_atom.atom, along, across),
@@ -659,4 +665,9 @@ fn within_reach(op: Op, bytes: Option<u64>) -> Result<(), PlanError> {
         Some(bytes) if bytes >= GLOBAL_REACH => Err(PlanError::GlobalReach { op, bytes }),
         _ => Ok(()),
     }
+}
+
+/// Whether a reason says something about the tile; others say that the atom is for other tiles.
+fn is_of_tile(why: Reject) -> bool {
+    matches!(why, Reject::Alignment { .. } | Reject::Bounds { .. } | Reject::Addresses { .. })
 }

@@ -542,6 +542,8 @@ fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
         ("math.absf", [a], [e]) => Moved { value: a.abs(), error: *e },
         ("math.floor", [a], [e]) => stepped(*a, *e, f64::floor),
         ("math.ceil", [a], [e]) => stepped(*a, *e, f64::ceil),
+        ("math.roundeven", [a], [e]) => stepped(*a, *e, f64::round_ties_even),
+        ("math.trunc", [a], [e]) => stepped(*a, *e, f64::trunc),
         ("math.log2", [a], [e]) => {
             let moved = function(word, *a, *e, f64::log2);
             Moved { error: moved.error + near_one * share(op, element), ..moved }

@@ -9,6 +9,7 @@ use super::parts;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
+use lanebook::TABLES;
 use std::collections::BTreeMap;
 
 /// Words of a pipeline's stages.
@@ -693,6 +694,8 @@ impl<'p> Machine<'p> {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
                 // Of a selection both types are written.
                 let (shape, element) = tile_type(list(to).last().map_or(to, String::as_str))?;
+                // Other spellings of the operation are the same one.
+                let op = TABLES.op_named(op).and_then(|id| TABLES.op(id)).map_or(op, |op| op.name);
                 // How far masks let tiles reach is known of what is made of indices alone.
                 let is_known = tiles.iter().flat_map(|t| &t.items).all(|i| i.sure == Sure::Bits)
                     && !op.starts_with("mma")

@@ -13,26 +13,8 @@ use lanebook::convert::{
 };
 use lanebook::query::{QueryStorage, WarpSplit};
 use lanebook::tables::Tables;
+use lanebook_kernels::noise::Noise;
 use lanebook_kernels::snippets::{Framed, Left, assemble, framed, replayed};
-
-/// Numbers of no pattern.
-struct Noise(u32);
-
-impl Noise {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
-        let x = self.0 ^ (self.0 >> 15);
-        (x.wrapping_mul(0x85eb_ca6b) >> 8) as usize % limit
-    }
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for k in (1..items.len()).rev() {
-            items.swap(k, self.below(k + 1));
-        }
-    }
-    fn chance(&mut self, one_in: usize) -> bool {
-        self.below(one_in) == 0
-    }
-}
 
 /// Where a bit of an element's number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,16 +145,16 @@ fn deal(noise: &mut Noise, total: u32, (wave, warps): (u32, u32), bits: u32) -> 
         (0..wave).map(Home::Lane).chain((0..warps).map(Home::Warp)).collect();
     noise.shuffle(&mut threads);
     let mut copies = Vec::new();
-    while threads.len() > 2 && noise.chance(4) || threads.len() as u32 > total {
+    while threads.len() > 2 && noise.below(4) == 0 || threads.len() as u32 > total {
         copies.extend(threads.pop());
     }
     let places = total - threads.len() as u32;
     // Elements side by side, or (sometimes, of narrow ones) one in each register.
-    let alone = each < 5 && places > 0 && noise.chance(6);
+    let alone = each < 5 && places > 0 && noise.below(6) == 0;
     let mut next = if alone { 5 } else { each };
     let mut homes = threads;
     for _ in 0..places {
-        if next >= register && noise.chance(7) {
+        if next >= register && noise.below(7) == 0 {
             copies.push(Home::Bit(next));
             next += 1;
         }

@@ -240,6 +240,8 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
             None | Some("rn") => Ok(from_f64(to_f64(value, from), to)),
             // To a whole number of the same type.
             Some("rmi") if from == to => Ok(from_f64(to_f64(value, from).floor(), to)),
+            Some("rni") if from == to => Ok(from_f64(to_f64(value, from).round_ties_even(), to)),
+            Some("rzi") if from == to => Ok(from_f64(to_f64(value, from).trunc(), to)),
             Some("rpi") if from == to => Ok(from_f64(to_f64(value, from).ceil(), to)),
             Some(other) => Err(format!("rounding `{other}` is not modelled")),
         },
