@@ -4,7 +4,7 @@
 
 use super::compute::compute;
 use super::element::Element;
-use super::machine::{Machine, Value, closing};
+use super::machine::{Machine, Value, canonical, closing};
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Global, Said};
@@ -18,7 +18,9 @@ type Counters = Vec<(String, [i64; 3])>;
 
 /// An element type's name alone.
 fn scalar_type(text: &str) -> Said<Element> {
-    Element::of(text.rsplit("->").next().unwrap_or(text).trim())
+    let made = text.rsplit("->").next().unwrap_or(text);
+    // Of a selection both types are written.
+    Element::of(made.rsplit(',').next().unwrap_or(made).trim())
 }
 
 impl Machine<'_> {
@@ -98,7 +100,7 @@ impl Machine<'_> {
         if named.contains('<')
             || op.starts_with("index.")
             || op.starts_with("scf.")
-            || matches!(op, "block_id" | "num_blocks")
+            || matches!(op, "block_id" | "num_blocks" | "tiled_load" | "reduce")
         {
             return Ok(None);
         }
@@ -116,6 +118,7 @@ impl Machine<'_> {
             return Ok(Some(Value::Tile(Tile::filled(vec![], element, item))));
         }
         let tiles: Vec<Tile> = inputs.iter().map(|n| self.scalar(n)).collect::<Said<_>>()?;
+        let op = canonical(op);
         let tile = if self.measuring {
             Tile::filled(vec![], element, Item { bits: 0, sure: Sure::Free })
         } else {

@@ -694,8 +694,7 @@ impl<'p> Machine<'p> {
                 let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
                 // Of a selection both types are written.
                 let (shape, element) = tile_type(list(to).last().map_or(to, String::as_str))?;
-                // Other spellings of the operation are the same one.
-                let op = TABLES.op_named(op).and_then(|id| TABLES.op(id)).map_or(op, |op| op.name);
+                let op = canonical(op);
                 // How far masks let tiles reach is known of what is made of indices alone.
                 let is_known = tiles.iter().flat_map(|t| &t.items).all(|i| i.sure == Sure::Bits)
                     && !op.starts_with("mma")
@@ -711,6 +710,11 @@ impl<'p> Machine<'p> {
         self.values.insert(result.ok_or("no result")?, value);
         Ok(())
     }
+}
+
+/// The name of an operation that has other spellings.
+pub(super) fn canonical(op: &str) -> &str {
+    TABLES.op_named(op).and_then(|id| TABLES.op(id)).map_or(op, |op| op.name)
 }
 
 /// MLIR's names of arithmetic on whole numbers, and those that tiles have here.

@@ -5,6 +5,10 @@ use super::element::Element;
 
 /// Extents (`None` for `?`) and element type of `tensor<4x8xf32, #smem>` or of a memref.
 pub(super) fn shape_of(text: &str) -> Said<(Vec<Option<usize>>, Element)> {
+    // A number.
+    if let Ok(element) = Element::of(text.trim()) {
+        return Ok((Vec::new(), element));
+    }
     let inside = text
         .split_once('<')
         .map(|(_, rest)| rest.split(['>', ',']).next().unwrap_or(""))

@@ -33,6 +33,11 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other {
                 return Ok(());
             }
+            // A number, which has no mask.
+            if at.ty(ValueSlot::Result(0)).kind == TypeKind::Scalar && program.operand_count(op) < 2
+            {
+                return at.dtypes(ValueSlot::Operand(0), ValueSlot::Result(0));
+            }
             at.kind(ValueSlot::Result(0), WantedType::Tile)?;
             at.masked(ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
@@ -42,6 +47,13 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.kind(ValueSlot::Operand(1), WantedType::Tile)?;
             at.masked(ValueSlot::Operand(0))?;
             at.same(ValueSlot::Operand(0), ValueSlot::Operand(1), false)
+        }
+        OpRole::Store
+            if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Scalar
+                && program.operand_count(op) < 3 =>
+        {
+            at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
+            at.dtypes(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;

@@ -1,0 +1,275 @@
+//! Numbers of an element type that a kernel computes, as tiles of one element: what follows
+//! computes tiles. Numbers that are given stay numbers, and fill such a tile where they meet one.
+
+use crate::attr::AttrValue;
+use crate::attr_names;
+use crate::edit::edit_ops::Edit;
+use crate::edit::pointers::made;
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::{Op, Value};
+use crate::program::Program;
+use crate::types::{Shape, TileEncoding, Type, TypeKind};
+use lanebook_tables::{DtypeId, DtypeKind, OpRole};
+
+/// Lets the numbers that a function computes be tiles of one element.
+///
+/// # Errors
+/// Room that ran out, at the operation's place.
+#[inline(never)] // Its caller's own steps are deep.
+pub(crate) fn lower_scalars(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    if program.has_loops(kernel) {
+        return Ok(());
+    }
+    // What a loop carries is known by what it passes on, which stands further below: each turn
+    // leaves fewer numbers.
+    let mut again = true;
+    while again {
+        again = false;
+        let mut next = program.inside(kernel).next();
+        while let Some(op) = next {
+            next = program.following(op, Some(kernel));
+            let at = SourcePlace { op: None, ..program.place(op) };
+            again |= lower(program, op).map_err(|kind: ErrorKind| IrError { kind, at })?;
+        }
+    }
+    Ok(())
+}
+
+/// A tile of one element.
+fn one(dtype: DtypeId) -> Edit<Type> {
+    Ok(Type::tensor(Shape::of(&[1]).ok_or(ErrorKind::Extent)?, dtype))
+}
+
+fn is_register_tile(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.is_tile() && !ty.is_memory() && !ty.is_kept()
+}
+
+/// The element type of a number.
+fn number(program: &Program<'_, '_>, value: Value) -> Option<DtypeId> {
+    let ty = program.type_of(value);
+    ty.dtype.filter(|_| ty.kind == TypeKind::Scalar)
+}
+
+fn is_float(program: &Program<'_, '_>, value: Value) -> bool {
+    let dtype = number(program, value).and_then(|dtype| program.tables().dtype(dtype));
+    dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Float)
+}
+
+/// Whether a value is, or must become, a tile: whole numbers may also be indices.
+fn is_computed(program: &Program<'_, '_>, value: Value) -> bool {
+    is_register_tile(program, value) || is_float(program, value)
+}
+
+/// Lets a value be a tile of one element; whether it was a number.
+fn convert(program: &mut Program<'_, '_>, value: Option<Value>) -> Edit<bool> {
+    let Some((value, dtype)) = value.and_then(|value| Some((value, number(program, value)?)))
+    else {
+        return Ok(false);
+    };
+    program.set_type(value, one(dtype)?)?;
+    Ok(true)
+}
+
+/// Lets an operand be a tile: one that the number fills.
+fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
+    let Some(value) = program.operand(op, at) else { return Ok(()) };
+    let Some(dtype) = number(program, value) else { return Ok(()) };
+    let tile = make(program, op, OpRole::Broadcast, value, one(dtype)?)?;
+    program.set_operand(op, at, tile)
+}
+
+fn make(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    role: OpRole,
+    value: Value,
+    ty: Type,
+) -> Edit<Value> {
+    let decl = program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)?;
+    made(program, op, decl, &[value], ty)
+}
+
+fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let result = program.result(op, 0);
+    match program.role(op) {
+        OpRole::Constant if result.is_some_and(|value| is_float(program, value)) => {
+            convert(program, result)
+        }
+        OpRole::Elementwise | OpRole::Select => elementwise(program, op),
+        OpRole::Load => loaded(program, op),
+        OpRole::Store => stored(program, op).map(|()| false),
+        OpRole::Reduce => reduced(program, op),
+        OpRole::Broadcast => spread(program, op).map(|()| false),
+        OpRole::For => carried(program, op),
+        OpRole::If => chosen(program, op),
+        OpRole::Yield => yielded(program, op).map(|()| false),
+        _ => Ok(false),
+    }
+}
+
+fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let Some(result) = program.result(op, 0).filter(|value| number(program, *value).is_some())
+    else {
+        return Ok(false);
+    };
+    let computed = is_float(program, result)
+        || program.operands(op).any(|operand| is_computed(program, operand));
+    if program.index_word(op).is_some() || !computed {
+        return Ok(false);
+    }
+    for at in 0..program.operand_count(op) {
+        fill(program, op, at)?;
+    }
+    convert(program, Some(result))
+}
+
+/// One element of a memref, as a tile of as many dimensions as one is loaded in.
+fn loaded(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let Some((value, memory)) = program.result(op, 0).zip(program.operand(op, 0)) else {
+        return Ok(false);
+    };
+    if !convert(program, Some(value))? {
+        return Ok(false);
+    }
+    let ty = program.type_of(value);
+    if program.type_of(memory).shape.rank() > 1
+        && let Some(next) = program.next(op)
+    {
+        let tile = Type { shape: Shape::of(&[1, 1]).ok_or(ErrorKind::Extent)?, ..ty };
+        let flat = make(program, next, OpRole::Reshape, value, ty)?;
+        program.replace_all_uses(value, flat)?;
+        program.set_type(value, tile)?;
+        let reshape = program.def_op(flat).ok_or(ErrorKind::Broken)?;
+        program.set_operand(reshape, 0, value)?;
+    }
+    Ok(true)
+}
+
+/// A number, or a tile of one element where memory takes matrices.
+fn stored(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    fill(program, op, 0)?;
+    let Some((tile, memory)) = program.operand(op, 0).zip(program.operand(op, 1)) else {
+        return Ok(());
+    };
+    let ty = program.type_of(tile);
+    if Some(ty.shape) != Shape::of(&[1]) || program.type_of(memory).shape.rank() < 2 {
+        return Ok(());
+    }
+    let shape = Shape::of(&[1, 1]).ok_or(ErrorKind::Extent)?;
+    let ty = Type { shape, encoding: TileEncoding::None, ..ty };
+    let matrix = make(program, op, OpRole::Reshape, tile, ty)?;
+    program.set_operand(op, 0, matrix)
+}
+
+/// All of a row, which leaves one element.
+fn reduced(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let is_number =
+        |program: &Program<'_, '_>, at| program.result(op, at).and_then(|v| number(program, v));
+    if is_number(program, 0).is_none() {
+        return Ok(false);
+    }
+    for at in 0..program.operand_count(op) {
+        let Some(row) = program.operand(op, at) else { continue };
+        let ty = program.type_of(row);
+        let Some(extent) = ty.shape.extent(0).filter(|_| ty.shape.rank() == 1) else {
+            return Ok(false);
+        };
+        let shape = Shape::of(&[1, extent]).ok_or(ErrorKind::Extent)?;
+        let ty = Type { shape, encoding: TileEncoding::None, ..ty };
+        let matrix = make(program, op, OpRole::Reshape, row, ty)?;
+        program.set_operand(op, at, matrix)?;
+    }
+    program.set_attr(op, attr_names::AXIS, AttrValue::Int(1, None))?;
+    for at in 0..2 {
+        convert(program, program.result(op, at))?;
+    }
+    Ok(true)
+}
+
+/// One element in all places of a tile.
+fn spread(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let Some((from, to)) = program.operand(op, 0).zip(program.result(op, 0)) else {
+        return Ok(());
+    };
+    let (one, ty) = (program.type_of(from), program.type_of(to));
+    let is_one = is_register_tile(program, from) && Some(one.shape) == Shape::of(&[1]);
+    if !is_one || program.attr(op, attr_names::AXIS).is_some() || ty.shape == one.shape {
+        return Ok(());
+    }
+    // Along a row, down the rows, and all of it in the tile's own dimensions.
+    let rank = ty.shape.rank();
+    let cols = rank.checked_sub(1).and_then(|last| ty.shape.extent(last));
+    let cols = cols.ok_or(ErrorKind::Extent)?;
+    let rows = (0..rank.saturating_sub(1))
+        .try_fold(1u32, |all, at| all.checked_mul(ty.shape.extent(at)?))
+        .ok_or(ErrorKind::Extent)?;
+    let matrix = |rows: u32| -> Edit<Type> {
+        let shape = Shape::of(&[rows, cols]).ok_or(ErrorKind::Extent)?;
+        Ok(Type { shape, encoding: TileEncoding::None, ..ty })
+    };
+    let mut tile = make(program, op, OpRole::Broadcast, from, matrix(1)?)?;
+    let first = program.def_op(tile).ok_or(ErrorKind::Broken)?;
+    program.set_attr(first, attr_names::AXIS, AttrValue::Int(1, None))?;
+    if rows > 1 {
+        tile = make(program, op, OpRole::Broadcast, tile, matrix(rows)?)?;
+    }
+    let plain = Type { encoding: TileEncoding::None, ..ty };
+    if program.type_of(tile).shape != ty.shape {
+        tile = make(program, op, OpRole::Reshape, tile, plain)?;
+    }
+    if ty != plain {
+        tile = make(program, op, OpRole::Convert, tile, ty)?;
+    }
+    program.replace_all_uses(to, tile)?;
+    program.erase(op)
+}
+
+/// What a loop carries: a tile where it begins with one or passes one on.
+fn carried(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let mut changed = false;
+    let mut at = 0usize;
+    loop {
+        let found = program.carried(op).nth(at);
+        let Some(one) = found else { return Ok(changed) };
+        let values = [Some(one.init), Some(one.argument), one.yielded, one.result];
+        let computed = values.into_iter().flatten().any(|value| is_computed(program, value));
+        if computed {
+            fill(program, op, at.saturating_add(3))?;
+            changed |= convert(program, Some(one.argument))?;
+            changed |= convert(program, one.result)?;
+        }
+        at = at.saturating_add(1);
+    }
+}
+
+/// What one branch or the other passes on.
+fn chosen(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let mut changed = false;
+    let mut at = 0usize;
+    while let Some(result) = program.result(op, at) {
+        let passed = |region| {
+            let end = program.entry(op, region).and_then(|block| program.terminator(block))?;
+            program.operand(end, at)
+        };
+        let values = [Some(result), passed(0), passed(1)];
+        if values.into_iter().flatten().any(|value| is_computed(program, value)) {
+            changed |= convert(program, Some(result))?;
+        }
+        at = at.saturating_add(1);
+    }
+    Ok(changed)
+}
+
+/// What is passed on to a tile is one.
+fn yielded(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let Some(owner) = program.block_of(op).and_then(|block| program.owner_of(block)) else {
+        return Ok(());
+    };
+    for at in 0..program.operand_count(op) {
+        if program.result(owner, at).is_some_and(|value| is_register_tile(program, value)) {
+            fill(program, op, at)?;
+        }
+    }
+    Ok(())
+}
