@@ -86,7 +86,7 @@ fn is_kind(ty: &str, kinds: &[DtypeKind]) -> bool {
 fn converts(op: &str) -> bool {
     op == "cast"
         || op == "tt.fp_to_fp"
-        || ["ext", "trunc", "sitofp", "uitofp", "fpto"].iter().any(|word| op.contains(word))
+        || ["ext", "arith.trunc", "sitofp", "uitofp", "fpto"].iter().any(|word| op.contains(word))
 }
 
 /// An operation, its operands, their type and that of the result; empty where there is none.
