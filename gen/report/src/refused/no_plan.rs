@@ -503,7 +503,9 @@ pub(super) fn of_plan(
                     Unatomic::Compared => {
                         "write the tile that is expected there first behind the memref"
                     }
-                    Unatomic::Few => "use a larger tile or fewer threads",
+                    Unatomic::Few => {
+                        "use a tile with a multiple of as many elements as there are threads"
+                    }
                     _ => "combine tiles in registers, and the result with a memref",
                 },
             ),

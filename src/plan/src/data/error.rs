@@ -372,7 +372,8 @@ pub enum Unatomic {
     Shared,
     /// Nothing to compare with stands behind the memref.
     Compared,
-    /// Several threads would hold an element, and one of them alone would know what was there.
+    /// Several threads would hold an element, one of which alone would know what was there, or be
+    /// the one that a mask speaks of; and the tile cannot be made larger, so that each has its own.
     Few,
 }
 
