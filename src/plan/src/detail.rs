@@ -44,4 +44,5 @@ lanebook_ir::details! {
     25 Scratch { op, need, have } at op => [need, have];
     26 Part { op, why } at op => [why as u32];
     27 Precision(op) at op => [];
+    28 Sums { op, why } at op => [why as u32];
 }

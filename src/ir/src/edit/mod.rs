@@ -16,3 +16,4 @@ pub(crate) mod pointers;
 pub(crate) mod ranks;
 pub(crate) mod recurrences;
 pub(crate) mod regions;
+pub(crate) mod tensor_memory;

@@ -3,7 +3,7 @@
 
 use crate::select::before::Before;
 use crate::select::elementwise::is_done;
-use lanebook_ir::{Op, Program, Type, Value};
+use lanebook_ir::{Op, Program, Type, Value, attr_names};
 use lanebook_tables::{Arch, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables};
 
 /// The operation that makes elements of another type.
@@ -112,6 +112,7 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
         let (a, b) = (cast(program, op, a, to.dtype)?, cast(program, op, b, to.dtype)?);
         if at.checked_add(each)? < depth {
             let made = program.insert_before(op, decl, &[a, b, sum], &[ty]).ok()?;
+            copy_sums(program, op, made)?;
             sum = program.result(made, 0)?;
             continue;
         }
@@ -120,6 +121,14 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
         }
     }
     Some(())
+}
+
+/// Lets the sums of a product stand where those of another one do.
+pub(crate) fn copy_sums(program: &mut Program<'_, '_>, from: Op, to: Op) -> Option<()> {
+    match program.attr(from, attr_names::SUMS) {
+        Some(said) => program.set_attr(to, attr_names::SUMS, said).ok(),
+        None => Some(()),
+    }
 }
 
 /// A tile's elements as others, before an operation.
