@@ -24,6 +24,8 @@ const OPEN_LOOPS: usize = 8;
 /// Operands of a product before the truths behind it, and of a store.
 const PRODUCT: usize = 3;
 const STORE: usize = 2;
+/// Which operand of a product says whether it is done.
+const DONE: usize = 4;
 /// A product of tiles in registers.
 const MULTIPLY: &str = "mma";
 
@@ -215,22 +217,18 @@ fn follow_tile(program: &mut Program<'_, '_>, alloc: Op) -> Result<(), Failed> {
         next = program.next(op);
         match use_of(program, op, tile) {
             Some(SumsUse::Load) => loaded(program, op, now).map_err(plain)?,
-            Some(SumsUse::Store) => {
-                if truth(program, op, STORE) != Some(false) {
-                    now = program.operand(op, 0).ok_or(broken)?;
-                }
+            Some(SumsUse::Store) if truth(program, op, STORE) != Some(false) => {
+                now = program.operand(op, 0).ok_or(broken)?;
             }
-            Some(SumsUse::Product) => {
-                if truth(program, op, PRODUCT.saturating_add(1)) != Some(false) {
-                    now = product(program, op, now, ty).map_err(plain)?;
-                }
+            Some(SumsUse::Product) if truth(program, op, DONE) != Some(false) => {
+                now = product(program, op, now, ty).map_err(plain)?;
             }
             None if uses_inside(program, op, tile) => {
                 now = opened(program, op, now, ty).map_err(plain)?;
                 open.push(op).map_err(|_| (ErrorKind::TensorForm, Some(op)))?;
                 next = program.body(op).and_then(|body| program.first(body));
             }
-            None => {}
+            _ => {}
         }
     }
     erase_tile(program, alloc, tile)

@@ -22,13 +22,14 @@ use super::recurrences::{RECURRENCES, recurrences};
 use super::revisit::revisit;
 use super::spread::spread;
 use super::stages::{APART, stages};
+use super::sums::sums;
 use super::turns::turns;
 use super::whole::{quotients, whole};
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 45] = [
+pub const KINDS: [(&str, Make); 46] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -74,6 +75,7 @@ pub const KINDS: [(&str, Make); 45] = [
     ("long", long),
     ("functions", functions),
     ("few", few),
+    ("sums", sums),
 ];
 
 /// A program of a kind.

@@ -116,7 +116,7 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
         // Pairs of elements share an index.
         let fits = bits >= WORD || along.inner() > 0;
         let counts = program.indexed_dim(op).is_none_or(|own| usize::from(own) == dim);
-        let bounded = bounds.as_ref().map(|bounds| bounds.iter().nth(dim).copied());
+        let bounded = bounds.as_ref().map(|bounds| bounds.get(dim).copied());
         let is_told = match bounded {
             None => true,
             Some(bound) => bound.is_some_and(|bound| bound != MemrefBound::None),
