@@ -163,6 +163,7 @@ fn truth(program: &Program<'_, '_>, op: Op, number: usize) -> Option<bool> {
 
 /// Whether a tile's layout, where one is written, is that of sums that fill a block: each row on a
 /// lane of its own, column behind column.
+#[inline(never)] // An encoding is large, and goes with it.
 fn is_plain(program: &Program<'_, '_>, ty: Type) -> bool {
     let text = match ty.encoding {
         TileEncoding::None => return true,
