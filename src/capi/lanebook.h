@@ -82,7 +82,8 @@ enum lb_code {
  * 48 results of other types than the function says, 49 while loop that does not count, 50 carried index that does not grow by the
  * same, 51 pointers made or read in another way than is followed, 52 tile of three or more dimensions used as none of two is,
  * 53 tile of three or more dimensions of too many matrices (matrices; most), 54 stage of a pipeline that is none which is followed,
- * 55 elements of half a byte used as pairs of them are not, 56 written layout of a tile of three or more dimensions.
+ * 55 elements of half a byte used as pairs of them are not, 56 written layout of a tile of three or more dimensions,
+ * 57 tensor memory that is not used as the sums of products, 58 layout of a tile of tensor memory that is not that of a block of sums.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one
@@ -96,7 +97,8 @@ enum lb_code {
  * 24 a reshape between rows that are no powers of two wide, 25 scratch that is too little (least bytes that would do; bytes it may take),
  * 26 a part of a tile, or a scan, that is not made (0 shape; 1 place; 2 outside; 3 between; 4 dimension; 5 no power of two),
  * 27 a precision of a product whose factors are not both f32,
- * 28 room of the program for what stands in an operation's place (most; number of the pool: the variants of Pool in src/ir/src/error.rs, from 0).
+ * 28 room of the program for what stands in an operation's place (most; number of the pool: the variants of Pool in src/ir/src/error.rs, from 0),
+ * 29 sums that cannot stand in tensor memory.
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,

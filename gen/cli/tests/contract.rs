@@ -149,7 +149,7 @@ fn operands_and_operations_are_those_of_the_contract() {
         .refused(1, &["`affine.apply` does not say its attribute `map`"]);
     with("  %y = add", "  pragma \"unroll\"\n  %y = add").refused(
         1,
-        &["`pragma` is not compiled: there is nothing that a hint decides", "leave it out"],
+        &["`pragma` is not compiled: no machine has an instruction for a hint", "leave it out"],
     );
     // Of a number and a NaN `max` gives the number, and `maximumf` the NaN.
     with("add %t, %t :", "arith.maxnumf %t, %t :").fine();
@@ -358,7 +358,7 @@ fn the_contract_is_printed() {
     assert!(
         all.contains("operations are compiled")
             && all.contains("gather")
-            && all.contains("not compiled: it stands for any reader"),
+            && all.contains("not compiled: registers are gone when a kernel ends"),
         "{all}"
     );
     let one = run(&["ops", "tt.reduce", "--arch", "sm_80"]).fine();

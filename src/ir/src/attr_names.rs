@@ -48,6 +48,8 @@ const WORDS: &[&str] = &[
     "num_stages",
     "warp_specialize",
     "precision",
+    "sums",
+    "tensor",
     "exchange",
     "max",
     "min",
@@ -114,6 +116,10 @@ pub const EXACT: &str = "exact";
 pub const INPUT_PRECISION: &str = "inputPrecision";
 /// [`INPUT_PRECISION`]: all of their bits are read.
 pub const IEEE: &str = "ieee";
+/// Attribute: where the sums of a product stand while they are added to.
+pub const SUMS: &str = "sums";
+/// [`SUMS`]: in tensor memory.
+pub const TENSOR: &str = "tensor";
 /// Attribute: warps are set aside that start a loop's copies for the others.
 pub const WARP_SPECIALIZE: &str = "warp_specialize";
 /// Attribute: which one of several ways.

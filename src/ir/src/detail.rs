@@ -108,6 +108,8 @@ details! {
     54 StageForm => [];
     55 PairForm => [];
     56 RankLayout => [];
+    57 TensorForm => [];
+    58 TensorLayout => [];
 }
 
 details! {

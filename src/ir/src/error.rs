@@ -419,6 +419,12 @@ pub enum ErrorKind {
     /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,
     /// or that something else than a load or a store of its elements reads.
     PointerForm,
+    /// A tile of tensor memory that is not the sums of products: no product adds to it, something
+    /// else uses it, or not in its block and counted loops alone; a condition that is not known, a
+    /// barrier.
+    TensorForm,
+    /// The layout of a tile of tensor memory is another one than that of a block of sums.
+    TensorLayout,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
     /// A tile of three or more dimensions is used as none of two is.

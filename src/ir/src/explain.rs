@@ -137,6 +137,12 @@ impl ErrorKind {
                 "the loop does not go on just while an index that grows by the same is below a bound"
             }
             Self::StageForm => "the stage of a pipeline is none that `compile` follows",
+            Self::TensorForm => {
+                "tensor memory is not used here as the sums of products, which is all that `compile` follows"
+            }
+            Self::TensorLayout => {
+                "no product leaves its sums in tensor memory in this layout of the whole tile"
+            }
             Self::CarriedIndex => {
                 "an index that the loop carries does not grow by the same each turn"
             }
@@ -236,6 +242,12 @@ impl ErrorKind {
             }
             Self::StageForm => {
                 "let it stand directly in a scf.for with num_stages of 2 or more: produce_one holds all copies into shared memory, with indices, consume_one the rest; as many values go in and out as its region has. agent_switch holds one loop of copies, before the loop with the same bounds that reads them"
+            }
+            Self::TensorForm => {
+                "let `tc_gen5_mma` add to each tile, of factors in shared memory (the first may be in registers), `tmem_store` and `tmem_load` set and read it, all in its block or in scf.for; conditions are true or false, and `compile` has barriers of its own"
+            }
+            Self::TensorLayout => {
+                "leave the layout out, or write that of one block: `blockM` is the tile's rows, of which there are as many as tensor memory has lanes, `blockN` its columns, `colStride` 1"
             }
             Self::CarriedIndex => {
                 "add what does not change in the loop, or compute it of the counter"

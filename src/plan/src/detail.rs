@@ -45,4 +45,5 @@ lanebook_ir::details! {
     26 Part { op, why } at op => [why as u32];
     27 Precision(op) at op => [];
     28 ProgramCapacity { op, pool, limit } at op => [limit, pool as u32];
+    29 Sums { op, why } at op => [why as u32];
 }

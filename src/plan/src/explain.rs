@@ -5,7 +5,7 @@
 
 use crate::data::{
     MAX_STAGED_SIZES, PlanError, PlanPool, STAGED_REACH, Unatomic, Unindexed, Unparted, Unscaled,
-    Unstaged, Unwritable,
+    Unstaged, Unsummed, Unwritable,
 };
 use core::fmt::{Result, Write};
 use lanebook_ir::{Op, Program};
@@ -273,6 +273,10 @@ impl PlanError {
             Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
             Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
+            Self::Sums { why, .. } => match why {
+                Unsummed::Absent => sentence!(sink, "~ has no tensor memory in which sums could stand", names.arch),
+                Unsummed::Form => sink.write_str("no instruction that leaves its sums in tensor memory multiplies these elements in tiles of these extents, the second of them from shared memory"),
+            },
             Self::Precision(_) => sink.write_str(
                 "the `precision` of a product is said of factors that are both f32, and in one word",
             ),
@@ -296,7 +300,7 @@ impl PlanError {
             Self::Atomic { why: Unatomic::Elements, .. } => sentence!(sink, "~ has no instruction that does this to elements of this type in memory, each in one step", names.arch),
             Self::Atomic { why: Unatomic::Shared, .. } => sink.write_str("atomic operations change a memref: not a tile in shared memory"),
             Self::Atomic { why: Unatomic::Compared, .. } => sink.write_str("what memory is compared with is a tile right behind the memref, of the shape and type of the one that is moved"),
-            Self::Atomic { why: Unatomic::Few, .. } => sink.write_str("the tile has fewer elements than there are threads: of those that hold an element one combines it, and the others would not know what was there"),
+            Self::Atomic { why: Unatomic::Few, .. } => sink.write_str("there is no whole number of the tile's elements for each thread: of those that hold an element one combines it, and would have to be told apart from the others along a dimension of the tile, a power of two wide, where indices or pairs of narrow elements let it"),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::ProgramCapacity { pool, limit, .. } => sentence!(sink, "the program is too large with what stands in place of this operation: it has more than ~ ~", limit, pool.describe()),
             Self::UnknownArch => sink.write_str("the tables have no such architecture"),
@@ -332,7 +336,8 @@ shown!(PlanError);
 #[cfg(test)]
 mod tests {
     use super::{
-        Op, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unwritable,
+        Op, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unsummed,
+        Unwritable,
     };
     use lanebook_layout::every_variant_speaks;
     use lanebook_tile::tiling::Reject;
@@ -342,7 +347,7 @@ mod tests {
         let op = Op::at(0).expect("an operation");
         let (pool, need, have) = (PlanPool::Moves, 9, 8);
         let count = every_variant_speaks!(PlanError:
-            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op), Precision(op),
+            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op), Precision(op), Sums { op, why: Unsummed::Form },
             NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
             Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
             Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),

@@ -49,7 +49,7 @@ pub use data::{
     AllocPlan, Candidate, End, Figures, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, Plan,
     PlanError, PlanPool, Product, ProductPlan, Reject, RejectedCandidate, SharedExchange,
     ShufflePlan, SpecializedWarps, TransferPlan, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
-    Unwritable,
+    Unsummed, Unwritable,
 };
 
 // What emission and the checkers read of a plan beyond that.

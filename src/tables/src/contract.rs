@@ -19,8 +19,10 @@ pub mod kind {
     pub const LITERAL: u8 = 32;
     /// A number of 32 bits that is an argument.
     pub const SCALAR: u8 = 64;
+    /// A tile in tensor memory: a tensor in `#tmem`.
+    pub const TENSOR: u8 = 128;
     /// Each with its name, as the contract and messages have it.
-    pub const NAMES: [(u8, &str); 7] = [
+    pub const NAMES: [(u8, &str); 8] = [
         (REGISTERS, "registers"),
         (SHARED, "shared"),
         (GLOBAL, "global"),
@@ -28,6 +30,7 @@ pub mod kind {
         (NUMBER, "number"),
         (LITERAL, "literal"),
         (SCALAR, "scalar"),
+        (TENSOR, "tensor"),
     ];
 }
 

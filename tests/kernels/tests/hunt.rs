@@ -61,6 +61,12 @@ const HALVES: &str = "halves";
 /// The kind of functions of floats, alike.
 const FUNCTIONS: &str = "functions";
 
+/// The kind of atomic operations on fewer elements than there are threads, alike.
+const FEW: &str = "few";
+
+/// The kind of tiles of tensor memory, which most architectures have not, alike.
+const SUMS: &str = "sums";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -117,6 +123,16 @@ fn random_answers_are_right() {
 }
 
 #[test]
+fn random_answers_of_few_are_right() {
+    of_kind(FEW, (9, 40), &["sm_80", "gfx908", "gfx942", "gfx1030", "gfx1200"], 80);
+}
+
+#[test]
+fn random_sums_in_tensor_memory_are_right() {
+    of_kind(SUMS, (3, 30), &["sm_100a", "sm_103a"], 50);
+}
+
+#[test]
 fn random_long_parts_are_right() {
     of_kind(LONG, (8, 40), &["sm_80", "gfx90a", "gfx942", "gfx1200"], 80);
 }
@@ -139,7 +155,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 11;
+    let count = KINDS.len() - 13;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -158,7 +174,7 @@ fn programs_from(first: usize, count: usize) -> usize {
             .filter(|k| {
                 ![
                     NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS,
-                    LONG, FUNCTIONS,
+                    LONG, FUNCTIONS, FEW, SUMS,
                 ]
                 .contains(&k.as_str())
             })

@@ -101,3 +101,48 @@ fn other_answers_are_no_tickets() {
         }
     }
 }
+
+/// Each block takes one ticket, which all of its threads know.
+fn of_blocks(kind: &str) -> String {
+    let said = "memref<1xi32, #gmem> -> tensor<1xi32>";
+    format!(
+        "func @f(%H: memref<1xi32, #gmem>, %T: memref<768xi32, #gmem> {{align = 16}}) {{threads = 128, grid = (3)}} {{
+  %b = block_id x : index
+  %at = index.mul %b, 256 : index
+  %one = constant 1 : tensor<1xi32>
+  %t = tiled_atomic %one, %H[0] {{kind = {kind}}} : tensor<1xi32>, {said}
+  %all = broadcast %t : tensor<1xi32> -> tensor<256xi32>
+  tiled_store %all, %T[%at] : tensor<256xi32> -> memref<768xi32, #gmem>
+}}
+"
+    )
+}
+
+/// What is wrong with the tickets that blocks have taken.
+fn wrong_of_blocks(arch: &str, text: &str) -> Result<(), String> {
+    let mut memory = Memory::new();
+    let h = memory.add_u32("H", &[7]);
+    let t = memory.add_u32("T", &[u32::MAX; 768]);
+    let params = [h, t].map(Param::Buffer).to_vec();
+    execute_grid(arch, text, (128, [BLOCKS, 1, 1]), params, &mut memory)
+        .map_err(|fault| format!("{fault:?}"))?;
+    let (count, tickets) = (memory.u32s(h)[0], memory.u32s(t));
+    let mut own: Vec<u32> = tickets.chunks(256).map(|block| block[0]).collect();
+    let is_one = tickets.chunks(256).all(|block| block.iter().all(|ticket| *ticket == block[0]));
+    own.sort_unstable();
+    match count == 7 + BLOCKS && is_one && own == [7, 8, 9] {
+        true => Ok(()),
+        false => Err(format!("{count} behind {own:?}, one for each block: {is_one}")),
+    }
+}
+
+#[test]
+fn each_block_takes_one_ticket() {
+    for arch in ARCHS {
+        let text = kernel_text(&of_blocks("add"), arch);
+        assembled(arch, &text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+        wrong_of_blocks(arch, &text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+        let other = kernel_text(&of_blocks("max"), arch);
+        assert!(wrong_of_blocks(arch, &other).is_err(), "{arch}");
+    }
+}

@@ -23,6 +23,7 @@ pub fn kinds(bits: u8) -> String {
         kind::GLOBAL => "a tensor in global memory (`memref<.., #gmem>`)",
         kind::INDEX => "an index",
         kind::NUMBER => "a whole number",
+        kind::TENSOR => "a tile in tensor memory (`tensor<.., #tmem>`)",
         kind::SCALAR => "an argument of 32 bits (`%s: f32`)",
         _ => "a number",
     })

@@ -9,7 +9,7 @@ use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::select::why_no_unit;
 use lanebook::plan::{
-    PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged, Unwritable,
+    PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged, Unsummed, Unwritable,
 };
 use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
 
@@ -451,6 +451,21 @@ pub(super) fn of_plan(
             op,
             String::new(),
         ),
+        PlanError::Sums { op, why } => here(
+            Problem::refused(
+                what,
+                match why {
+                    Unsummed::Absent => {
+                        "write `mma` of tiles in registers: its sums stand where the architecture has them"
+                    }
+                    _ => {
+                        "take 64 or 128 rows, or a multiple; `lanebook atoms --arch ARCH --class matrix` lists what there is"
+                    }
+                },
+            ),
+            op,
+            tile_types(op),
+        ),
         PlanError::Precision(op) => here(
             Problem::refused(what, "leave `precision` out, or convert the factors with `cast`"),
             op,
@@ -503,7 +518,9 @@ pub(super) fn of_plan(
                     Unatomic::Compared => {
                         "write the tile that is expected there first behind the memref"
                     }
-                    Unatomic::Few => "use a larger tile or fewer threads",
+                    Unatomic::Few => {
+                        "use a tile with a multiple of as many elements as there are threads"
+                    }
                     _ => "combine tiles in registers, and the result with a memref",
                 },
             ),

@@ -16,6 +16,7 @@ use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::edit::scalars::lower_scalars;
+use crate::edit::tensor_memory::follow_tensor_memory;
 use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
 use crate::handle::{Op, TextRef, Value};
 use crate::program::Program;
@@ -79,6 +80,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     join_agents(program, kernel)?;
     dissolve_stages(program, kernel)?;
     count_loops(program, kernel)?;
+    follow_tensor_memory(program, kernel)?;
     lower_scalars(program, kernel)?;
     pair_elements(program, kernel)?;
     lower_ranks(program, kernel)?;

@@ -17,3 +17,4 @@ pub(crate) mod ranks;
 pub(crate) mod recurrences;
 pub(crate) mod regions;
 pub(crate) mod scalars;
+pub(crate) mod tensor_memory;

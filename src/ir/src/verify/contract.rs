@@ -278,8 +278,10 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         if is_other || program.role(self.op) == OpRole::Call || program.is_module(self.op) {
             return plain(BreachKind::Function);
         }
-        // What is left of these has no counted form: see `isolate_kernel`.
-        let is_left = matches!(program.role(self.op), OpRole::While | OpRole::Condition);
+        // What is left of these has no counted form, or no product's sums: see `isolate_kernel`.
+        let mut slots = contract.operands.iter().chain(contract.results);
+        let is_left = matches!(program.role(self.op), OpRole::While | OpRole::Condition)
+            || slots.any(|slot| slot.kinds & kind::TENSOR != 0);
         if !contract.compiled || is_left {
             return plain(BreachKind::Operation);
         }
@@ -539,6 +541,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             (TypeKind::Tensor, None) if plain => kind::REGISTERS,
             (TypeKind::Tensor, Some(Space::Shared)) if plain => kind::SHARED,
             (TypeKind::Memref, Some(Space::Global)) if plain => kind::GLOBAL,
+            (TypeKind::Tensor | TypeKind::Memref, Some(Space::Tensor)) if plain => kind::TENSOR,
             _ => 0,
         }
     }

@@ -9,7 +9,7 @@ use lanebook_tile::tiling::Reject;
 /// use lanebook::TABLES;
 /// use lanebook::compile::{CompileError, KernelStorage, plan};
 /// use lanebook::ir::{Options, SmallStorage, parse};
-/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unwritable};
+/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unsummed, Unwritable};
 ///
 /// // Threads that are no power of two.
 /// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 100} {
@@ -28,7 +28,7 @@ use lanebook_tile::tiling::Reject;
 /// // Pools, and reasons inside of others.
 /// assert!(!PlanPool::Fragments.describe().is_empty());
 /// assert_ne!(Unwritable::Size.message(true), Unwritable::Axes.message(true));
-/// # fn reasons(_: Unatomic, _: Unindexed, _: Unparted, _: Unscaled, _: Unstaged) {}
+/// # fn reasons(_: Unatomic, _: Unindexed, _: Unparted, _: Unscaled, _: Unstaged, _: Unsummed) {}
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -203,6 +203,13 @@ pub enum PlanError {
         /// How many it holds; the operation needs more.
         limit: u32,
     },
+    /// The sums of a product are to stand in tensor memory, and cannot.
+    Sums {
+        /// The product.
+        op: Op,
+        /// Why.
+        why: Unsummed,
+    },
     /// A product whose factors are to be read with fewer bits, and that are no floats of as many bits
     /// as such elements have.
     Precision(Op),
@@ -223,6 +230,7 @@ impl PlanError {
             | Self::Extents(op)
             | Self::Element(op)
             | Self::Precision(op)
+            | Self::Sums { op, .. }
             | Self::NoMatrixAtom(op)
             | Self::Undecided(op)
             | Self::NotTraced { op, .. }
@@ -382,8 +390,21 @@ pub enum Unatomic {
     Shared,
     /// Nothing to compare with stands behind the memref.
     Compared,
-    /// Several threads would hold an element, and one of them alone would know what was there.
+    /// Several threads would hold an element, one of which alone would know what was there, or be
+    /// the one that a mask speaks of; and the tile cannot be made larger, so that each has its own.
     Few,
+}
+
+/// Why the sums of a product cannot stand in tensor memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unsummed {
+    /// The architecture has no such memory.
+    Absent,
+    /// No instruction that leaves its sums there multiplies these elements in tiles of these extents,
+    /// the second of them from shared memory.
+    Form,
 }
 
 /// Why no matrix atom takes a product with block scales.

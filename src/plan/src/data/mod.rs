@@ -11,7 +11,7 @@ pub(crate) mod tiled;
 pub(crate) use crate::data::error::STAGED_REACH;
 pub use crate::data::error::{
     MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
-    Unwritable,
+    Unsummed, Unwritable,
 };
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;

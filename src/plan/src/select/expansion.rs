@@ -1,6 +1,7 @@
 //! Operations in whose place others stand: branches, which loops stand for, reductions of two tiles
-//! and of narrow elements, scans, parts of tiles, repetitions of narrow elements, and elementwise
-//! operations that no instruction of the architecture does, by `rules/sequences.ron`.
+//! and of narrow elements, scans, parts of tiles, atomic operations on few elements, repetitions of
+//! narrow elements, and elementwise operations that no instruction of the architecture does, by
+//! `rules/sequences.ron`.
 //!
 //! The operations of a sequence stand right before the one that they are for, whose readers read
 //! the last of them. The one itself stays where it is, read by nobody, so that all can be undone.
@@ -11,6 +12,7 @@ use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
+use crate::select::memory::few_elements::{self, Enlarged};
 use crate::select::{affine, parts, precision, quotients, repeats, scan, wide, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
@@ -50,6 +52,9 @@ enum Replacement {
     Loops(TurnedBranch),
     /// Wider factors of a product, before it; it read these.
     Factors([Value; 3]),
+    /// A larger tile of an atomic operation before it, and behind it what the smaller one's readers
+    /// read.
+    Larger(Enlarged),
 }
 
 /// What is known of the values of a function of parallel loops.
@@ -232,6 +237,9 @@ impl<'w> Expansions<'w> {
                     return Err(error);
                 }
                 Some(how)
+            } else if let Some(larger) = few_elements::larger(program, op, function) {
+                let made = few_elements::put(program, op, larger).ok_or(no_room(op))?;
+                Some(Replacement::Larger(made))
             } else {
                 composed(program, op, before, crosses)?
             };
@@ -245,7 +253,10 @@ impl<'w> Expansions<'w> {
             at = match how {
                 // What stands in its place may itself stand for others.
                 Some(
-                    Replacement::Values(_) | Replacement::Factors(_) | Replacement::Extreme(_),
+                    Replacement::Values(_)
+                    | Replacement::Factors(_)
+                    | Replacement::Extreme(_)
+                    | Replacement::Larger(_),
                 ) => match before {
                     Some(before) => program.next(before),
                     None => program.block_of(op).and_then(|block| program.first(block)),
@@ -272,6 +283,7 @@ impl<'w> Expansions<'w> {
         let is_for = |one: &&Replaced| match one.how {
             Replacement::Choice(_) => false,
             Replacement::Loops(branch) if branch.other() == Some(op) => true,
+            Replacement::Larger(was) if was.behind(program, one.op).any(|at| at == op) => true,
             _ => Self::chain(program, **one).any(|at| at == op),
         };
         choice.unwrap_or_else(|| self.replaced.iter().find(is_for).map_or(op, |one| one.op))
@@ -381,6 +393,7 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
             return program.erase(one.op).ok();
         }
         Replacement::Loops(branch) => branches::undo(program, one.op, &branch)?,
+        Replacement::Larger(was) => few_elements::undo(program, one.op, &was)?,
         Replacement::Factors(factors) => {
             for (number, factor) in factors.into_iter().enumerate() {
                 program.set_operand(one.op, number, factor).ok()?;

@@ -4,7 +4,7 @@
 
 use crate::data::PlanError;
 use crate::select::before::Before;
-use crate::select::widening::operands;
+use crate::select::widening::{copy_sums, operands};
 use lanebook_ir::{AttrValue, Literal, Op, Program, Type, Value, attr_names};
 use lanebook_tables::{Arch, Capability, DtypeId, DtypeKind, OpRole};
 
@@ -125,6 +125,7 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: ReadAs) -> Option<(
     if let (Some(low_a), Some(low_b)) = (low_a, low_b) {
         for [a, b] in [[low_a, high_b], [high_a, low_b]] {
             let made = program.insert_before(op, decl, &[a, b, sum], &[ty]).ok()?;
+            copy_sums(program, op, made)?;
             sum = program.result(made, 0)?;
         }
     }

@@ -1,10 +1,14 @@
 //! Products of elements that nothing multiplies: their factors first become elements that have
-//! every number of theirs, and that something does multiply.
+//! every number of theirs, and that something does multiply. Pairs of whole numbers of half a byte,
+//! which are neighbours along the depth, become two factors, of the first ones and of the second ones:
+//! the sum of the products of both is theirs.
 
 use crate::select::before::Before;
 use crate::select::elementwise::is_done;
-use lanebook_ir::{Op, Program, Type, Value};
-use lanebook_tables::{Arch, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables};
+use lanebook_ir::{Op, Program, Type, Value, attr_names};
+use lanebook_tables::{
+    Arch, AtomId, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables,
+};
 
 /// The operation that makes elements of another type.
 const CAST: &str = "cast";
@@ -30,6 +34,26 @@ pub(crate) fn wider(
     if multiplies(factors[0], factors[1]) {
         return None;
     }
+    let weights = tables.weights;
+    if let [Some(one), Some(other)] = factors.map(|id| whole_of_pairs(tables, id)) {
+        let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
+        let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
+        let is_there = |a, b| able(a, b).next().is_some();
+        // A unit that has such elements takes them as they are.
+        if is_there(one, other) || is_there(other, one) {
+            return None;
+        }
+        let dtype = tables.dtype_of(DtypeKind::Signed, BYTE).filter(|id| multiplies(*id, *id))?;
+        let steps =
+            able(dtype, dtype).filter_map(|id| tables.atom(*id)?.product()).map(|shape| shape.k);
+        let step = steps.min();
+        let depth = match step {
+            None => weights.widened_depth_lanes,
+            // As many bytes as elements of twice the width take, and one step of a unit at the least.
+            Some(step) => weights.widened_depth.saturating_mul(2).max(u32::from(step)),
+        };
+        return Some(Wider { dtype, depth, pairs: Some(step.map_or(1, u32::from)) });
+    }
     let becomes = |from: DtypeId, to: DtypeId| from == to || casts(tables, arch, from, to);
     let wide = |to: &DtypeId| {
         let has = |from: &DtypeId| {
@@ -44,9 +68,69 @@ pub(crate) fn wider(
     let all = (0..tables.dtypes.len()).filter_map(|id| u16::try_from(id).ok()).map(DtypeId);
     let dtype = all.filter(wide).min_by_key(bits)?;
     let by_lanes = !by_units(dtype, dtype);
-    let weights = tables.weights;
     let depth = if by_lanes { weights.widened_depth_lanes } else { weights.widened_depth };
-    Some(Wider { dtype, depth })
+    Some(Wider { dtype, depth, pairs: None })
+}
+
+/// Bits that a pair of elements of half a byte has.
+const BYTE: u16 = 8;
+/// Bits of an element of half a byte, and those of a register above it.
+const HALF: u32 = 4;
+const ABOVE: u32 = 28;
+
+/// The whole numbers of which a type's elements are pairs.
+fn whole_of_pairs(tables: &Tables<'_>, id: DtypeId) -> Option<DtypeId> {
+    let single = tables.dtype(id)?.pair_of?;
+    let kind = tables.dtype(single)?.kind;
+    matches!(kind, DtypeKind::Signed | DtypeKind::Unsigned).then_some(single)
+}
+
+/// The first ones of a tile's pairs, or the second ones, as bytes that have a sign.
+fn half(before: &mut Before<'_, '_, '_>, of: Value, is_second: bool, to: DtypeId) -> Option<Value> {
+    let ty = before.program.type_of(of);
+    let tables = before.program.tables();
+    let single = tables.dtype(tables.dtype(ty.dtype?)?.pair_of?)?;
+    let words = before.words(of)?;
+    let ty = before.program.type_of(words);
+    let mut moved = |name: &str, of: Value, by: u32| {
+        let by = before.number(by, ty)?;
+        before.named(name, &[of, by], ty)
+    };
+    let number = match (single.kind == DtypeKind::Signed, is_second) {
+        (true, false) => {
+            let high = moved("arith.shli", words, ABOVE)?;
+            moved("arith.shrsi", high, ABOVE)?
+        }
+        (true, true) => {
+            let high = moved("arith.shli", words, ABOVE.checked_sub(HALF)?)?;
+            moved("arith.shrsi", high, ABOVE)?
+        }
+        (false, false) => {
+            let all = 1u32.checked_shl(HALF)?.checked_sub(1)?;
+            moved("arith.andi", words, all)?
+        }
+        (false, true) => moved("arith.shrui", words, HALF)?,
+    };
+    before.named("arith.trunci", &[number], Type::tensor(ty.shape, to))
+}
+
+/// The first ones of a tile's pairs, and behind them along a dimension the second ones.
+fn beside(
+    before: &mut Before<'_, '_, '_>,
+    of: Value,
+    dimension: usize,
+    to: DtypeId,
+) -> Option<Value> {
+    let (rows, cols) = before.program.type_of(of).shape.pair()?;
+    let (first, second) = (half(before, of, false, to)?, half(before, of, true, to)?);
+    let (extents, start) = match dimension {
+        0 => ([rows.checked_mul(2)?, cols], [rows, 0]),
+        _ => ([rows, cols.checked_mul(2)?], [0, cols]),
+    };
+    let ty = Before::shaped(&extents, to)?;
+    let both = before.number(0, ty)?;
+    let both = before.slice(&[first, both], [0, 0], ty)?;
+    before.slice(&[second, both], start, ty)
 }
 
 /// Whether a type has every number of another one; `flushed`: its subnormal numbers count as 0.
@@ -80,6 +164,9 @@ pub(crate) struct Wider {
     dtype: DtypeId,
     /// Most of the depth at once.
     depth: u32,
+    /// They are pairs of elements, which become two factors: of one of these depths at the least,
+    /// else of both elements, those of all first ones before the second ones.
+    pairs: Option<u32>,
 }
 
 /// What a product reads: factors and sum.
@@ -109,9 +196,24 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
                 before.slice(&[b], [at, 0], Before::shaped(&[each, cols], of_b.dtype?)?)?,
             ),
         };
-        let (a, b) = (cast(program, op, a, to.dtype)?, cast(program, op, b, to.dtype)?);
+        let (a, b) = if to.pairs.is_some_and(|least| each < least) {
+            let mut before = Before { program, op };
+            (beside(&mut before, a, 1, to.dtype)?, beside(&mut before, b, 0, to.dtype)?)
+        } else if to.pairs.is_some() {
+            let mut before = Before { program, op };
+            let first = half(&mut before, a, false, to.dtype)?;
+            let second = half(&mut before, b, false, to.dtype)?;
+            let made = program.insert_before(op, decl, &[first, second, sum], &[ty]).ok()?;
+            copy_sums(program, op, made)?;
+            sum = program.result(made, 0)?;
+            let mut before = Before { program, op };
+            (half(&mut before, a, true, to.dtype)?, half(&mut before, b, true, to.dtype)?)
+        } else {
+            (cast(program, op, a, to.dtype)?, cast(program, op, b, to.dtype)?)
+        };
         if at.checked_add(each)? < depth {
             let made = program.insert_before(op, decl, &[a, b, sum], &[ty]).ok()?;
+            copy_sums(program, op, made)?;
             sum = program.result(made, 0)?;
             continue;
         }
@@ -120,6 +222,14 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
         }
     }
     Some(())
+}
+
+/// Lets the sums of a product stand where those of another one do.
+pub(crate) fn copy_sums(program: &mut Program<'_, '_>, from: Op, to: Op) -> Option<()> {
+    match program.attr(from, attr_names::SUMS) {
+        Some(said) => program.set_attr(to, attr_names::SUMS, said).ok(),
+        None => Some(()),
+    }
 }
 
 /// A tile's elements as others, before an operation.

@@ -70,7 +70,9 @@ fn tensor(g: &mut Generator, ty: &Type, is_written: bool) -> Indexed {
         let own = (dim + ty.shape.len()).checked_sub(rank).map(|dim| ty.shape[dim]);
         if dim == axis {
             // Where nothing bounds them all that they may be are there.
-            let most = if is_bounded { (1 << bits) - g.choices.below(3) as u32 } else { 1 << bits };
+            let all: u32 = 1 << bits;
+            let less = if is_bounded { g.choices.below(3) as u32 } else { 0 };
+            let most = if is_bounded { all.saturating_sub(less).max(2) } else { all };
             extents.push(Some(most + start));
             bounds.push((most + start - u32::from(is_bounded)).to_string());
             corner.push(start.to_string());
@@ -266,17 +268,38 @@ pub(super) fn answers(g: &mut Generator) {
         0 => Type { shape: vec![g.choices.of(&[128, 256, 512])], element },
         _ => Type::of(g.choices.of(&[8, 16, 32]), g.choices.of(&[16, 32, 64, 40]), element),
     };
+    asked(g, &ty);
+}
+
+/// The same of tiles whose elements cannot be dealt out, as many to each thread; also what answers
+/// nothing.
+pub(super) fn few(g: &mut Generator) {
+    let element = g.choices.of(&["i32", "u32", "f32", "i64", "u64", "f64", "i32", "f16"]);
+    let ty = match g.choices.below(3) {
+        0 => Type::of(g.choices.of(&[1, 2, 4, 8]), g.choices.of(&[1, 2, 4, 8, 16]), element),
+        1 => Type { shape: vec![g.choices.of(&[3, 12, 96, 7, 48])], element },
+        _ => Type { shape: vec![g.choices.of(&[1, 1, 2, 4, 16, 32, 64])], element },
+    };
+    if g.choices.once_in(3) {
+        let value = g.load(&ty);
+        combine(g, value, combined_in_all(element));
+    }
+    asked(g, &ty);
+}
+
+/// Atomic operations on tiles of a type, and what is done with what they answer.
+fn asked(g: &mut Generator, ty: &Type) {
     let mut told = Vec::new();
     for _ in 0..1 + g.choices.below(2) {
         let value = match g.choices.below(4) {
-            0 => taken(g, &ty),
+            0 => taken(g, ty),
             1 => g.constant(ty.clone(), "3"),
-            _ => g.load(&ty),
+            _ => g.load(ty),
         };
         told.push(answer(g, value, &told));
     }
     for old in told {
-        let beside = g.load(&ty);
+        let beside = g.load(ty);
         let shown = match g.choices.below(3) {
             0 => g.op("add", vec![old, beside], ty.clone(), ""),
             1 if ty.shape.len() == 2 => g.op("trans", vec![old], ty.flipped(), ""),

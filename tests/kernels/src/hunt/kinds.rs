@@ -9,7 +9,7 @@ use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
 use super::halves::halves;
-use super::indices::{answers, atomics, indices};
+use super::indices::{answers, atomics, few, indices};
 use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
@@ -22,13 +22,14 @@ use super::recurrences::{RECURRENCES, recurrences};
 use super::revisit::revisit;
 use super::spread::spread;
 use super::stages::{APART, stages};
+use super::sums::sums;
 use super::turns::turns;
 use super::whole::{quotients, whole};
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 44] = [
+pub const KINDS: [(&str, Make); 46] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -73,6 +74,8 @@ pub const KINDS: [(&str, Make); 44] = [
     ("answers", answers),
     ("long", long),
     ("functions", functions),
+    ("few", few),
+    ("sums", sums),
 ];
 
 /// A program of a kind.

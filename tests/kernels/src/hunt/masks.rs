@@ -39,8 +39,8 @@ pub(super) fn ends(g: &mut Generator, ty: &Type) -> Vec<u32> {
         .iter()
         .map(|extent| match g.choices.below(4) {
             0 => *extent,
-            1 => extent / 2,
-            2 => extent - 3,
+            1 => (extent / 2).max(1),
+            2 => extent.saturating_sub(3).max(1),
             _ => 1 + g.choices.below(*extent as usize) as u32,
         })
         .collect()

@@ -31,6 +31,7 @@ mod revisit;
 pub mod shrink;
 mod spread;
 mod stages;
+mod sums;
 mod turns;
 pub mod verdict;
 mod whole;

@@ -586,6 +586,9 @@ impl<'p> Machine<'p> {
                 let (shape, element) = tile_type(to)?;
                 Value::Tile(Tile::filled(shape, element, Item { bits: 0, sure: Sure::Unwritten }))
             }
+            _ if op.contains("tmem_") || op.contains("tc_gen5_mma") => {
+                return self.in_tensor_memory(op, (result.as_deref(), &inputs), types);
+            }
             "reduce" if inputs.len() == 2 => {
                 let (tile, beside) = (self.tile(input(0)?)?, self.tile(input(1)?)?);
                 let names = list(result.as_deref().unwrap_or(""));

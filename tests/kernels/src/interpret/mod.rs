@@ -27,6 +27,7 @@ mod machine;
 mod parts;
 mod pointers;
 mod product;
+mod tensor_memory;
 mod text;
 pub mod tile;
 mod truth;

@@ -59,12 +59,43 @@ pub fn store_laid(name: &str, shape: &str, ty: &str) -> String {
     store(name, shape, ty).replacen('>', &format!("{LAYOUT}>"), 1)
 }
 
+/// Whether an operation is one on tiles of tensor memory.
+pub fn is_of_tensor_memory(decl: &OpDecl<'_>) -> bool {
+    ["tmem_", "tc_gen5"].iter().any(|word| decl.name.contains(word))
+}
+
+/// A program with one of these.
+fn in_tensor_memory(name: &str, ty: &str) -> String {
+    let own = |at: &str, mark: &str| if at == name { mark.to_string() } else { String::new() };
+    let (tile, sums) = (format!("tensor<128x64x{ty}>"), format!("tensor<128x64x{ty}, #tmem>"));
+    let (alloc, product) = ("ttng.tmem_alloc", "ttng.tc_gen5_mma");
+    let (load, stored) = ("ttng.tmem_load", "ttng.tmem_store");
+    let body = format!(
+        "  %sa = alloc_tensor : tensor<128x64xf16, #smem>\n  %sb = alloc_tensor : tensor<64x64xf16, #smem>\n  copy %B[0, 0], %sa : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>\n  copy %B[128, 0], %sb : memref<?x?xf16, #gmem> -> tensor<64x64xf16, #smem>\n{}  \
+         %s = {alloc} %a{} {{{}}} : ({tile}) -> {sums}\n  {stored} %a, %s, 1{} {{{}}} : {tile} -> {sums}\n  {product} %sa, %sb, %s, 1, 1{} {{{}}} : tensor<128x64xf16, #smem>, tensor<64x64xf16, #smem>, {sums}\n  \
+         %r = {load} %s{} {{{}}} : {sums} -> tensor<128x64x{ty}{}>\n{}",
+        self::load("a", "A", "128x64", ty),
+        own(alloc, MORE),
+        own(alloc, ATTR),
+        own(stored, MORE),
+        own(stored, ATTR),
+        own(product, MORE),
+        own(product, ATTR),
+        own(load, MORE),
+        own(load, ATTR),
+        own(load, LAYOUT),
+        store("r", "128x64", ty).replacen('>', &format!("{}>", own(load, LAYOUT)), 1)
+    );
+    kernel(&body, ty, ty).replace(&format!("%B: memref<?x?x{ty},"), "%B: memref<?x?xf16,")
+}
+
 /// A program in which one operation stands, with marks; `ty`: the element type that it is about.
 /// `None`: the contract takes the operation, and there is none here.
 pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<String> {
     let name = decl.name;
     let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
     Some(match decl.role {
+        _ if is_of_tensor_memory(decl) => in_tensor_memory(name, ty),
         OpRole::Function => {
             let body = format!(
                 "{}{}",

@@ -5,12 +5,13 @@
 //! operands exchanged. What a first product's candidate means for the second is part of its cost.
 
 use crate::select::planner::Planner;
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::Fragment;
 use lanebook_tile::matrix::together;
 use lanebook_tile::product::Product;
+use lanebook_tile::unit::tensor;
 
 /// Most values looked at between two products.
 const BETWEEN: usize = 24;
@@ -158,6 +159,10 @@ impl Planner<'_, '_, '_, '_> {
             atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped)
         };
         let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
+        let is_said = self.program.has_attr(op, attr_names::SUMS);
+        if is_said && atom.tensor().is_none() {
+            return None;
+        }
         if atom.tensor().is_some() {
             let known = self
                 .before_conversion(op, 0)
@@ -170,7 +175,13 @@ impl Planner<'_, '_, '_, '_> {
                 widths,
                 usize::from(along_m),
                 known,
-            );
+            )
+            // Where the program says that they stand there, all lanes have a row each, or the tile
+            // has fewer rows.
+            .filter(|p| {
+                let lanes = tensor::memory(tables, arch).map(|memory| memory.lanes);
+                !is_said || p.repeats.0 == 0 || lanes == Ok(p.shape.m)
+            });
         }
         let alone = warps.checked_sub(together(atom, shape.d)?)?;
         // Where there are more warps than instances, all that can be divided is, and warps that are

@@ -206,10 +206,16 @@ fn feed(
                 Some(column) => column,
                 None => {
                     let moved = *places.bytes.iter().find(|moved| moved.place == place)?;
-                    let (bit, column) = take_first(&mut free, |_| true)?;
-                    *choice.get_mut(usize::from(bit))? =
-                        BlockBitRole::Immediate { by: moved.by, value: moved.value };
-                    column
+                    match take_first(&mut free, |_| true) {
+                        Some((bit, column)) => {
+                            *choice.get_mut(usize::from(bit))? =
+                                BlockBitRole::Immediate { by: moved.by, value: moved.value };
+                            column
+                        }
+                        // A warp has one instance alone along this: no other one needs the bytes,
+                        // which hold its own once more.
+                        None => 0,
+                    }
                 }
             };
             if !fragment.register.push(column) {

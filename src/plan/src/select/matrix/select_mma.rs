@@ -1,14 +1,16 @@
 //! Chooses matrix atoms with their split over warps: candidates are listed, priced with all their
 //! movements from the cheapest on, and the best one is written to the plan.
 
-use crate::data::{Candidate, End, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate};
+use crate::data::{
+    Candidate, End, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate, Unsummed,
+};
 use crate::select::fragments::flow::{Crossed, RESULT, spread};
 use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::own_cost::{OwnCost, inputs_are_pooled};
 use crate::select::matrix::scales::SCALE_WAYS;
 use crate::select::matrix::shared_operands::MAX_UNIT_USES;
 use crate::select::planner::{MAX_REGISTERS, MAX_SLICED, Planner, full};
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::OpRole;
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::Fragment;
@@ -137,7 +139,10 @@ impl<'t> Planner<'_, 't, '_, '_> {
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
         let site = self.product_site(op)?;
         let mut refusals = Refusals {
-            last: self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op)),
+            last: match self.in_tensor_memory(op)? {
+                true => PlanError::Sums { op, why: Unsummed::Form },
+                false => self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op)),
+            },
             conflict: None,
             fewest_columns: None,
         };
@@ -151,6 +156,15 @@ impl<'t> Planner<'_, 't, '_, '_> {
         match &best {
             Some(best) => self.settle_product(&site, best, &refusals),
             None => Err(refusals.none_left(&site)),
+        }
+    }
+
+    /// Whether the program says that a product's sums stand in tensor memory.
+    fn in_tensor_memory(&self, op: Op) -> Result<bool, PlanError> {
+        let is_said = self.program.has_attr(op, attr_names::SUMS);
+        match tensor::memory(self.target.tables, self.target.arch) {
+            Err(_) if is_said => Err(PlanError::Sums { op, why: Unsummed::Absent }),
+            _ => Ok(is_said),
         }
     }
 

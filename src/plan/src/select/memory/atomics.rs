@@ -9,14 +9,17 @@ use lanebook_tile::map::TileShape;
 use lanebook_tile::tiling::Reject;
 
 impl Planner<'_, '_, '_, '_> {
-    /// Whether an atomic operation answers, and has fewer elements than there are threads.
+    /// Whether an atomic operation asks for one owner of each element, and has no whole number of
+    /// them for each thread.
     pub(super) fn has_few(&self, movement: &CopyOp) -> bool {
         let CopyEnd::Registers(value) = movement.from else { return false };
         let shape = self.plan.fragment_of(value).map(|(_, fragment)| fragment.shape);
         let bits = u32::from(self.target.wave).saturating_add(u32::from(self.target.warps));
         let threads = 1u64.checked_shl(bits).unwrap_or(u64::MAX);
         let elements = |shape: TileShape| shape.row_count().saturating_mul(shape.col_count());
-        self.program.answer(movement.op).is_some() && shape.is_some_and(|s| elements(s) < threads)
+        let is_owned =
+            self.program.answer(movement.op).is_some() || self.program.mask(movement.op).is_some();
+        is_owned && shape.is_some_and(|s| !elements(s).is_multiple_of(threads))
     }
 
     /// The instructions that do it to these elements, the first choice first.

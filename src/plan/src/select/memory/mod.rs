@@ -4,6 +4,7 @@ pub(crate) mod atomics;
 pub(crate) mod copy_atom_search;
 pub(crate) mod copy_bound;
 pub(crate) mod explicit_layouts;
+pub(crate) mod few_elements;
 pub(crate) mod load_sinking;
 pub(crate) mod shared_layouts;
 pub(crate) mod tma;

@@ -1,0 +1,369 @@
+//! Tiles of tensor memory as the sums of products that are there: what is stored into one, added to
+//! it and loaded from it becomes a tile of registers that products and loops hand on, and each
+//! product says that its sums stand in tensor memory. Planning then places them there.
+//!
+//! Which product adds to what is known from the text alone: a tile is named where it is used, in its
+//! own block and in counted loops. Tokens say what that order says, and go away.
+
+use crate::attr::{AttrValue, Literal};
+use crate::attr_names;
+use crate::data::OpData;
+use crate::edit::edit_ops::Edit;
+use crate::edit::inline::not_kept;
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::{Op, TextRef, Value};
+use crate::program::Program;
+use crate::types::{TileEncoding, Type, TypeKind};
+use heapless::Vec;
+use lanebook_layout::notation::ttg;
+use lanebook_layout::triton::{Base, CtaMode, TensorMemory};
+use lanebook_tables::{OpRole, Space};
+
+/// Most loops inside each other between a tile and what adds to it.
+const OPEN_LOOPS: usize = 8;
+/// Operands of a product before the truths behind it, and of a store.
+const PRODUCT: usize = 3;
+const STORE: usize = 2;
+/// Which operand of a product says whether it is done.
+const DONE: usize = 4;
+/// A product of tiles in registers.
+const MULTIPLY: &str = "mma";
+
+/// What an operation does with a tile of tensor memory.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum SumsUse {
+    Load,
+    Store,
+    Product,
+}
+
+/// Lets the tiles of tensor memory of a function be sums that its products hand on.
+///
+/// # Errors
+/// [`ErrorKind::TensorForm`] at what is not followed; an attribute that nothing obeys; room that
+/// ran out.
+#[inline(never)]
+pub(crate) fn follow_tensor_memory(
+    program: &mut Program<'_, '_>,
+    kernel: Op,
+) -> Result<(), IrError> {
+    let alloc = program.tables().op_named(ALLOC);
+    loop {
+        let is_one = |op: &Op| {
+            program.decl_id(*op).is_some_and(|decl| Some(decl) == alloc)
+                && program.result(*op, 0).map(|v| program.type_of(v).space)
+                    == Some(Some(Space::Tensor))
+        };
+        let Some(alloc) = program.inside(kernel).find(is_one) else { break };
+        check_tile(program, alloc)?;
+        let at = SourcePlace { op: None, ..program.place(alloc) };
+        let end = follow_tile(program, alloc).map_err(|(kind, op)| {
+            let at = op.map_or(at, |op| SourcePlace { op: None, ..program.place(op) });
+            IrError { kind, at }
+        });
+        end?;
+    }
+    Ok(())
+}
+
+fn form(program: &Program<'_, '_>, op: Op) -> IrError {
+    let at = SourcePlace { op: None, ..program.place(op) };
+    IrError { kind: ErrorKind::TensorForm, at }
+}
+
+/// Refuses a tile of whose uses one is not followed, before anything changes.
+#[inline(never)]
+fn check_tile(program: &Program<'_, '_>, alloc: Op) -> Result<(), IrError> {
+    let tile = program.result(alloc, 0).ok_or(form(program, alloc))?;
+    if !is_plain(program, program.type_of(tile)) {
+        return Err(IrError {
+            kind: ErrorKind::TensorLayout,
+            at: SourcePlace { op: None, ..program.place(alloc) },
+        });
+    }
+    let mut attrs = program.attrs(alloc);
+    if let Some(attr) = attrs.next() {
+        return Err(not_kept(program, attr.key));
+    }
+    let mut has_products = false;
+    for place in program.uses(tile) {
+        let Some(user) = program.user(place) else { return Err(form(program, alloc)) };
+        let Some(kind) = use_of(program, user, tile) else { return Err(form(program, user)) };
+        let mut attrs = program.attrs(user);
+        if let Some(attr) = attrs.next() {
+            return Err(not_kept(program, attr.key));
+        }
+        let truths = match kind {
+            SumsUse::Load => 1..1,
+            SumsUse::Store => STORE..program.operand_count(user),
+            SumsUse::Product => PRODUCT..program.operand_count(user),
+        };
+        // Behind them stand barriers, which `compile` has of its own.
+        let most = if kind == SumsUse::Product { 2 } else { 1 };
+        let is_known = |number| truth(program, user, number).is_some();
+        if truths.len() > most || !truths.clone().all(is_known) {
+            return Err(form(program, user));
+        }
+        has_products |= kind == SumsUse::Product;
+        let factors = if kind == SumsUse::Product { 0..2 } else { 0..0 };
+        for number in factors {
+            let space = program.operand(user, number).map(|v| program.type_of(v).space);
+            // No unit reads the second one from registers.
+            let is_there = match number {
+                0 => matches!(space, Some(None | Some(Space::Shared | Space::Register))),
+                _ => matches!(space, Some(Some(Space::Shared))),
+            };
+            if !is_there || program.subscripts(user, number).next().is_some() {
+                return Err(form(program, user));
+            }
+        }
+        between(program, alloc, user).map_err(|op| form(program, op))?;
+    }
+    // A tile that no product adds to would stand in registers.
+    if has_products { Ok(()) } else { Err(form(program, alloc)) }
+}
+
+/// What an operation does with a tile of tensor memory, where that and tokens are all it has of it.
+fn use_of(program: &Program<'_, '_>, user: Op, tile: Value) -> Option<SumsUse> {
+    let (kind, number) = match program.role(user) {
+        OpRole::Load => (SumsUse::Load, 0),
+        OpRole::Store => (SumsUse::Store, 1),
+        OpRole::Matrix => (SumsUse::Product, 2),
+        _ => return None,
+    };
+    let is_own = (0..program.operand_count(user))
+        .all(|k| (program.operand(user, k) == Some(tile)) == (k == number));
+    let is_token = |value: Value| program.type_of(value).kind == TypeKind::Other;
+    (is_own && program.subscripts(user, number).all(is_token)).then_some(kind)
+}
+
+/// Whether between a tile and what uses it stand nothing but counted loops, not too many; else what
+/// does.
+fn between(program: &Program<'_, '_>, alloc: Op, user: Op) -> Result<(), Op> {
+    let mut at = user;
+    for _ in 0..=OPEN_LOOPS {
+        if program.block_of(at) == program.block_of(alloc) {
+            return Ok(());
+        }
+        let around = program.parent(at).ok_or(user)?;
+        if program.role(around) != OpRole::For {
+            return Err(user);
+        }
+        at = around;
+    }
+    Err(user)
+}
+
+/// A number that an operation has as an operand, where it is known whether it is 0.
+fn truth(program: &Program<'_, '_>, op: Op, number: usize) -> Option<bool> {
+    let value = program.operand(op, number)?;
+    let facts = program.index_facts(value);
+    program.int(value).or((facts.low == facts.high).then_some(facts.low)).map(|n| n != 0)
+}
+
+/// Whether a tile's layout, where one is written, is that of sums that fill a block: each row on a
+/// lane of its own, column behind column.
+#[inline(never)] // An encoding is large, and goes with it.
+fn is_plain(program: &Program<'_, '_>, ty: Type) -> bool {
+    let text = match ty.encoding {
+        TileEncoding::None => return true,
+        TileEncoding::Alias(name) => program.alias(program.text(name)),
+        TileEncoding::Written(text) => Some(program.text(text)),
+        _ => None,
+    };
+    let read = text.and_then(|text| ttg::parse(text).ok()).map(|encoding| encoding.base);
+    let Some(Base::TensorMemory(TensorMemory {
+        block_m,
+        block_n,
+        col_stride: 1,
+        two_ctas: false,
+        cta_mode: CtaMode::Default,
+        fp4_padded: false,
+        cga,
+    })) = read
+    else {
+        return false;
+    };
+    // Of fewer rows than there are lanes the layout is another one.
+    let mut memories = program.tables().units.tensor_memories.iter();
+    cga == Default::default()
+        && ty.shape.pair() == Some((block_m, block_n))
+        && memories.all(|memory| u32::from(memory.lanes) == block_m)
+}
+
+/// What went wrong, and about which operation.
+type Failed = (ErrorKind, Option<Op>);
+
+/// Lets everything that uses a tile use the sums that are handed on instead.
+#[inline(never)]
+fn follow_tile(program: &mut Program<'_, '_>, alloc: Op) -> Result<(), Failed> {
+    let broken = (ErrorKind::Broken, None);
+    let plain = |kind: ErrorKind| (kind, None);
+    let tile = program.result(alloc, 0).ok_or(broken)?;
+    let of = program.type_of(tile);
+    let ty = Type::tensor(of.shape, of.dtype.ok_or(broken)?);
+    let mut now = match program.operand(alloc, 0) {
+        Some(first) => first,
+        None => zeros(program, alloc, ty).map_err(plain)?,
+    };
+    let mut open: Vec<Op, OPEN_LOOPS> = Vec::new();
+    let mut next = program.next(alloc);
+    loop {
+        let Some(op) = next else {
+            let Some(around) = open.pop() else { break };
+            now = closed(program, around, now, ty).map_err(plain)?;
+            next = program.next(around);
+            continue;
+        };
+        next = program.next(op);
+        match use_of(program, op, tile) {
+            Some(SumsUse::Load) => loaded(program, op, now).map_err(plain)?,
+            Some(SumsUse::Store) if truth(program, op, STORE) != Some(false) => {
+                now = program.operand(op, 0).ok_or(broken)?;
+            }
+            Some(SumsUse::Product) if truth(program, op, DONE) != Some(false) => {
+                now = product(program, op, now, ty).map_err(plain)?;
+            }
+            None if uses_inside(program, op, tile) => {
+                now = opened(program, op, now, ty).map_err(plain)?;
+                open.push(op).map_err(|_| (ErrorKind::TensorForm, Some(op)))?;
+                next = program.body(op).and_then(|body| program.first(body));
+            }
+            _ => {}
+        }
+    }
+    erase_tile(program, alloc, tile)
+}
+
+/// Whether something inside an operation uses a tile.
+fn uses_inside(program: &Program<'_, '_>, op: Op, tile: Value) -> bool {
+    let mut users = program.uses(tile).filter_map(|place| program.user(place));
+    users.any(|user| program.is_inside(user, op))
+}
+
+/// A loop begins: it carries the sums.
+fn opened(
+    program: &mut Program<'_, '_>,
+    around: Op,
+    now: Value,
+    ty: Type,
+) -> Result<Value, ErrorKind> {
+    program.add_operand(around, now)?;
+    let body = program.body(around).ok_or(ErrorKind::Broken)?;
+    program.add_argument(body, ty)
+}
+
+/// A loop ends: it has the sums as its last result.
+fn closed(
+    program: &mut Program<'_, '_>,
+    around: Op,
+    now: Value,
+    ty: Type,
+) -> Result<Value, ErrorKind> {
+    let body = program.body(around).ok_or(ErrorKind::Broken)?;
+    match program.terminator(body) {
+        Some(end) => {
+            program.add_operand(end, now)?;
+        }
+        None => {
+            let decl = program.tables().op_of_role(OpRole::Yield).ok_or(ErrorKind::Broken)?;
+            program.append(body, decl, &[now], &[])?;
+        }
+    }
+    program.add_result(around, ty)
+}
+
+fn zeros(program: &mut Program<'_, '_>, anchor: Op, ty: Type) -> Result<Value, ErrorKind> {
+    let decl = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::Broken)?;
+    let zero = program.literal_value(Literal::Hex(0))?;
+    let made = program.insert_before(anchor, decl, &[zero], &[ty])?;
+    program.result(made, 0).ok_or(ErrorKind::Broken)
+}
+
+/// Who reads what a load brings reads the sums, under the layout that the load says.
+fn loaded(program: &mut Program<'_, '_>, op: Op, now: Value) -> Edit {
+    let result = program.result(op, 0).ok_or(ErrorKind::Broken)?;
+    let ty = program.type_of(result);
+    let value = match ty.encoding {
+        TileEncoding::None => now,
+        _ => {
+            let decl = program.tables().op_of_role(OpRole::Convert).ok_or(ErrorKind::Broken)?;
+            let made = program.insert_before(op, decl, &[now], &[ty])?;
+            stands_at(program, made, op)?;
+            program.result(made, 0).ok_or(ErrorKind::Broken)?
+        }
+    };
+    program.replace_all_uses(result, value)
+}
+
+/// A product, whose sums stand in tensor memory, in the place of one that adds to a tile of it.
+fn product(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    now: Value,
+    ty: Type,
+) -> Result<Value, ErrorKind> {
+    let adds = truth(program, op, PRODUCT) != Some(false);
+    let sums = if adds { now } else { zeros(program, op, ty)? };
+    let mut operands: Vec<Value, PRODUCT> = Vec::new();
+    for number in 0..2usize {
+        let factor = program.operand(op, number).ok_or(ErrorKind::Broken)?;
+        let factor = in_registers(program, op, factor)?;
+        operands.push(factor).map_err(|_| ErrorKind::Broken)?;
+    }
+    operands.push(sums).map_err(|_| ErrorKind::Broken)?;
+    let decl = program.tables().op_named(MULTIPLY).ok_or(ErrorKind::Broken)?;
+    let made = program.insert_before(op, decl, &operands, &[ty])?;
+    stands_at(program, made, op)?;
+    let word: TextRef = program.word(attr_names::TENSOR)?;
+    program.set_attr(made, attr_names::SUMS, AttrValue::Word(word))?;
+    program.result(made, 0).ok_or(ErrorKind::Broken)
+}
+
+/// A tile of shared memory as one that is loaded from it: a product reads it where it is if its
+/// unit does.
+fn in_registers(
+    program: &mut Program<'_, '_>,
+    anchor: Op,
+    factor: Value,
+) -> Result<Value, ErrorKind> {
+    let of = program.type_of(factor);
+    if of.space != Some(Space::Shared) {
+        return Ok(factor);
+    }
+    let decl = program.tables().op_named(LOAD).ok_or(ErrorKind::Broken)?;
+    let ty = Type::tensor(of.shape, of.dtype.ok_or(ErrorKind::Broken)?);
+    let made = program.insert_before(anchor, decl, &[factor], &[ty])?;
+    stands_at(program, made, anchor)?;
+    program.result(made, 0).ok_or(ErrorKind::Broken)
+}
+
+/// Lets an operation stand in the text where another one does.
+fn stands_at(program: &mut Program<'_, '_>, made: Op, of: Op) -> Edit {
+    let name = program.op_data(of).ok_or(ErrorKind::Stale)?.name;
+    program.pools.edit::<OpData>(made.index(), |data| data.name = name)
+}
+
+/// What reserves a tile of tensor memory.
+const ALLOC: &str = "ttng.tmem_alloc";
+/// What loads a tile.
+const LOAD: &str = "tiled_load";
+
+/// Takes away a tile and what used it, once nobody reads the tokens of that.
+#[inline(never)]
+fn erase_tile(program: &mut Program<'_, '_>, alloc: Op, tile: Value) -> Result<(), Failed> {
+    let is_unread = |program: &Program<'_, '_>, op: Op| {
+        program.results(op).all(|value| value == tile || program.uses(value).next().is_none())
+    };
+    loop {
+        let mut users = program.uses(tile).filter_map(|place| program.user(place));
+        let Some(first) = users.next() else { break };
+        let last = core::iter::once(first).chain(users).find(|op| is_unread(program, *op));
+        let user = last.ok_or((ErrorKind::TensorForm, Some(first)))?;
+        program.erase(user).map_err(|kind| (kind, None))?;
+    }
+    if !is_unread(program, alloc) {
+        return Err((ErrorKind::TensorForm, Some(alloc)));
+    }
+    program.erase(alloc).map_err(|kind| (kind, None))
+}
