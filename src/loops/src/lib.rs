@@ -3,6 +3,8 @@
 //! | module | what |
 //! | --- | --- |
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
+//! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
+//! | `accesses` `operand` | those accesses; how a product reads its operands |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
@@ -89,21 +91,29 @@
 #[cfg(test)]
 extern crate std;
 
+mod accesses;
 mod error;
 mod exchange;
 mod indices;
 mod machine;
+mod operand;
 mod operators;
 mod result;
+mod shared;
 mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use exchange::exchange;
 pub use result::LoopLayouts;
+pub use shared::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 pub use tell::{Fact, LoopParts, Told, tell};
 
 // What planning asks of a machine's units.
 #[doc(hidden)]
+pub use accesses::{BankedAccess, SlotPlaces, operand_place, shared_accesses};
+#[doc(hidden)]
 pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
+#[doc(hidden)]
+pub use operand::{LaneTile, OperandPlace, TileLoad};
 #[doc(hidden)]
 pub use operators::{WarpProduct, product_unit};

@@ -3,6 +3,7 @@
 
 use crate::elements::address::{AccessState, ElementSpot, Place};
 use crate::elements::forms::ThreadVar;
+use crate::elements::mover::Mover;
 use crate::elements::nest::Chunk;
 use crate::elements::product::{BYTES, HALVES};
 use crate::elements::slots::WorkSlot;
@@ -22,7 +23,7 @@ fn registers_of(bytes: u32) -> u8 {
     u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
 }
 
-impl LowerContext<'_, '_, '_, '_> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
     /// Registers with the elements that the slots of a chunk load: one where all load the same.
     #[inline(never)]
     pub(crate) fn load_elements(
@@ -401,6 +402,25 @@ impl LowerContext<'_, '_, '_, '_> {
         many
     }
 
+    /// Where the rows of tiles that a chunk's slots stand for begin; whether all addresses are
+    /// multiples of `align`.
+    #[inline(never)]
+    pub(crate) fn tile_spots(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        align: u16,
+    ) -> Result<bool, EmitError> {
+        let element = self.element_bytes(place.op, place.value)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        let fits =
+            |spot: &ElementSpot| self.alignment(told, place, spot, element) >= u64::from(align);
+        Ok(spots.iter().all(fits))
+    }
+
     /// One instruction.
     #[inline(never)]
     fn moved_elements(
@@ -412,11 +432,22 @@ impl LowerContext<'_, '_, '_, '_> {
         (bytes, loads): (u32, bool),
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
-        let space = self.space_of(place)?;
-        let tables = self.machine.tables;
-        let mover = self.mover(space, loads, bytes).ok_or(refuse)?;
-        let atom = tables.atom(mover.id).ok_or(refuse)?;
-        let id = mover.id;
+        let mover = self.mover(self.space_of(place)?, loads, bytes).ok_or(refuse)?;
+        self.moved_with(told, state, (place, spot, thread), (part, guard), &mover)
+    }
+
+    /// The same by an instruction that is known.
+    #[inline(never)]
+    pub(crate) fn moved_with(
+        &mut self,
+        told: &Told<'_>,
+        state: &mut AccessState<'_>,
+        (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
+        (part, guard): (Reg, Option<ExprId>),
+        mover: &Mover<'t>,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let (id, atom) = (mover.id, mover.atom);
         let (side, data, field) = mover.memory();
         let (base, side_operand, data_operand) =
             (side.base, usize::from(side.operand), usize::from(data.operand));

@@ -307,7 +307,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.read_fragment(op, told, (chunk.doers, chunk.slots), (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices };
+        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
         self.load_elements(told, chunk, place, into)
     }
 
@@ -325,7 +325,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.write_fragment(op, told, (chunk.doers, chunk.slots), (id, indices), from);
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices };
+        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
         let before = self.only_first_copy(op, told, chunk)?;
         let stored = self.store_elements(told, chunk, place, from);
         for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
