@@ -207,10 +207,15 @@ impl Inferred<'_, '_> {
         out
     }
 
-    /// The fragments: thread and local index of each element.
+    /// The fragments: thread and local index of each element; shared buffers under a swizzle: where
+    /// each element lies.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        fragments::picture(&self.told.inference, self.timeline.names(), &fragments_of(&self.told))
+        let shown = (
+            &*buffers_of(&self.told, MemoryScope::Fragment),
+            &*buffers_of(&self.told, MemoryScope::Shared),
+        );
+        fragments::picture(&self.told.inference, self.timeline.names(), shown)
     }
 }
 
@@ -224,12 +229,10 @@ fn function(program: &Program<'_, '_>, source: &Source) -> Result<Op, Problem> {
     })
 }
 
-/// The buffers that are fragments.
-fn fragments_of(told: &Told<'_>) -> Vec<infer::BufferId> {
-    let fragment = |id: infer::BufferId| {
-        told.inference.buffer_of(id).is_ok_and(|b| b.scope == MemoryScope::Fragment)
-    };
-    told.buffers().map(|(id, _)| id).filter(|id| fragment(*id)).collect()
+/// The buffers that lie somewhere.
+fn buffers_of(told: &Told<'_>, scope: MemoryScope) -> Vec<infer::BufferId> {
+    let there = |id: infer::BufferId| told.inference.buffer_of(id).is_ok_and(|b| b.scope == scope);
+    told.buffers().map(|(id, _)| id).filter(|id| there(*id)).collect()
 }
 
 /// Everything by name.

@@ -374,6 +374,11 @@ impl Timeline {
                 swizzle(step.taken),
                 passes(taken)
             ),
+            SharedAnswer::Prevails if step.wanted == step.taken => format!(
+                "wants {} of {name}; none serves all, and this one costs least together: it {does} in {} of the banks instead of {plain}",
+                swizzle(step.wanted),
+                passes(taken)
+            ),
             SharedAnswer::Prevails => format!(
                 "wants {} of {name}; none serves all, and {} costs least together: it {does} in {} of the banks, {wanted} alone",
                 swizzle(step.wanted),
