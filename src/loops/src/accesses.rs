@@ -49,7 +49,7 @@ pub fn shared_accesses<'t>(
     program: &Program<'_, '_>,
     (tables, arch): (&'t Tables<'t>, &'t Arch<'t>),
     id: BufferId,
-    give: &mut dyn FnMut(&BankedAccess),
+    mut give: impl FnMut(&BankedAccess),
 ) -> Result<(), FormError> {
     let machine = AccessModels { tables, arch };
     let wave = told.inference.wave().max(1);

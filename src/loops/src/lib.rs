@@ -18,6 +18,7 @@
 //! use lanebook::infer::*;
 //! use lanebook::ir::{Options, SmallStorage, parse, print};
 //! use lanebook::loops::{Fact, LoopLayouts, LoopParts, LoopError, LoopErrorKind, LoopResult, Told, tell};
+//! use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 //!
 //! let text = "func @rows(%A: memref<4x16xf32>, %B: memref<4xf32>) {threads = 64} {
 //!   %f = alloc_tensor : tensor<4x16xf32, #fragment>
@@ -62,6 +63,18 @@
 //! let mut annotated = String::new();
 //! print(&program, &LoopLayouts(&told), &mut annotated).unwrap();
 //! assert!(annotated.contains("layout ="), "{annotated}");
+//!
+//! // Swizzles of shared buffers, by what their accesses take of the banks: this function has none.
+//! struct Steps(Vec<SharedStep>);
+//! impl SharedListener for Steps {
+//!     fn step(&mut self, step: SharedStep) {
+//!         assert_ne!(step.answer, SharedAnswer::Yields);
+//!         self.0.push(step);
+//!     }
+//! }
+//! let mut steps = Steps(Vec::new());
+//! lay_shared(&mut told, &program, &TABLES, arch, &mut steps).unwrap();
+//! assert!(steps.0.is_empty());
 //!
 //! // What cannot be told is said with its place.
 //! fn explain(error: LoopError, program: &lanebook::ir::Program) -> String {

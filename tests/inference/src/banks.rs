@@ -107,7 +107,7 @@ pub fn shared_beside(
             own.map(|own| own * element + byte % element)
         };
         let mut sums = (0u64, 0u64, String::new());
-        let mut give = |access: &BankedAccess| {
+        let give = |access: &BankedAccess| {
             let own = passes(arch, access, &|byte| Some(place(byte)));
             let their = passes(arch, access, &at);
             match (own, their) {
@@ -120,7 +120,7 @@ pub fn shared_beside(
                 (None, _) => sums.2 = format!("an access of {access:?} cannot be counted"),
             }
         };
-        shared_accesses(&mut told, &ir, (&TABLES, arch), id, &mut give)
+        shared_accesses(&mut told, &ir, (&TABLES, arch), id, give)
             .map_err(|error| format!("{error:?}"))?;
         if !sums.2.is_empty() {
             return Err(format!("{name}: {}", sums.2));

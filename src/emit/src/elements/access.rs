@@ -6,7 +6,7 @@ use crate::elements::forms::ThreadVar;
 use crate::elements::mover::Mover;
 use crate::elements::nest::Chunk;
 use crate::elements::product::{BYTES, HALVES};
-use crate::elements::slots::WorkSlot;
+use crate::elements::slots::{LANES, WorkSlot};
 use crate::elements::{ElementReason, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
@@ -299,6 +299,87 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let fits = bytes <= reach && u64::from(bytes) <= align;
             class(bytes).filter(|_| fits).map(|class| (class, bytes))
         })
+    }
+
+    /// The class of registers and the bytes of the instruction that moves as many elements of a chunk
+    /// as lie next to each other, if they are as many from the first slot to the last, several to a
+    /// register, and some thread executes each slot.
+    #[inline(never)]
+    pub(crate) fn even_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        loads: bool,
+    ) -> Result<Option<(ClassId, u32)>, EmitError> {
+        let element = self.element_bytes(place.op, place.value)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        let (mut at, mut all) = (0usize, None);
+        while at < spots.len() {
+            let rest = spots.get(at..).unwrap_or(&[]);
+            let run = self.packed_run(told, place, slots, rest, element, loads);
+            let Some((class, bytes)) = run.filter(|run| all.is_none_or(|all| all == *run)) else {
+                return Ok(None);
+            };
+            all = Some((class, bytes));
+            let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+            at = at.saturating_add(many.unwrap_or(1).max(1));
+        }
+        Ok(all.filter(|_| slots.iter().all(|slot| slot.live)))
+    }
+
+    /// Loads the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    #[inline(never)]
+    pub(crate) fn load_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        (class, bytes): (ClassId, u32),
+    ) -> Result<heapless::Vec<Reg, LANES>, EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let element = self.element_bytes(place.op, place.value)?;
+        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        let mut out = heapless::Vec::new();
+        for at in (0..spots.len()).step_by(many.unwrap_or(1).max(1)) {
+            let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
+            let held = self.steps.tuple(class, registers_of(bytes))?;
+            if slot.guard.is_some() {
+                self.steps.purpose = Purpose::Fill;
+                self.fill(held, 0)?;
+            }
+            let own = (place, spot, thread);
+            self.moved_elements(told, state, own, (held, slot.guard), (bytes, true))?;
+            out.push(held).map_err(|_| refused(place.op, ElementReason::Room))?;
+        }
+        Ok(out)
+    }
+
+    /// Stores the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    #[inline(never)]
+    pub(crate) fn store_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        ((_, bytes), held): ((ClassId, u32), &[Reg]),
+    ) -> Result<(), EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let element = self.element_bytes(place.op, place.value)?;
+        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        for (at, held) in (0..spots.len()).step_by(many.unwrap_or(1).max(1)).zip(held) {
+            let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
+            let own = (place, spot, thread);
+            self.moved_elements(told, state, own, (*held, slot.guard), (bytes, false))?;
+        }
+        Ok(())
     }
 
     /// Elements out of registers that hold several each, a register for each, with zeros above.
