@@ -480,8 +480,27 @@ fn fill_moved<'f, L: LoopSource<'f>>(
         {
             fill(tables, program, plan, function, room)
         }
+        // Plain rows need fewer addresses.
+        Err(_) if lay_plain(tables, program, plan, room.told.told()) => {
+            fill(tables, program, plan, function, room)
+        }
         filled => filled,
     }
+}
+
+/// Puts the shared tiles of a function of parallel loops back to plain rows, but for layouts that are
+/// written; whether any was another.
+#[inline(never)] // Beside what is emitted, not below it.
+fn lay_plain(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    told: Option<&mut Told<'_>>,
+) -> bool {
+    told.is_some_and(|told| {
+        told.inference.drop_swizzles()
+            && lanebook_emit::place_swizzled(tables, program, told, plan).is_ok()
+    })
 }
 
 /// Makes the steps of a plan.

@@ -303,6 +303,18 @@ impl<'a> Inference<'a> {
         self.set_swizzle(id, swizzle)
     }
 
+    /// Takes back every [`Inference::swizzle`] that was not written; whether there was one.
+    #[doc(hidden)]
+    pub fn drop_swizzles(&mut self) -> bool {
+        let mut any = false;
+        for at in 0..self.buffers.len() {
+            if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
+                any |= own.swizzle.take().is_some();
+            }
+        }
+        any
+    }
+
     /// Whether [`Inference::swizzle`] of a buffer's storage was written.
     #[must_use]
     pub fn is_swizzle_pinned(&self, id: BufferId) -> bool {

@@ -23,8 +23,15 @@ pub fn place_swizzled(
     for (id, value) in told.buffers() {
         let own = told.inference.buffer_of(id).map_err(|_| PlanError::Stale)?;
         let swizzle = told.inference.swizzle(id).filter(|s| s.b > 0);
-        let (MemoryScope::Shared, Some(swizzle)) = (own.scope, swizzle) else { continue };
+        if own.scope != MemoryScope::Shared || own.storage != id {
+            continue;
+        }
         let Some(tile) = plan.allocs.iter_mut().find(|alloc| alloc.value == value) else {
+            continue;
+        };
+        let Some(swizzle) = swizzle else {
+            tile.layout.post = PostMap::None;
+            tile.align = tables.weights.shared_align;
             continue;
         };
         let element = u32::from(tile.shape.bits >> 3).max(1);

@@ -264,7 +264,8 @@ pub fn count_bytes(
                 }
                 let bank = word.checked_rem(bank_count)?;
                 let here = u8::try_from(lane).unwrap_or(u8::MAX);
-                for (other, who) in known.iter().filter(|(w, _)| w.checked_rem(bank_count) == Some(bank))
+                for (other, who) in
+                    known.iter().filter(|(w, _)| w.checked_rem(bank_count) == Some(bank))
                 {
                     collide(Collision {
                         group,
