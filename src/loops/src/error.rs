@@ -140,6 +140,7 @@ mod tests {
     use super::{BufferId, FormError, LoopErrorKind, NotationError, Value};
     use lanebook_infer::notation::NotationFault;
     use lanebook_layout::every_variant_speaks;
+    use lanebook_plan::Unwritable;
 
     #[test]
     fn each_error_says_what_is_wrong() {
@@ -148,7 +149,7 @@ mod tests {
         let count = every_variant_speaks!(LoopErrorKind:
             Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
             Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
-            Extents, Layout(notation), NoUnit, Warps, Products(buffer), Values { has: 3 },
+            Extents, Layout(notation), Shared(Unwritable::Rows), NoUnit, Warps, Products(buffer), Values { has: 3 },
             Form(FormError::Overflow));
         assert!(count > 15);
     }

@@ -274,7 +274,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let to = self.access(op, told, id, true)?;
                 let place = (from.buffer, from.indices());
                 let there = (to.buffer, to.indices());
-                if self.copy_packed(op, told, chunk, (place, there))? {
+                if self.copy_packed(op, told, chunk, [place, there])? {
                     return Ok(());
                 }
                 let value = self.get_elements(op, told, chunk, place, None)?;
@@ -346,10 +346,10 @@ impl LowerContext<'_, '_, '_, '_> {
         op: Op,
         told: &mut Told<'_>,
         chunk: &mut Chunk<'_>,
-        (from, to): ((BufferId, &[IndexForm]), (BufferId, &[IndexForm])),
+        ends: [(BufferId, &[IndexForm]); 2],
     ) -> Result<bool, EmitError> {
         let mut places: heapless::Vec<Place<'_>, 2> = heapless::Vec::new();
-        for (id, indices) in [from, to] {
+        for (id, indices) in ends {
             let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
             if buffer.scope == MemoryScope::Fragment {
                 return Ok(false);
