@@ -19,7 +19,7 @@ const RUN: u32 = 16;
 /// One instruction of a warp at a storage.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct BankedAccess {
+pub struct SlotAccess {
     /// Whose.
     pub op: Op,
     /// At which buffer, as the operation names it.
@@ -49,7 +49,7 @@ pub fn shared_accesses<'t>(
     program: &Program<'_, '_>,
     (tables, arch): (&'t Tables<'t>, &'t Arch<'t>),
     id: BufferId,
-    mut give: impl FnMut(&BankedAccess),
+    mut give: impl FnMut(&SlotAccess),
 ) -> Result<(), FormError> {
     let machine = AccessModels { tables, arch };
     let wave = told.inference.wave().max(1);
@@ -59,7 +59,7 @@ pub fn shared_accesses<'t>(
         for number in 0..2 {
             if let Some(read) = machine.operand_at(told, program, (op, number), id) {
                 let times = read.times.saturating_mul(warps);
-                give(&BankedAccess { times, ..read });
+                give(&SlotAccess { times, ..read });
             }
         }
     }
@@ -84,7 +84,7 @@ pub fn shared_accesses<'t>(
                         let element = told.inference.buffer_of(access.buffer)?.bits >> 3;
                         let many = found.bytes.checked_div(element.max(1)).unwrap_or(1).max(1);
                         next = next.max(slot.saturating_add(many));
-                        give(&BankedAccess { times: 1, ..found });
+                        give(&SlotAccess { times: 1, ..found });
                     }
                 }
                 slot = next;
@@ -140,7 +140,7 @@ impl AccessModels<'_, '_> {
         program: &Program<'_, '_>,
         (op, number): (Op, usize),
         storage: BufferId,
-    ) -> Option<BankedAccess> {
+    ) -> Option<SlotAccess> {
         if program.role(op) != OpRole::ProductInto {
             return None;
         }
@@ -178,7 +178,7 @@ impl AccessModels<'_, '_> {
         };
         let times = count.checked_mul(place.depth.max(1))?;
         let is_whole = loads.is_some();
-        Some(BankedAccess { op, buffer, writes: false, is_whole, places, bytes, times, model })
+        Some(SlotAccess { op, buffer, writes: false, is_whole, places, bytes, times, model })
     }
 
     /// How a warp accesses elements of a storage, from its first thread and a local index on as many
@@ -190,7 +190,7 @@ impl AccessModels<'_, '_> {
         (op, threads): (Op, (u32, u32)),
         (spread, access): (&FragmentForm, &Access),
         (thread, start): (u32, u32),
-    ) -> Option<BankedAccess> {
+    ) -> Option<SlotAccess> {
         let element = inference.buffer_of(access.buffer).ok()?.bits >> 3;
         let var = inference.arena.var(threads.1, VarRole::Output).ok()?;
         let lanes = inference.wave().min(threads.1.checked_sub(thread)?);
@@ -216,7 +216,7 @@ impl AccessModels<'_, '_> {
         let model = self.model(bytes, access.write)?;
         let times = spread.slots.saturating_mul(element).div_ceil(bytes.max(1));
         let (buffer, writes, is_whole) = (access.buffer, access.write, false);
-        Some(BankedAccess { op, buffer, writes, is_whole, places, bytes, times, model })
+        Some(SlotAccess { op, buffer, writes, is_whole, places, bytes, times, model })
     }
 }
 

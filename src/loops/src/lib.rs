@@ -123,7 +123,7 @@ pub use tell::{Fact, LoopParts, Told, tell};
 
 // What planning asks of a machine's units.
 #[doc(hidden)]
-pub use accesses::{BankedAccess, SlotPlaces, operand_place, shared_accesses};
+pub use accesses::{SlotAccess, SlotPlaces, operand_place, shared_accesses};
 #[doc(hidden)]
 pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
 #[doc(hidden)]

@@ -8,7 +8,7 @@
 //! that serves both is taken, mostly of fewer bits; where there is none, what is cheapest for all
 //! together. A view has the swizzle of its storage.
 
-use crate::accesses::{AccessModels, BankedAccess, SLOTS, spread_operator};
+use crate::accesses::{AccessModels, SlotAccess, SLOTS, spread_operator};
 use crate::tell::Told;
 use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
@@ -110,7 +110,7 @@ struct BankPrice {
 impl SharedPattern {
     /// That of an access; `None` where its addresses are too far apart to be kept.
     #[inline(never)] // The access leaves the stack when this is done.
-    fn of(access: &BankedAccess) -> Option<Self> {
+    fn of(access: &SlotAccess) -> Option<Self> {
         let unit = access.bytes.min(4);
         let mut places = [0u16; SLOTS];
         for (own, place) in places.iter_mut().zip(&access.places) {

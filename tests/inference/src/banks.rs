@@ -8,7 +8,7 @@ use crate::text::{tile_text, with_casts};
 use lanebook::TABLES;
 use lanebook::encoding::conflicts::count_bytes;
 use lanebook::ir::{Options, parse, verify};
-use lanebook::loops::{BankedAccess, lay_shared, shared_accesses, tell};
+use lanebook::loops::{SlotAccess, lay_shared, shared_accesses, tell};
 use lanebook_infer::MemoryScope;
 use lanebook_report::memory::LoopMemory;
 use lanebook_tables::{Arch, CostPolicy};
@@ -107,7 +107,7 @@ pub fn shared_beside(
             own.map(|own| own * element + byte % element)
         };
         let mut sums = (0u64, 0u64, String::new());
-        let give = |access: &BankedAccess| {
+        let give = |access: &SlotAccess| {
             let own = passes(arch, access, &|byte| Some(place(byte)));
             let their = passes(arch, access, &at);
             match (own, their) {
@@ -140,7 +140,7 @@ pub fn shared_beside(
 /// Passes of an access whose bytes lie so: instruction by instruction where they are torn apart.
 fn passes(
     arch: &Arch<'_>,
-    access: &BankedAccess,
+    access: &SlotAccess,
     place: &dyn Fn(u64) -> Option<u64>,
 ) -> Option<u64> {
     let model = arch.banks.get(usize::from(access.model))?;
