@@ -8,7 +8,7 @@
 //! that serves both is taken, mostly of fewer bits; where there is none, what is cheapest for all
 //! together. A view has the swizzle of its storage.
 
-use crate::accesses::{AccessModels, SlotAccess, SLOTS, spread_operator};
+use crate::accesses::{AccessModels, SLOTS, SlotAccess, spread_operator};
 use crate::tell::Told;
 use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
@@ -90,6 +90,9 @@ struct SharedPattern {
     places: [u16; SLOTS],
     count: u8,
     unit: u8,
+    /// What each bit of a slot's number adds to its address, by exclusive or, from the first one's;
+    /// `None` where addresses are no such sums.
+    steps: Option<[u32; SLOT_BITS]>,
     /// Bytes behind the address of a slot.
     bytes: u16,
     /// The bank model's number in the architecture.
@@ -117,7 +120,7 @@ impl SharedPattern {
             let (whole, rest) = (place.checked_div(unit)?, place.checked_rem(unit)?);
             *own = u16::try_from(whole).ok().filter(|_| rest == 0)?;
         }
-        Some(Self {
+        let mut own = Self {
             op: access.op,
             buffer: access.buffer,
             writes: access.writes,
@@ -128,8 +131,11 @@ impl SharedPattern {
             unit: u8::try_from(unit).ok()?,
             bytes: u16::try_from(access.bytes).ok()?,
             model: access.model,
+            steps: None,
             best: 0,
-        })
+        };
+        own.steps = own.steps_of();
+        Some(own)
     }
 
     fn byte(&self, slot: usize) -> Option<u32> {
@@ -154,11 +160,10 @@ impl SharedPattern {
         }
     }
 
-    /// What each bit of a slot's number adds to its address, by exclusive or, from the first one's;
-    /// `None` where addresses are no such sums.
-    fn columns(&self, swizzle: Option<Swizzle>) -> Option<MemoryMap> {
-        let bits =
-            usize::from(self.count).checked_ilog2().filter(|_| self.count.is_power_of_two())?;
+    /// [`Self::steps`] of its places.
+    fn steps_of(&self) -> Option<[u32; SLOT_BITS]> {
+        let bits = usize::from(self.count).checked_ilog2();
+        let bits = bits.filter(|_| self.count.is_power_of_two())?;
         let first = self.byte(0)?;
         let mut steps = [0u32; SLOT_BITS];
         for (bit, step) in (0..bits).zip(&mut steps) {
@@ -172,6 +177,12 @@ impl SharedPattern {
                 return None;
             }
         }
+        Some(steps)
+    }
+
+    /// The map from the bits of a slot's number to what they add under a swizzle.
+    fn columns(&self, swizzle: Option<Swizzle>) -> Option<MemoryMap> {
+        let (steps, bits) = (self.steps?, usize::from(self.count).checked_ilog2()?);
         let mut columns = Columns::new();
         for step in steps.iter().take(usize::try_from(bits).ok()?) {
             let placed = swizzle.map_or(u64::from(*step), |s| s.apply(u64::from(*step)));
@@ -478,7 +489,10 @@ fn shape_of(
         columns = u64::from(inference.arena.extent(dim)?);
     }
     let bits = u16::try_from(own.bits).ok().filter(|bits| *bits >= 8);
-    let shape = bits.and_then(|bits| TileShape::new(rows, columns, bits));
+    // A plan has a swizzled tile of several panels as one line of all its elements.
+    let line = bits.and_then(|bits| TileShape::new(1, rows.saturating_mul(columns), bits));
+    let shape = bits.filter(|_| line.is_some());
+    let shape = shape.and_then(|bits| TileShape::new(rows, columns, bits));
     let bytes = rows.saturating_mul(columns).saturating_mul(u64::from(own.bits >> 3));
     Ok((shape, u32::try_from(bytes).unwrap_or(u32::MAX)))
 }

@@ -342,7 +342,7 @@ impl Teller<'_, '_, '_, '_> {
         if ty.encoding != TileEncoding::None && program.has_attr(op, attr_names::LAYOUT) {
             return Err(LoopErrorKind::Operation);
         }
-        let shape = tile_shape(program, value).ok_or(LoopErrorKind::Shared(Unwritable::Size))?;
+        let shape = tile_shape(program, value).ok_or(LoopErrorKind::Shared(Unwritable::Rows))?;
         let layout = shared_by_rows(program, text, shape).map_err(LoopErrorKind::Shared)?;
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
         self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)

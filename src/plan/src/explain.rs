@@ -105,7 +105,7 @@ impl Unwritable {
             }
             Self::Panels => "the layout written for this shared tile cannot be kept to",
             Self::Rows => {
-                "the layout written for this shared tile of a function of parallel loops is not row by row, without gaps, with a swizzle or without one"
+                "the layout written for this shared tile of a function of parallel loops is not one of rows and columns, row by row without gaps, with a swizzle or without one"
             }
             Self::Unread => "the layout written for this shared tile has not been read",
         }

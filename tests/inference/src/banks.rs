@@ -138,11 +138,7 @@ pub fn shared_beside(
 }
 
 /// Passes of an access whose bytes lie so: instruction by instruction where they are torn apart.
-fn passes(
-    arch: &Arch<'_>,
-    access: &SlotAccess,
-    place: &dyn Fn(u64) -> Option<u64>,
-) -> Option<u64> {
+fn passes(arch: &Arch<'_>, access: &SlotAccess, place: &dyn Fn(u64) -> Option<u64>) -> Option<u64> {
     let model = arch.banks.get(usize::from(access.model))?;
     // The longest pieces that lie next to each other in all slots, at multiples of their bytes.
     let together = |piece: u64| {

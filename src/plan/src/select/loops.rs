@@ -1,4 +1,5 @@
-//! Functions of parallel loops: their shared tiles, row by row; nothing of them is chosen here.
+//! Functions of parallel loops: their shared tiles, row by row. Nothing of them is chosen here: the
+//! swizzles under which they lie are found beside their loops, before they are placed.
 
 use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged, Unwritable};
 use crate::select::memory::explicit_layouts::shared_by_rows;
@@ -50,7 +51,7 @@ pub(crate) fn collect_loops(
         let written = written_layout(program, op, &ty);
         let refused = |why| PlanError::Written { op, why };
         if let Some(text) = written {
-            let tile = tile.ok_or(refused(Unwritable::Size))?;
+            let tile = tile.ok_or(refused(Unwritable::Rows))?;
             shared_by_rows(program, text, tile).map_err(refused)?;
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
