@@ -46,12 +46,12 @@ use lanebook_emit::expr::{ExprArena, SelectScratch, Selector, SimplifyScratch};
 use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
-    EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
+    ElementReason, EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
     RegisterPressureLevel, TargetQueries, parameters,
 };
 use lanebook_ir::verify::contract::check;
 use lanebook_ir::{Op, Program, Value};
-use lanebook_loops::{Fact, Told};
+use lanebook_loops::{Fact, Told, lay_shared};
 use lanebook_plan::memory_pressure::choose_and_place;
 use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, LoopValues, Workspace};
 use lanebook_plan::shared_alloc::place_moved;
@@ -360,6 +360,7 @@ fn decided<'f, L: LoopSource<'f>>(
     let mut inserted = InsertedConversions::default();
     decide(tables, program, function, plan, workspace, &mut inserted)?;
     if let Some(told) = room.told.told() {
+        lay_shared_tiles(tables, program, function, plan, told)?;
         lanebook_emit::reserve_reductions(tables, told, plan)?;
     }
     let filled = match fill_moved(tables, program, plan, function, room) {
@@ -377,6 +378,21 @@ fn decided<'f, L: LoopSource<'f>>(
         inserted.rollback(program);
         error
     })
+}
+
+/// Finds the layouts of a function's shared tiles, and places them.
+#[inline(never)] // Beside what is emitted, not below it.
+fn lay_shared_tiles(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+    told: &mut Told<'_>,
+) -> Result<(), CompileError> {
+    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let full = EmitError::Element { op: function, why: ElementReason::Form };
+    lay_shared(told, program, tables, arch, &mut ()).map_err(|_| CompileError::Emit(full))?;
+    Ok(lanebook_emit::place_swizzled(tables, program, told, plan)?)
 }
 
 /// The function of a program of which everything is obeyed.
@@ -464,8 +480,27 @@ fn fill_moved<'f, L: LoopSource<'f>>(
         {
             fill(tables, program, plan, function, room)
         }
+        // Plain rows need fewer addresses.
+        Err(_) if lay_plain(tables, program, plan, room.told.told()) => {
+            fill(tables, program, plan, function, room)
+        }
         filled => filled,
     }
+}
+
+/// Puts the shared tiles of a function of parallel loops back to plain rows, but for layouts that are
+/// written; whether any was another.
+#[inline(never)] // Beside what is emitted, not below it.
+fn lay_plain(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    told: Option<&mut Told<'_>>,
+) -> bool {
+    told.is_some_and(|told| {
+        told.inference.drop_swizzles()
+            && lanebook_emit::place_swizzled(tables, program, told, plan).is_ok()
+    })
 }
 
 /// Makes the steps of a plan.

@@ -39,7 +39,8 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables", "ir"],
         &[
             &["map"],
-            &["candidates", "copy_atom", "encoding", "panel_places", "shaping", "unit"],
+            &["copy_atom", "encoding", "panel_places", "shaping", "unit"],
+            &["candidates"],
             &["basis", "tiling", "product"],
             &["explain", "panel_digits"],
             &["divide", "matrix", "offset", "tensor_blocks", "depth_order", "pairs"],
@@ -107,8 +108,14 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
     ),
     (
         "src/loops",
-        &["layout", "tables", "ir", "infer"],
-        &[&["machine"], &["error", "exchange"], &["tell+operators+indices"], &["result"]],
+        &["layout", "tables", "ir", "tile", "plan", "infer"],
+        &[
+            &["machine"],
+            &["error", "exchange", "operand"],
+            &["tell+operators+indices"],
+            &["accesses", "result"],
+            &["shared"],
+        ],
     ),
     (
         "src/query",

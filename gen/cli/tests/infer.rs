@@ -1,7 +1,7 @@
 //! `lanebook infer`: document 003's examples and failures, programs with layouts, the timeline.
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Ran, golden, root, run, run_in};
 
 /// The timeline of the document's last example, as it stands there.
@@ -106,6 +106,44 @@ fn programs_of_parallel_loops() {
     golden("infer.explain.txt", &plan(&["--explain"]));
     golden("infer.json", &plan(&["--format", "json"]));
     golden("infer.picture.txt", &plan(&["--picture"]));
+}
+
+/// Shared tiles are drawn, and listed with how they came to lie so.
+#[test]
+fn shared_tiles_are_shown_under_their_swizzles() {
+    let drawn = example("gemm", ARCH, &["--picture"]);
+    assert!(drawn.contains("sa: 64 x 32, in shared memory"), "{drawn}");
+    assert!(drawn.contains("swizzle<2, 4, 3> of bytes"), "{drawn}");
+    // Row 4 begins at element 128: its vectors of eight change places with their neighbours.
+    let begins = |line: &str| line.split_whitespace().take(2).eq(["4", "@144"]);
+    assert!(drawn.lines().any(begins), "{drawn}");
+    let listed: Value =
+        serde_json::from_str(&example("gemm", ARCH, &["--format", "json"])).expect("JSON");
+    let buffers = listed["buffers"].as_array().expect("a list");
+    let own = buffers.iter().find(|buffer| buffer["name"] == "sb").expect("a buffer");
+    assert_eq!(own["swizzle"], "swizzle<3, 4, 3>");
+    let steps = listed["timeline"].as_array().expect("a list");
+    let own = steps.iter().find(|step| step["level"] == "shared").expect("a step");
+    assert_eq!((&own["event"], &own["taken"]), (&json!("establishes"), &json!("swizzle<2, 4, 3>")));
+    assert_eq!(own["passes"], json!({"wanted": 4, "taken": 4, "row_major": 16}));
+}
+
+/// A warp's product of 32 x 32 x 32 takes four matrices of each factor for half the depth: as many
+/// loads as TileLang's, none of single elements.
+#[test]
+fn products_in_place_read_rows_of_tiles() {
+    let file = root().join("gen/cli/examples/loops/gemm.tile").display().to_string();
+    let count = |arch: &str, word: &str| {
+        let isa = if arch == ARCH { "ptx" } else { "amdgcn" };
+        let ran = run(&["compile", &file, "--arch", arch, "--emit", isa]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.lines().filter(|line| line.trim_start().starts_with(word)).count()
+    };
+    assert_eq!(count(ARCH, "ldmatrix.sync.aligned.m8n8.x4.shared"), 4);
+    assert_eq!(count(ARCH, "ldmatrix.sync.aligned.m8n8.x4.trans"), 4);
+    assert_eq!(count(ARCH, "ld.shared"), 0);
+    assert!(count("gfx950", "ds_read_b64_tr_b16") > 0);
+    assert_eq!(count("gfx950", "ds_read_u16"), 0);
 }
 
 /// What is printed is read back, and the layouts that it writes are taken.

@@ -2,7 +2,7 @@
 use crate::inferred::fragments;
 use crate::inferred::races::races;
 use crate::inferred::refused::{of_stop, of_told};
-use crate::inferred::timeline::{Names, Timeline, layout};
+use crate::inferred::timeline::{Names, Timeline, layout, swizzle};
 use crate::memory::LoopMemory;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
@@ -11,10 +11,10 @@ use crate::refused::functions::isolate;
 use crate::refused::of_program;
 use lanebook::infer::{
     self, BufferId, Inference, InferenceEvent, Level, Listener, MemoryScope, OperatorId, Reason,
-    Rejection,
+    Rejection, Stop,
 };
 use lanebook::ir::{self, Op, Program};
-use lanebook::loops::{LoopError, LoopLayouts, Told, exchange, tell};
+use lanebook::loops::{LoopError, LoopLayouts, Told, exchange, lay_shared, tell};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
 use serde_json::{Value as Json, json};
@@ -135,6 +135,10 @@ pub(crate) fn found<'m>(
     told.inference
         .run_to(request.level, request.policy, &mut timeline)
         .map_err(|stop| of_stop(program, source, &timeline, stop))?;
+    if request.level == Level::Free {
+        lay_shared(&mut told, program, tables, request.arch, &mut timeline)
+            .map_err(|error| of_stop(program, source, &timeline, Stop::Failed(error)))?;
+    }
     Ok((told, timeline))
 }
 
@@ -203,10 +207,15 @@ impl Inferred<'_, '_> {
         out
     }
 
-    /// The fragments: thread and local index of each element.
+    /// The fragments: thread and local index of each element; shared buffers under a swizzle: where
+    /// each element lies.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        fragments::picture(&self.told.inference, self.timeline.names(), &fragments_of(&self.told))
+        let shown = (
+            &*buffers_of(&self.told, MemoryScope::Fragment),
+            &*buffers_of(&self.told, MemoryScope::Shared),
+        );
+        fragments::picture(&self.told.inference, self.timeline.names(), shown)
     }
 }
 
@@ -220,12 +229,10 @@ fn function(program: &Program<'_, '_>, source: &Source) -> Result<Op, Problem> {
     })
 }
 
-/// The buffers that are fragments.
-fn fragments_of(told: &Told<'_>) -> Vec<infer::BufferId> {
-    let fragment = |id: infer::BufferId| {
-        told.inference.buffer_of(id).is_ok_and(|b| b.scope == MemoryScope::Fragment)
-    };
-    told.buffers().map(|(id, _)| id).filter(|id| fragment(*id)).collect()
+/// The buffers that lie somewhere.
+fn buffers_of(told: &Told<'_>, scope: MemoryScope) -> Vec<infer::BufferId> {
+    let there = |id: infer::BufferId| told.inference.buffer_of(id).is_ok_and(|b| b.scope == scope);
+    told.buffers().map(|(id, _)| id).filter(|id| there(*id)).collect()
 }
 
 /// Everything by name.
@@ -252,10 +259,14 @@ fn json(
                 Ok(MemoryScope::Shared) => "shared",
                 _ => "global",
             };
-            json!({
+            let mut out = json!({
                 "name": names.buffer(id), "scope": scope,
                 "layout": inference.layout(id).as_ref().map(form),
-            })
+            });
+            if scope == "shared" {
+                out["swizzle"] = json!(inference.swizzle(id).map(|own| swizzle(Some(own))));
+            }
+            out
         })
         .collect();
     let operators: Vec<Json> = told

@@ -68,7 +68,7 @@ pub use crate::elements::ElementReason;
 #[doc(hidden)]
 pub use crate::elements::{
     ElementLists, ElementSpot, KNOWN, KnownAddress, LANES, LoopSource, NoLoops, WRITTEN, WorkSlot,
-    reserve_reductions,
+    place_swizzled, reserve_reductions,
 };
 pub use crate::launch::{Launch, LaunchMap, LaunchMapDim, LaunchParameter, MapNumber};
 pub use crate::lower::context::{EmitError, Unsimplified};

@@ -6,6 +6,7 @@ use crate::arena::{
 use crate::error::{FormError, FormResult};
 use crate::form::sort;
 use crate::pool::take_out;
+use lanebook_layout::Swizzle;
 
 /// Bits of a map that is worked on bit by bit.
 const MAX_BITS: u32 = 32;
@@ -105,6 +106,69 @@ impl FormArena<'_> {
             terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
         }
         self.finish(&mut terms, constant)
+    }
+
+    /// Where the byte at an address goes by a swizzle that counts bytes and takes its bits from above
+    /// those that it changes.
+    ///
+    /// What lies below the bits that change, and above them, stays a sum, so that neighbours stay
+    /// neighbours; a number in the bits that change stays apart from what a thread has there.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`], also for a swizzle that takes its bits from below.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub fn swizzled(&mut self, bytes: IndexForm, by: Swizzle) -> FormResult<IndexForm> {
+        let power = |bits: u8| 1i64.checked_shl(u32::from(bits)).ok_or(FormError::Overflow);
+        let far = u8::try_from(by.s).map_err(|_| FormError::Overflow)?;
+        let (pieces, low) = self.div_rem(bytes, power(by.m)?)?;
+        let (high, own) = self.div_rem(pieces, power(by.b)?)?;
+        let (above, _) = self.div_rem(pieces, power(far)?)?;
+        let (_, key) = self.div_rem(above, power(by.b)?)?;
+        let mixed = match key.is_constant() && key.constant == 0 {
+            true => own,
+            false => self.mixed(own, key)?,
+        };
+        let place = self.add_scaled(low, mixed, power(by.m)?)?;
+        self.add_scaled(place, high, power(by.m.saturating_add(by.b))?)
+    }
+
+    /// The exclusive or of two maps below the same power of two, as one base of what varies and one
+    /// more with the number.
+    fn mixed(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+        let number = a.constant ^ b.constant;
+        let (a_apart, b_apart) = (self.is_apart(a)?, self.is_apart(b)?);
+        let plain = |form: IndexForm| IndexForm { constant: 0, ..form };
+        if !a_apart || !b_apart {
+            return self.derived(FormOp::Xor, a, b);
+        }
+        let both = match (a.is_constant(), b.is_constant()) {
+            (true, true) => return Ok(IndexForm::constant(number)),
+            (true, false) => plain(b),
+            (false, true) => plain(a),
+            (false, false) => self.derived(FormOp::Xor, plain(a), plain(b))?,
+        };
+        match number {
+            0 => Ok(both),
+            number => self.derived(FormOp::Xor, both, IndexForm::constant(number)),
+        }
+    }
+
+    /// Whether no bit of a map's number is one of its terms'.
+    fn is_apart(&self, form: IndexForm) -> FormResult<bool> {
+        let mut taken = 0u64;
+        for t in self.terms_of(form) {
+            let Ok(stride) = u64::try_from(t.stride) else { return Ok(false) };
+            let last = u64::from(t.digit.extent.saturating_sub(1));
+            let most = stride.checked_mul(last).ok_or(FormError::Overflow)?;
+            // All bits from the lowest that the stride has to the highest that the sum may have.
+            let above = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
+            let own = above & u64::MAX.checked_shl(stride.trailing_zeros()).unwrap_or(0);
+            if taken & own != 0 {
+                return Ok(false);
+            }
+            taken |= own;
+        }
+        Ok(u64::try_from(form.constant).is_ok_and(|number| number & taken == 0))
     }
 
     /// Adds the bits of a map whose terms are powers of two that do not meet; false of another.

@@ -9,6 +9,7 @@ use crate::program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
     OperatorId, PlanShape, VarRange, When,
 };
+use lanebook_layout::Swizzle;
 
 /// The memory of inference, lent.
 #[derive(Debug)]
@@ -145,6 +146,13 @@ impl<'a> Inference<'a> {
         self.operators.get(usize::from(id.0)).ok_or(FormError::Stale)
     }
 
+    /// Threads whose accesses are served together.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn wave(&self) -> u32 {
+        self.machine.wave
+    }
+
     /// How many buffers and operators there are.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
@@ -275,6 +283,53 @@ impl<'a> Inference<'a> {
     pub fn pin_operator(&mut self, id: OperatorId, fragment: FragmentForm) -> FormResult<()> {
         self.operators.get_mut(usize::from(id.0)).ok_or(FormError::Stale)?.pinned = true;
         self.set_loop(id, fragment)
+    }
+
+    /// How the bytes of a buffer in shared memory are exchanged, counted row by row from the start of
+    /// its storage: a view has the swizzle of its storage. `None`: not at all.
+    #[must_use]
+    pub fn swizzle(&self, id: BufferId) -> Option<Swizzle> {
+        self.buffer_of(self.storage(id)).ok()?.swizzle
+    }
+
+    /// Pins [`Inference::swizzle`] of a buffer's storage: it was written.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    pub fn pin_swizzle(&mut self, id: BufferId, swizzle: Option<Swizzle>) -> FormResult<()> {
+        let storage = self.storage(id);
+        let owner = self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?;
+        owner.is_swizzle_pinned = true;
+        self.set_swizzle(id, swizzle)
+    }
+
+    /// Takes back every [`Inference::swizzle`] that was not written; whether there was one.
+    #[doc(hidden)]
+    pub fn drop_swizzles(&mut self) -> bool {
+        let mut any = false;
+        for at in 0..self.buffers.len() {
+            if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
+                any |= own.swizzle.take().is_some();
+            }
+        }
+        any
+    }
+
+    /// Whether [`Inference::swizzle`] of a buffer's storage was written.
+    #[must_use]
+    pub fn is_swizzle_pinned(&self, id: BufferId) -> bool {
+        self.buffer_of(self.storage(id)).is_ok_and(|owner| owner.is_swizzle_pinned)
+    }
+
+    /// Sets [`Inference::swizzle`] of a buffer's storage.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    pub fn set_swizzle(&mut self, id: BufferId, swizzle: Option<Swizzle>) -> FormResult<()> {
+        let storage = self.storage(id);
+        let owner = self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?;
+        owner.swizzle = swizzle;
+        Ok(())
     }
 
     fn quarter(&self) -> usize {

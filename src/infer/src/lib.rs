@@ -69,7 +69,7 @@
 //! use lanebook_tables::{CostPart, CostPolicy, CostTerm};
 //! # let (mut bases, mut terms) = (vec![BaseEntry::EMPTY; 256], vec![DigitTerm::EMPTY; 2048]);
 //! # let mut buckets = vec![0; 64];
-//! # let (mut buffers, mut operators) = (vec![Buffer::default(); 4], vec![Operator::default(); 4]);
+//! # let (mut buffers, mut operators) = (vec![Buffer::default(); 8], vec![Operator::default(); 4]);
 //! # let (mut accesses, mut layouts) = (vec![Access::default(); 8], vec![None; 32]);
 //! # let (mut queue, mut points) = (vec![0; 16], vec![0; 64]);
 //! # let arena = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
@@ -101,6 +101,16 @@
 //! let op = *inference.operator_of(nest)?;
 //! assert_eq!((inference.counts(), inference.accesses_of(&op)[0].indices()), ((3, 1), &[i, j][..]));
 //! assert!(!i.is_constant() && inference.layout(flat).is_none());
+//!
+//! // A buffer in shared memory whose bytes are exchanged, and a view of it, which lies alike.
+//! use lanebook_layout::{Swizzle, Unit};
+//! let s = inference.buffer(&[8, 64], 16, MemoryScope::Shared)?;
+//! let words = inference.alias(s, &[256], 32)?;
+//! inference.set_swizzle(s, Swizzle::new(3, 4, 3, Unit::Byte).ok())?;
+//! assert!(inference.swizzle(words).is_some() && !inference.is_swizzle_pinned(words));
+//! // One that is written stays.
+//! inference.pin_swizzle(s, None)?;
+//! assert!(inference.swizzle(words).is_none() && inference.is_swizzle_pinned(words));
 //!
 //! // The timeline: who was asked, what came out. Up to the common level alone, then all of it.
 //! #[derive(Default)]

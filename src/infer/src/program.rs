@@ -1,6 +1,7 @@
 //! What inference is asked about: buffers, and operators with their accesses.
 
 use crate::arena::{BaseId, IndexForm};
+use lanebook_layout::Swizzle;
 
 /// How many dimensions a buffer, and variables a loop nest, can have.
 pub const MAX_RANK: usize = 6;
@@ -117,6 +118,10 @@ pub struct Buffer {
     pub storage: BufferId,
     /// Whether its layout was written, or is pinned by a unit.
     pub pinned: bool,
+    /// Of a storage in shared memory: how its bytes, row by row, are exchanged.
+    pub(crate) swizzle: Option<Swizzle>,
+    /// That was written.
+    pub(crate) is_swizzle_pinned: bool,
     /// The next buffer of the same storage, in a ring.
     pub(crate) next_alias: BufferId,
     /// Of a storage: the first and the last access to it.

@@ -5,6 +5,7 @@ use lanebook_infer::notation::NotationError;
 use lanebook_infer::{BufferId, FormError};
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::{sentence, sentences, shown};
+use lanebook_plan::Unwritable;
 
 /// What of a program inference cannot be told.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum LoopErrorKind {
     Extents,
     /// A written layout cannot be read.
     Layout(NotationError),
+    /// A layout written for a shared buffer is none that loops keep to.
+    Shared(Unwritable),
     /// The architecture has no unit that computes this product.
     NoUnit,
     /// There are more warps than parts of the product's result.
@@ -79,6 +82,7 @@ sentences! { LoopErrorKind, sink;
     Index { dim } => ("index ~ of a fragment depends on data, or on a number below zero whose sign is left out, so nobody knows who owns the element", dim);
     Extents => ("the tiles do not have the extents that the operation needs");
     Layout(error) => { error.write_text(sink) };
+    Shared(why) => { sink.write_str(why.message(false)) };
     NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
     Warps => ("the product's result has fewer parts than there are warps");
     Products(_) => ("another product has this fragment in a layout that this one cannot take");
@@ -136,6 +140,7 @@ mod tests {
     use super::{BufferId, FormError, LoopErrorKind, NotationError, Value};
     use lanebook_infer::notation::NotationFault;
     use lanebook_layout::every_variant_speaks;
+    use lanebook_plan::Unwritable;
 
     #[test]
     fn each_error_says_what_is_wrong() {
@@ -144,7 +149,7 @@ mod tests {
         let count = every_variant_speaks!(LoopErrorKind:
             Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
             Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
-            Extents, Layout(notation), NoUnit, Warps, Products(buffer), Values { has: 3 },
+            Extents, Layout(notation), Shared(Unwritable::Rows), NoUnit, Warps, Products(buffer), Values { has: 3 },
             Form(FormError::Overflow));
         assert!(count > 15);
     }

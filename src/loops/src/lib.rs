@@ -3,6 +3,8 @@
 //! | module | what |
 //! | --- | --- |
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
+//! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
+//! | `accesses` `operand` | those accesses; how a product reads its operands |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
@@ -16,6 +18,7 @@
 //! use lanebook::infer::*;
 //! use lanebook::ir::{Options, SmallStorage, parse, print};
 //! use lanebook::loops::{Fact, LoopLayouts, LoopParts, LoopError, LoopErrorKind, LoopResult, Told, tell};
+//! use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 //!
 //! let text = "func @rows(%A: memref<4x16xf32>, %B: memref<4xf32>) {threads = 64} {
 //!   %f = alloc_tensor : tensor<4x16xf32, #fragment>
@@ -61,6 +64,18 @@
 //! print(&program, &LoopLayouts(&told), &mut annotated).unwrap();
 //! assert!(annotated.contains("layout ="), "{annotated}");
 //!
+//! // Swizzles of shared buffers, by what their accesses take of the banks: this function has none.
+//! struct Steps(Vec<SharedStep>);
+//! impl SharedListener for Steps {
+//!     fn step(&mut self, step: SharedStep) {
+//!         assert_ne!(step.answer, SharedAnswer::Yields);
+//!         self.0.push(step);
+//!     }
+//! }
+//! let mut steps = Steps(Vec::new());
+//! lay_shared(&mut told, &program, &TABLES, arch, &mut steps).unwrap();
+//! assert!(steps.0.is_empty());
+//!
 //! // What cannot be told is said with its place.
 //! fn explain(error: LoopError, program: &lanebook::ir::Program) -> String {
 //!     let (mut plain, mut named, mut kind) = (String::new(), String::new(), String::new());
@@ -89,21 +104,29 @@
 #[cfg(test)]
 extern crate std;
 
+mod accesses;
 mod error;
 mod exchange;
 mod indices;
 mod machine;
+mod operand;
 mod operators;
 mod result;
+mod shared;
 mod tell;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use exchange::exchange;
 pub use result::LoopLayouts;
+pub use shared::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 pub use tell::{Fact, LoopParts, Told, tell};
 
 // What planning asks of a machine's units.
 #[doc(hidden)]
+pub use accesses::{SlotAccess, SlotPlaces, operand_place, shared_accesses};
+#[doc(hidden)]
 pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
+#[doc(hidden)]
+pub use operand::{LaneTile, OperandPlace, TileLoad};
 #[doc(hidden)]
 pub use operators::{WarpProduct, product_unit};

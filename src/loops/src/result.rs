@@ -3,7 +3,7 @@
 use crate::tell::Told;
 use core::fmt::{self, Write};
 use lanebook_infer::notation;
-use lanebook_infer::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId};
+use lanebook_infer::{BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, OperatorId};
 use lanebook_ir::{Annotate, AttrValue, ErrorKind, Program, TileEncoding, attr_names};
 
 /// Handles of loops begin here, above those of buffers.
@@ -22,26 +22,71 @@ impl LoopLayouts<'_, '_> {
     }
 }
 
+impl LoopLayouts<'_, '_> {
+    /// A shared buffer's layout as a TileAS triple: extents, strides, and a swizzle of bytes.
+    fn swizzled(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
+        let id = BufferId(u16::try_from(number).map_err(|_| fmt::Error)?);
+        let inference = &self.0.inference;
+        let swizzle = inference.swizzle(id).ok_or(fmt::Error)?;
+        let dims = inference.buffer_of(id).map_err(|_| fmt::Error)?.dims;
+        let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
+        for dim in dims.iter() {
+            let extent = inference.arena.extent(dim).map_err(|_| fmt::Error)?;
+            extents.push(extent).map_err(|_| fmt::Error)?;
+        }
+        out.write_str("<(")?;
+        for (k, extent) in extents.iter().enumerate() {
+            separate(k, out)?;
+            notation::integer(i64::from(*extent), out)?;
+        }
+        out.write_str("), (")?;
+        for k in 0..extents.len() {
+            separate(k, out)?;
+            let inner = extents.iter().skip(k.saturating_add(1));
+            notation::integer(inner.fold(1, |n, e| n.saturating_mul(i64::from(*e))), out)?;
+        }
+        out.write_str("), swizzle<")?;
+        for (k, figure) in [swizzle.b, swizzle.m, swizzle.s.unsigned_abs()].iter().enumerate() {
+            separate(k, out)?;
+            notation::integer(i64::from(*figure), out)?;
+        }
+        out.write_str(">>")
+    }
+}
+
+fn separate(number: usize, out: &mut dyn Write) -> fmt::Result {
+    if number == 0 { Ok(()) } else { out.write_str(", ") }
+}
+
 impl Annotate for LoopLayouts<'_, '_> {
     fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         match self.layout(number) {
             Some(layout) => notation::write(&self.0.inference.arena, &layout, out),
-            None => Err(fmt::Error),
+            None => self.swizzled(number, out),
         }
     }
 }
 
 impl Told<'_> {
-    /// Writes the layouts that inference found into the program: of fragments into their types, of
+    /// Writes the layouts that inference found into the program: of fragments, and of shared buffers
+    /// that have a swizzle, into their types, of
     /// nests of loops into their attribute `layout`. Print it with [`LoopLayouts`].
     ///
     /// # Errors
     /// Those of the edits: a pool of the program is full.
     pub fn annotate(&self, program: &mut Program<'_, '_>) -> Result<(), ErrorKind> {
         for (id, value) in self.buffers() {
-            let fragment =
-                self.inference.buffer_of(id).is_ok_and(|b| b.scope == MemoryScope::Fragment);
-            if !fragment || self.inference.layout(id).is_none() {
+            let own = self.inference.buffer_of(id).ok();
+            let known = match own.map(|own| own.scope) {
+                Some(MemoryScope::Fragment) => self.inference.layout(id).is_some(),
+                // A view has the layout of its storage, and says none.
+                Some(MemoryScope::Shared) => {
+                    let owner = own.is_some_and(|own| own.storage == id && own.dims.len() == 2);
+                    owner && self.inference.swizzle(id).is_some()
+                }
+                _ => false,
+            };
+            if !known {
                 continue;
             }
             let ty = program.type_of(value).encoded(TileEncoding::Handle(id.0));

@@ -8,7 +8,10 @@ use lanebook_infer::{
     VarRange,
 };
 use lanebook_ir::{AttrValue, MAX_RANK, Op, Program, TileEncoding, Value, attr_names};
+use lanebook_plan::Unwritable;
+use lanebook_plan::select::{shared_by_rows, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
+use lanebook_tile::shaping::tile_shape;
 
 /// More than an index can be: indices are below 2^31.
 const INDEX_EXTENT: u32 = 1 << 31;
@@ -308,6 +311,9 @@ impl Teller<'_, '_, '_, '_> {
         let Some(value) = program.result(op, 0) else { return Ok(()) };
         let Fact::Buffer(id) = self.fact(value) else { return Ok(()) };
         let ty = program.type_of(value);
+        if ty.space == Some(Space::Shared) {
+            return self.pinned_shared(op, value, id);
+        }
         if !ty.is_fragment() {
             return Ok(());
         }
@@ -326,6 +332,20 @@ impl Teller<'_, '_, '_, '_> {
             Some(layout) => self.inference.pin_buffer(id, layout).map_err(LoopErrorKind::Form),
             None => Ok(()),
         }
+    }
+
+    /// The written layout of a shared buffer.
+    fn pinned_shared(&mut self, op: Op, value: Value, id: BufferId) -> Result<(), LoopErrorKind> {
+        let program = self.program;
+        let ty = program.type_of(value);
+        let Some(text) = written_layout(program, op, &ty) else { return Ok(()) };
+        if ty.encoding != TileEncoding::None && program.has_attr(op, attr_names::LAYOUT) {
+            return Err(LoopErrorKind::Operation);
+        }
+        let shape = tile_shape(program, value).ok_or(LoopErrorKind::Shared(Unwritable::Rows))?;
+        let layout = shared_by_rows(program, text, shape).map_err(LoopErrorKind::Shared)?;
+        let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
+        self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)
     }
 
     fn layout(&mut self, vars: VarRange, text: &str) -> Result<FragmentForm, LoopErrorKind> {

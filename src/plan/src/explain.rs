@@ -63,6 +63,7 @@ impl Unwritable {
             | Self::Unit
             | Self::Swizzle
             | Self::Padding
+            | Self::Rows
             | Self::Element => {
                 "the layout written for this register tile puts several elements in one place, or elements between the places of others"
             }
@@ -102,6 +103,9 @@ impl Unwritable {
                 "the padding written for this shared tile does not stand behind powers of two of bytes"
             }
             Self::Panels => "the layout written for this shared tile cannot be kept to",
+            Self::Rows => {
+                "the layout written for this shared tile of a function of parallel loops is not one of rows and columns, row by row without gaps, with a swizzle or without one"
+            }
             Self::Unread => "the layout written for this shared tile has not been read",
         }
     }

@@ -4,8 +4,10 @@
 //! wave-uniform writer), so a new architecture brings its own. Order matters only for ties: plain
 //! first, then swizzles (they cost no memory), then padding, smaller before larger.
 
+use crate::copy_atom::CopyAtom;
 use crate::map::{SharedLayout, TileShape};
 use lanebook_layout::{Pad, Padding, PostMap, Swizzle, Unit};
+use lanebook_tables::{Arch, Space, Tables};
 
 /// Figures that shape the families.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,37 @@ pub struct FamilyFigures {
     pub widest: u32,
     /// Bytes of the longest wave-uniform run; 0 = none.
     pub run: u32,
+}
+
+impl FamilyFigures {
+    /// Those of an architecture whose shared memory these copy atoms touch.
+    pub fn of(
+        tables: &Tables<'_>,
+        arch: &Arch<'_>,
+        movers: impl Iterator<Item = CopyAtom>,
+    ) -> Self {
+        let banks = arch.banks.iter();
+        let spans = banks.map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)));
+        let mut out = Self { bank_span: spans.max().unwrap_or(0), widest: 0, run: 0 };
+        for copy_atom in movers {
+            let Some(movement) = tables.atom(copy_atom.atom).and_then(|a| a.movement.as_ref())
+            else {
+                continue;
+            };
+            for side in [&movement.from, &movement.to] {
+                if side.space == Space::Shared {
+                    // A wave-uniform side has one slot, and the whole run behind it.
+                    let bytes = u32::from(side.slot_bytes);
+                    if copy_atom.uniform {
+                        out.run = out.run.max(bytes);
+                    } else {
+                        out.widest = out.widest.max(bytes);
+                    }
+                }
+            }
+        }
+        out
+    }
 }
 
 /// The candidates for a tile, in order.

@@ -10,7 +10,7 @@ use lanebook_tables::{Arch, CostPolicy, OpRole};
 use serde_json::Value;
 
 /// Room for a program's text.
-type TextRoom = Storage<4096, 8192, 16384, 2048, 512, 512, 64>;
+pub(crate) type TextRoom = Storage<4096, 8192, 16384, 2048, 512, 512, 64>;
 
 /// How the answer to a program's text differs from the one to the program; `Ok(false)` if the
 /// language does not say the program.

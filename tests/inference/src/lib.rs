@@ -1,5 +1,6 @@
 //! TileLang's recorded programs, told to lanebook's inference, and the answers checked.
 
+pub mod banks;
 pub mod beside;
 pub mod expr;
 pub mod judge;

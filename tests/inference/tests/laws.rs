@@ -4,6 +4,7 @@ use lanebook_infer::Inference;
 use lanebook_infer::{BaseId, FormArena, IndexForm, MachineFigures, Tape, Threads, VarRole};
 use lanebook_inference_tests::expr;
 use lanebook_inference_tests::random::Random;
+use lanebook_layout::{Swizzle, Unit};
 use lanebook_report::memory::LoopMemory;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
@@ -327,4 +328,37 @@ fn plans_have_inverses() {
     }
     assert!(open.is_empty(), "{} open:\n{}", open.len(), open.join("\n"));
     assert!(unsolved * 8 < respelt, "{unsolved} of {respelt}");
+}
+
+/// A swizzle of a map gives at every point what it makes of the map's value there.
+#[test]
+fn swizzled_maps_lead_where_the_swizzle_does() {
+    let mut memory = LoopMemory::default();
+    let mut r = Random(0x5a11_77e1);
+    let mut moved = 0;
+    for _ in 0..400 {
+        let mut inference = Inference::new(memory.parts().inference, MACHINE);
+        let arena = &mut inference.arena;
+        let vars = variables(arena, &mut r);
+        let names = forms(arena, &vars);
+        let e = json!(["*", expression(&mut r, 3), r.pick(&[1, 2, 4, 16])]);
+        let Ok(form) = expr::form(arena, &e, &names) else { continue };
+        let (b, m) = (*r.pick(&[1u8, 2, 3, 4]), *r.pick(&[1u8, 2, 4]));
+        let far = i8::try_from(b + *r.pick(&[0, 1, 3])).expect("small");
+        let by = Swizzle::new(b, m, far, Unit::Byte).expect("a swizzle");
+        let out = arena.swizzled(form, by).expect("room");
+        let mut tape = Tape::new(arena, &[out]).expect("few bases");
+        every_point(&vars, |point| {
+            for ((id, _), x) in vars.iter().zip(point) {
+                tape.set(*id, *x);
+            }
+            tape.derive(arena).expect("values");
+            let plain = expr::value(&e, &named(point)).expect("a value");
+            let plain = u64::try_from(plain).expect("not below zero");
+            let want = i64::try_from(by.apply(plain)).expect("small");
+            moved += u32::from(by.apply(plain) != plain);
+            assert_eq!(tape.value(arena, out), Ok(want), "{by:?} of {e} at {point:?}");
+        });
+    }
+    assert!(moved > 10_000, "only {moved} points are moved");
 }

@@ -9,7 +9,8 @@ use lanebook::infer::{
     Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
 };
 use lanebook::ir::{Op, Program, Value};
-use lanebook::loops::Told;
+use lanebook::layout::Swizzle;
+use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, Told};
 use lanebook_tables::OpRole;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,8 @@ pub struct Names {
     operators: BTreeMap<OperatorId, (String, Op)>,
     buffers: BTreeMap<BufferId, (String, Value)>,
     accesses: BTreeMap<(OperatorId, BufferId), String>,
+    /// Products, which are no operators of inference.
+    others: BTreeMap<Op, String>,
 }
 
 impl Names {
@@ -60,7 +63,11 @@ impl Names {
                 }
             }
         }
-        Self { operators, buffers, accesses }
+        let products =
+            program.inside(told.function()).filter(|op| program.role(*op) == OpRole::ProductInto);
+        let called = |op| format!("{} in line {}", program.op_name(op), program.place(op).line);
+        let others = products.map(|op| (op, called(op))).collect();
+        Self { operators, buffers, accesses, others }
     }
     /// What an operator is called.
     pub fn operator(&self, id: OperatorId) -> &str {
@@ -154,6 +161,8 @@ pub struct Timeline {
     before: BTreeMap<BufferId, OperatorId>,
     /// The layout that was rejected last.
     pub rejected: Option<RejectedLayout>,
+    /// What became of the layouts of shared buffers.
+    shared: Vec<SharedStep>,
 }
 
 impl Timeline {
@@ -174,6 +183,7 @@ impl Timeline {
             owners: BTreeMap::new(),
             before: BTreeMap::new(),
             rejected: None,
+            shared: Vec::new(),
         }
     }
     /// What operators and buffers are called.
@@ -310,6 +320,97 @@ impl Listener for Timeline {
                 self.rejected = Some(rejected);
             }
         }
+    }
+}
+
+impl SharedListener for Timeline {
+    fn step(&mut self, step: SharedStep) {
+        self.shared.push(step);
+    }
+}
+
+/// A swizzle of bytes as text.
+pub fn swizzle(of: Option<Swizzle>) -> String {
+    match of {
+        Some(s) => format!("swizzle<{}, {}, {}>", s.b, s.m, s.s),
+        None => "no swizzle".into(),
+    }
+}
+
+impl Timeline {
+    /// What an operator of the program is called.
+    fn caller(&self, op: Op) -> &str {
+        let named = self.names.operators.values().find(|(_, of)| *of == op);
+        let named = named.map(|(name, _)| name.as_str());
+        named.or_else(|| self.names.others.get(&op).map(String::as_str)).unwrap_or("an operator")
+    }
+
+    /// A step of the layouts of shared buffers in words.
+    fn shared_line(&self, step: &SharedStep) -> String {
+        let (own, name) = (self.caller(step.op), self.names.buffer(step.buffer));
+        let does = if step.writes { "writes" } else { "reads" };
+        let [wanted, taken, plain] = step.passes;
+        let passes = |n: u32| {
+            let noun = if n == 1 { "pass" } else { "passes" };
+            match step.instructions {
+                0 | 1 => format!("{n} {noun}"),
+                many => format!("{many} instructions and {n} {noun}"),
+            }
+        };
+        let said = match step.answer {
+            SharedAnswer::Establishes => format!(
+                "establishes {} of {name}, which it {does} in {} of the banks instead of {plain}",
+                swizzle(step.taken),
+                passes(taken)
+            ),
+            SharedAnswer::Agrees => format!(
+                "agrees with {} of {name}, which it {does} in {} of the banks",
+                swizzle(step.taken),
+                passes(taken)
+            ),
+            SharedAnswer::Merges => format!(
+                "wants {} of {name}; merged to {}, which serves all until here: it {does} in {} of the banks instead of {plain}",
+                swizzle(step.wanted),
+                swizzle(step.taken),
+                passes(taken)
+            ),
+            SharedAnswer::Prevails if step.wanted == step.taken => format!(
+                "wants {} of {name}; none serves all, and this one costs least together: it {does} in {} of the banks instead of {plain}",
+                swizzle(step.wanted),
+                passes(taken)
+            ),
+            SharedAnswer::Prevails => format!(
+                "wants {} of {name}; none serves all, and {} costs least together: it {does} in {} of the banks, {wanted} alone",
+                swizzle(step.wanted),
+                swizzle(step.taken),
+                passes(taken)
+            ),
+            SharedAnswer::Yields => format!(
+                "wants {} of {name}; none serves all, and {} costs less together: it {does} in {} of the banks, {wanted} alone",
+                swizzle(step.wanted),
+                swizzle(step.taken),
+                passes(taken)
+            ),
+        };
+        format!("{own} -> {said}")
+    }
+
+    fn shared_json(&self, step: &SharedStep) -> Json {
+        let [wanted, taken, plain] = step.passes;
+        let answer = match step.answer {
+            SharedAnswer::Establishes => "establishes",
+            SharedAnswer::Agrees => "agrees",
+            SharedAnswer::Merges => "merges",
+            SharedAnswer::Prevails => "prevails",
+            SharedAnswer::Yields => "yields",
+        };
+        json!({
+            "level": "shared", "operator": self.caller(step.op), "event": answer,
+            "buffer": self.names.buffer(step.buffer),
+            "access": if step.writes { "write" } else { "read" },
+            "wanted": swizzle(step.wanted), "taken": swizzle(step.taken),
+            "passes": {"wanted": wanted, "taken": taken, "row_major": plain},
+        })
     }
 }
 
@@ -542,6 +643,10 @@ impl Timeline {
                 }
             }
         }
+        for step in &self.shared {
+            self.headed(&mut out, &mut heading, "Shared");
+            let _ = writeln!(out, "  {}", self.shared_line(step));
+        }
         out
     }
 
@@ -654,6 +759,7 @@ impl Timeline {
                 }));
             }
         }
+        out.extend(self.shared.iter().map(|step| self.shared_json(step)));
         Json::Array(out)
     }
 

@@ -340,6 +340,9 @@ pub(super) fn of_plan(
                     Unwritable::Unit => {
                         "write none, and one is chosen; or write a swizzled one that the unit's descriptors have (`lanebook compile --explain` without a layout names it)"
                     }
+                    Unwritable::Rows => {
+                        "write it row by row, such as `<(64, 32), (32, 1), swizzle<2, 4, 3>>`; or write none, and one is chosen"
+                    }
                     _ => {
                         "write rows or columns at one distance, maybe swizzled or padded, such as `S[(64,64):(72,1)]`; or write none, and one is chosen"
                     }

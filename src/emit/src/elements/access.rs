@@ -3,9 +3,10 @@
 
 use crate::elements::address::{AccessState, ElementSpot, Place};
 use crate::elements::forms::ThreadVar;
+use crate::elements::mover::Mover;
 use crate::elements::nest::Chunk;
 use crate::elements::product::{BYTES, HALVES};
-use crate::elements::slots::WorkSlot;
+use crate::elements::slots::{LANES, WorkSlot};
 use crate::elements::{ElementReason, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
@@ -22,7 +23,7 @@ fn registers_of(bytes: u32) -> u8 {
     u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
 }
 
-impl LowerContext<'_, '_, '_, '_> {
+impl<'t> LowerContext<'_, 't, '_, '_> {
     /// Registers with the elements that the slots of a chunk load: one where all load the same.
     #[inline(never)]
     pub(crate) fn load_elements(
@@ -300,6 +301,87 @@ impl LowerContext<'_, '_, '_, '_> {
         })
     }
 
+    /// The class of registers and the bytes of the instruction that moves as many elements of a chunk
+    /// as lie next to each other, if they are as many from the first slot to the last, several to a
+    /// register, and some thread executes each slot.
+    #[inline(never)]
+    pub(crate) fn even_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        loads: bool,
+    ) -> Result<Option<(ClassId, u32)>, EmitError> {
+        let element = self.element_bytes(place.op, place.value)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        let (mut at, mut all) = (0usize, None);
+        while at < spots.len() {
+            let rest = spots.get(at..).unwrap_or(&[]);
+            let run = self.packed_run(told, place, slots, rest, element, loads);
+            let Some((class, bytes)) = run.filter(|run| all.is_none_or(|all| all == *run)) else {
+                return Ok(None);
+            };
+            all = Some((class, bytes));
+            let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+            at = at.saturating_add(many.unwrap_or(1).max(1));
+        }
+        Ok(all.filter(|_| slots.iter().all(|slot| slot.live)))
+    }
+
+    /// Loads the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    #[inline(never)]
+    pub(crate) fn load_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        (class, bytes): (ClassId, u32),
+    ) -> Result<heapless::Vec<Reg, LANES>, EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let element = self.element_bytes(place.op, place.value)?;
+        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        let mut out = heapless::Vec::new();
+        for at in (0..spots.len()).step_by(many.unwrap_or(1).max(1)) {
+            let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
+            let held = self.steps.tuple(class, registers_of(bytes))?;
+            if slot.guard.is_some() {
+                self.steps.purpose = Purpose::Fill;
+                self.fill(held, 0)?;
+            }
+            let own = (place, spot, thread);
+            self.moved_elements(told, state, own, (held, slot.guard), (bytes, true))?;
+            out.push(held).map_err(|_| refused(place.op, ElementReason::Room))?;
+        }
+        Ok(out)
+    }
+
+    /// Stores the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    #[inline(never)]
+    pub(crate) fn store_runs(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        ((_, bytes), held): ((ClassId, u32), &[Reg]),
+    ) -> Result<(), EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let element = self.element_bytes(place.op, place.value)?;
+        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, state, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        for (at, held) in (0..spots.len()).step_by(many.unwrap_or(1).max(1)).zip(held) {
+            let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
+            let own = (place, spot, thread);
+            self.moved_elements(told, state, own, (*held, slot.guard), (bytes, false))?;
+        }
+        Ok(())
+    }
+
     /// Elements out of registers that hold several each, a register for each, with zeros above.
     #[inline(never)]
     fn unpacked(&mut self, op: Op, held: Reg, element: u32, out: Reg) -> Result<(), EmitError> {
@@ -401,6 +483,25 @@ impl LowerContext<'_, '_, '_, '_> {
         many
     }
 
+    /// Where the rows of tiles that a chunk's slots stand for begin; whether all addresses are
+    /// multiples of `align`.
+    #[inline(never)]
+    pub(crate) fn tile_spots(
+        &mut self,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        place: &Place<'_>,
+        align: u16,
+    ) -> Result<bool, EmitError> {
+        let element = self.element_bytes(place.op, place.value)?;
+        let thread = chunk.doers.thread;
+        let Chunk { slots, spots, .. } = chunk;
+        self.spots(told, slots, place, element, thread, spots)?;
+        let fits =
+            |spot: &ElementSpot| self.alignment(told, place, spot, element) >= u64::from(align);
+        Ok(spots.iter().all(fits))
+    }
+
     /// One instruction.
     #[inline(never)]
     fn moved_elements(
@@ -412,11 +513,22 @@ impl LowerContext<'_, '_, '_, '_> {
         (bytes, loads): (u32, bool),
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
-        let space = self.space_of(place)?;
-        let tables = self.machine.tables;
-        let mover = self.mover(space, loads, bytes).ok_or(refuse)?;
-        let atom = tables.atom(mover.id).ok_or(refuse)?;
-        let id = mover.id;
+        let mover = self.mover(self.space_of(place)?, loads, bytes).ok_or(refuse)?;
+        self.moved_with(told, state, (place, spot, thread), (part, guard), &mover)
+    }
+
+    /// The same by an instruction that is known.
+    #[inline(never)]
+    pub(crate) fn moved_with(
+        &mut self,
+        told: &Told<'_>,
+        state: &mut AccessState<'_>,
+        (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
+        (part, guard): (Reg, Option<ExprId>),
+        mover: &Mover<'t>,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(place.op, ElementReason::Element);
+        let (id, atom) = (mover.id, mover.atom);
         let (side, data, field) = mover.memory();
         let (base, side_operand, data_operand) =
             (side.base, usize::from(side.operand), usize::from(data.operand));

@@ -11,6 +11,7 @@ use crate::step::Purpose;
 use heapless::VecView;
 use lanebook_infer::{BaseId, FormBase, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value, attr_names};
+use lanebook_layout::Swizzle;
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, OffsetField, Space};
 
@@ -20,6 +21,8 @@ pub(crate) struct Place<'i> {
     pub op: Op,
     pub value: Value,
     pub indices: &'i [IndexForm],
+    /// How the bytes of its storage are exchanged.
+    pub swizzle: Option<Swizzle>,
 }
 
 /// Where an element lies.
@@ -88,6 +91,9 @@ impl LowerContext<'_, '_, '_, '_> {
                     *open.get_mut(dim).ok_or(refused(place.op, ElementReason::Room))? = index;
                 }
             }
+        }
+        if let Some(swizzle) = place.swizzle {
+            all = arena.swizzled(all, swizzle).map_err(&full)?;
         }
         let (mut outer, mut own) = (IndexForm::constant(0), IndexForm::constant(0));
         let mut at = 0usize;

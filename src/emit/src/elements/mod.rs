@@ -20,6 +20,7 @@
 //! | `reduce` | reductions of fragments |
 //! | `rows` | the threads of their rows, and shared memory for these |
 //! | `outside` | values and branches outside of parallel loops |
+//! | `swizzle` | shared tiles under the swizzles that were found for them |
 //! | `product` | products of fragments and shared tiles |
 
 mod access;
@@ -36,11 +37,13 @@ mod reduce;
 mod rows;
 mod slots;
 mod storage;
+mod swizzle;
 
 pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
 pub use rows::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
+pub use swizzle::place_swizzled;
 
 use lanebook_ir::Op;
 

@@ -72,6 +72,16 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         })
     }
 
+    /// An instruction that brings rows of a tile from shared memory to all lanes, and the class of its
+    /// registers; `None` where its addresses are not what is computed here.
+    pub(crate) fn mover_by(&self, id: AtomId) -> Option<(Mover<'t>, ClassId)> {
+        let atom = self.machine.tables.atom(id)?;
+        let mover = Mover { id, atom, movement: atom.movement.as_ref()? };
+        let (memory, ..) = mover.memory();
+        let class = mover.class()?;
+        self.is_addressed(atom, memory).then_some((mover, class))
+    }
+
     /// Whether an instruction's address is what is computed here: 32 bits in shared memory, 64 in
     /// global memory, or a base of 64 bits that is the same in all lanes and 32 bits.
     fn is_addressed(&self, atom: &Atom<'_>, side: &Side<'_>) -> bool {

@@ -273,6 +273,10 @@ impl LowerContext<'_, '_, '_, '_> {
                 let from = self.access(op, told, id, false)?;
                 let to = self.access(op, told, id, true)?;
                 let place = (from.buffer, from.indices());
+                let there = (to.buffer, to.indices());
+                if self.copy_packed(op, told, chunk, [place, there])? {
+                    return Ok(());
+                }
                 let value = self.get_elements(op, told, chunk, place, None)?;
                 self.set_elements(op, told, chunk, (to.buffer, to.indices()), value)
             }
@@ -307,7 +311,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.read_fragment(op, told, (chunk.doers, chunk.slots), (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices };
+        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
         self.load_elements(told, chunk, place, into)
     }
 
@@ -325,13 +329,47 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.write_fragment(op, told, (chunk.doers, chunk.slots), (id, indices), from);
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices };
+        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
         let before = self.only_first_copy(op, told, chunk)?;
         let stored = self.store_elements(told, chunk, place, from);
         for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
             slot.guard = *guard;
         }
         stored
+    }
+
+    /// Copies elements from memory to memory in registers that hold several each; whether they lie on
+    /// both sides so.
+    #[inline(never)]
+    fn copy_packed(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+        ends: [(BufferId, &[IndexForm]); 2],
+    ) -> Result<bool, EmitError> {
+        let mut places: heapless::Vec<Place<'_>, 2> = heapless::Vec::new();
+        for (id, indices) in ends {
+            let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
+            if buffer.scope == MemoryScope::Fragment {
+                return Ok(false);
+            }
+            let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
+            let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
+            places.push(place).map_err(|_| refused(op, ElementReason::Room))?;
+        }
+        let [from, to] = places.as_slice() else { return Ok(false) };
+        let Some(run) = self.even_runs(told, chunk, to, false)? else { return Ok(false) };
+        if self.even_runs(told, chunk, from, true)? != Some(run) {
+            return Ok(false);
+        }
+        let held = self.load_runs(told, chunk, from, run)?;
+        let before = self.only_first_copy(op, told, chunk)?;
+        let stored = self.store_runs(told, chunk, to, (run, &held));
+        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
+            slot.guard = *guard;
+        }
+        stored.map(|()| true)
     }
 
     /// Where several threads execute an iteration, the first of them writes memory; what the guards

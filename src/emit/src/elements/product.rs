@@ -14,87 +14,21 @@ use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{ALL_ARGS, Purpose, Slot, slot};
 use crate::sync::order::PendingAccesses;
-use lanebook_infer::{
-    BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSide, UnitTile, VarRole,
-};
+use lanebook_infer::{BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSide, VarRole};
 use lanebook_ir::{Op, attr_names};
-use lanebook_layout::AxisId;
-use lanebook_loops::{AnchorUnit, Told, WarpProduct, product_unit};
+use lanebook_loops::{
+    AnchorUnit, LaneTile, TileLoad, Told, WarpProduct, operand_place, product_unit,
+};
 use lanebook_tables::MatrixShape;
 
-/// Most elements of an operand in a lane.
-const ELEMENTS: usize = 32;
 /// Most blocks of a factor along a side of the sum.
 const FACTORS: usize = 32;
 /// More than rows and columns of a buffer.
 const PLACES: u32 = 1 << 20;
-/// Most digits of a lane's number in an operand's layout.
-const DIGITS: usize = 8;
 
 /// The lower halves of two registers, and the lowest bytes of two, in both halves.
 pub(crate) const HALVES: [u8; 4] = [0, 1, 4, 5];
 pub(crate) const BYTES: [u8; 4] = [0, 4, 0, 4];
-
-/// What a lane holds of an operand of the instruction.
-#[derive(Default)]
-struct LaneTile {
-    /// Bit in the lane's registers, and the row-major number in the instruction's tile without the
-    /// lane's part; in the order of the bits.
-    elements: heapless::Vec<(u16, u16), ELEMENTS>,
-    /// Digits of the lane's number: unit, extent, and what one is worth in that number.
-    lanes: heapless::Vec<(u16, u16, u16), DIGITS>,
-    /// Columns of the tile.
-    columns: u32,
-    transposed: bool,
-}
-
-impl LaneTile {
-    #[inline(never)] // The instruction's layout leaves the stack when this is done.
-    fn of(unit: &AnchorUnit<'_>, side: UnitSide) -> Option<Self> {
-        unit.tile(side, Self::taken).flatten()
-    }
-
-    fn taken(tile: &UnitTile<'_>) -> Option<Self> {
-        let mut out =
-            Self { columns: tile.columns, transposed: tile.transposed, ..Self::default() };
-        if tile.together != 1 || !tile.layout.offset.is_empty() {
-            return None;
-        }
-        out.elements.push((0, 0)).ok()?;
-        let mut unit = 1u32;
-        for it in tile.layout.shard {
-            let extent = it.extent_value().ok()?;
-            let stride = u32::try_from(it.stride_value().ok()?).ok()?;
-            let narrow = |n: u32| u16::try_from(n).ok();
-            if it.axis() == AxisId::LANE {
-                let digit = (narrow(stride)?, narrow(extent)?, narrow(unit)?);
-                out.lanes.push(digit).ok()?;
-            } else {
-                let before = out.elements.len();
-                for digit in 1..extent {
-                    for k in 0..before {
-                        let (bit, flat) = *out.elements.get(k)?;
-                        let bit = u32::from(bit).checked_add(digit.checked_mul(stride)?)?;
-                        let flat = u32::from(flat).checked_add(digit.checked_mul(unit)?)?;
-                        out.elements.push((narrow(bit)?, narrow(flat)?)).ok()?;
-                    }
-                }
-            }
-            unit = unit.checked_mul(extent)?;
-        }
-        // In the order of the bits; they are few.
-        for _ in 0..out.elements.len() {
-            for k in 1..out.elements.len() {
-                if let Some([a, b]) = out.elements.get_mut(k.saturating_sub(1)..=k)
-                    && a.0 > b.0
-                {
-                    core::mem::swap(a, b);
-                }
-            }
-        }
-        Some(out)
-    }
-}
 
 /// An operand of a product: where it lies, and what the instruction wants of it.
 struct InPlaceSide {
@@ -108,6 +42,8 @@ struct InPlaceSide {
     warp: [IndexForm; 2],
     /// Rows and columns from one part of a warp to the next, in the program's coordinates.
     part: [u32; 2],
+    /// The instruction that brings rows of a shared tile to all lanes, where one does.
+    load: Option<TileLoad>,
 }
 
 /// A product that is being emitted.
@@ -170,11 +106,21 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for step in 0..depth {
             let mut factors: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
             for column in 0..columns {
-                let reg = self.factor(told, &product, (b, [step, column]), &mut chunk)?;
-                factors.push(reg).map_err(|_| refused(op, ElementReason::Room))?;
+                if usize::try_from(column).is_ok_and(|column| factors.len() > column) {
+                    continue;
+                }
+                self.shared_factors(told, &product, (b, [step, column]), &mut chunk, &mut factors)?;
             }
+            let mut lefts: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
+            let mut first = 0u32;
             for row in 0..rows {
-                let left = self.factor(told, &product, (a, [row, step]), &mut chunk)?;
+                let mut own = row.wrapping_sub(first) as usize;
+                if own >= lefts.len() {
+                    lefts.clear();
+                    (first, own) = (row, 0);
+                    self.shared_factors(told, &product, (a, [row, step]), &mut chunk, &mut lefts)?;
+                }
+                let left = *lefts.get(own).ok_or(refuse)?;
                 for (column, right) in (0u32..).zip(&factors) {
                     let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
                     self.multiply(&product, (left, *right), sum)?;
@@ -201,7 +147,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let refuse = refused(op, ElementReason::Product);
         let full = of_form(op);
         let found = product_unit(self.program, self.machine.tables, self.machine.arch, told, op);
-        let WarpProduct { unit, warps: (along, across), together } = found.ok_or(refuse)?;
+        let found = found.ok_or(refuse)?;
+        let WarpProduct { unit, warps: (along, across), together } = found;
         let shape = unit.instance().shape().ok_or(refuse)?;
         let wave = unit.wave();
         let warps = along.checked_mul(across).and_then(|n| n.checked_mul(wave));
@@ -246,7 +193,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         ] {
             let buffer = self.buffer_at(op, told, operand)?;
             let tile = LaneTile::of(&product.unit, side).ok_or(refuse)?;
-            let side = InPlaceSide { buffer, tile, number, turned, warp, part };
+            let load = self.tile_load(op, told, (buffer, operand), &found, &tile)?;
+            let side = InPlaceSide { buffer, tile, number, turned, warp, part, load };
             sides.push(side).map_err(|_| refuse)?;
         }
         Ok((product, [rows, columns, steps]))
@@ -432,6 +380,122 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
+    /// The instruction that brings rows of a shared operand to all lanes, where one does.
+    #[inline(never)] // What is looked at for it leaves the stack.
+    fn tile_load(
+        &self,
+        op: Op,
+        told: &Told<'_>,
+        (buffer, number): (BufferId, usize),
+        product: &WarpProduct<'t>,
+        tile: &LaneTile,
+    ) -> Result<Option<TileLoad>, EmitError> {
+        let scope = told.inference.buffer_of(buffer).map_err(of_form(op))?.scope;
+        if number > 1 || scope != MemoryScope::Shared {
+            return Ok(None);
+        }
+        let place = operand_place(told, self.program, product, op, number);
+        let machine = (self.machine.tables, self.machine.arch);
+        Ok(place.and_then(|place| TileLoad::chosen(machine, tile, &place)))
+    }
+
+    /// The registers of a block of a factor, and of those behind it that come with it.
+    fn shared_factors(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
+        chunk: &mut Chunk<'_>,
+        out: &mut heapless::Vec<Reg, FACTORS>,
+    ) -> Result<(), EmitError> {
+        let op = product.op;
+        let full = refused(op, ElementReason::Room);
+        if let Some(load) = &side.load {
+            let mark = told.inference.arena.mark();
+            let found = self.loaded_tiles(told, product, (side, load, at), chunk);
+            told.inference.arena.release(mark);
+            if let Some(regs) = found? {
+                let instance = product.unit.instance();
+                let operand = instance.atom.operands.get(usize::from(side.number));
+                let operand = operand.ok_or(refused(op, ElementReason::Product))?;
+                let tiles = u8::try_from(load.tiles).unwrap_or(1).max(1);
+                let count = regs.count.checked_div(tiles).unwrap_or(0);
+                for tile in 0..u16::from(tiles) {
+                    let first = regs.member(tile.saturating_mul(u16::from(count)));
+                    let own = self.taken(op, Reg { count, ..first }, operand)?;
+                    out.push(own).map_err(|_| full)?;
+                }
+                return Ok(());
+            }
+        }
+        let reg = self.factor(told, product, (side, at), chunk)?;
+        out.push(reg).map_err(|_| full)
+    }
+
+    /// Registers that instructions bring rows of a shared tile to; `None` where its addresses are not
+    /// what they ask for.
+    #[inline(never)]
+    fn loaded_tiles(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, load, at): (&InPlaceSide, &TileLoad, [u32; 2]),
+        chunk: &mut Chunk<'_>,
+    ) -> Result<Option<Reg>, EmitError> {
+        let op = product.op;
+        let (refuse, full) = (refused(op, ElementReason::Product), of_form(op));
+        let Some((mover, class)) = self.mover_by(load.id) else { return Ok(None) };
+        chunk.slots.clear();
+        for part in &load.parts {
+            let arena = &mut told.inference.arena;
+            let mut own = side.warp;
+            for (bit, step) in (0u32..).zip(&load.slots) {
+                let unit = 1u32.checked_shl(bit).ok_or(refuse)?;
+                let digit = BaseDigit { base: product.thread.var, unit, extent: 2 };
+                let digit = arena.digit(digit).map_err(&full)?;
+                for (own, step) in own.iter_mut().zip(step) {
+                    *own = arena.add_scaled(*own, digit, i64::from(*step)).map_err(&full)?;
+                }
+            }
+            for ((own, part), (block, step)) in
+                own.iter_mut().zip(part).zip(at.iter().zip(side.part))
+            {
+                let start = i64::from(*block).saturating_mul(i64::from(step));
+                let start = start.saturating_add(i64::from(*part));
+                own.constant = own.constant.saturating_add(start);
+            }
+            fresh(chunk.slots).ok_or(refuse)?;
+            let work = chunk.slots.last_mut().ok_or(refuse)?;
+            work.live = true;
+            for pair in product.place.into_iter().zip(own) {
+                work.vars.push(pair).map_err(|_| refuse)?;
+            }
+        }
+        let [row, column] = product.place;
+        let arena = &mut told.inference.arena;
+        let (row, column) = (arena.whole(row).map_err(&full)?, arena.whole(column).map_err(&full)?);
+        let indices = if side.turned { [column, row] } else { [row, column] };
+        let value = told.value(side.buffer).ok_or(refuse)?;
+        let swizzle = told.inference.swizzle(side.buffer);
+        let place = Place { op, value, indices: &indices, swizzle };
+        let each = load.registers;
+        let count = u8::try_from(load.parts.len()).ok().and_then(|n| n.checked_mul(each));
+        let (class, count) = (class, count.ok_or(refuse)?);
+        let spots_fit = self.tile_spots(told, chunk, &place, load.align)?;
+        if !spots_fit {
+            return Ok(None);
+        }
+        let out = self.steps.tuple(class, count)?;
+        for k in 0..chunk.spots.len() {
+            let spot = chunk.spots.get(k).copied().ok_or(refuse)?;
+            let first = u16::try_from(k).unwrap_or(0).saturating_mul(u16::from(each));
+            let part = Reg { count: each, ..out.member(first) };
+            let own = (&place, &spot, product.thread);
+            self.moved_with(told, &mut chunk.state, own, (part, None), &mover)?;
+        }
+        Ok(Some(out))
+    }
+
     /// The registers of a block of a factor.
     #[inline(never)]
     fn factor(
@@ -520,7 +584,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             (arena.whole(row).map_err(of_form(op))?, arena.whole(column).map_err(of_form(op))?);
         let indices = if side.turned { [column, row] } else { [row, column] };
         let value = told.value(side.buffer).ok_or(refuse)?;
-        let place = Place { op, value, indices: &indices };
+        let swizzle = told.inference.swizzle(side.buffer);
+        let place = Place { op, value, indices: &indices, swizzle };
         if each > 1 && self.load_words(told, chunk, &place, each, part)? {
             return Ok(());
         }

@@ -35,6 +35,8 @@ mod write;
 pub use expression::select;
 pub use strided::strided;
 pub use tilelang::read as read_tilelang;
+#[doc(hidden)]
+pub use write::integer;
 pub use write::write;
 
 use self::expression::{VarNames, expression};

@@ -175,6 +175,10 @@ fn operation(
     later(parts, &[MapPart::Text("(")])
 }
 
-fn integer(value: i64, mut out: &mut dyn Write) -> fmt::Result {
+/// Writes a number.
+///
+/// # Errors
+/// Those of the sink.
+pub fn integer(value: i64, mut out: &mut dyn Write) -> fmt::Result {
     write_sentence("~", &[SentencePart::Signed(value)], &mut out)
 }

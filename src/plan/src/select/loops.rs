@@ -1,8 +1,10 @@
-//! Functions of parallel loops: their shared tiles, row by row; nothing of them is chosen here.
+//! Functions of parallel loops: their shared tiles, row by row. Nothing of them is chosen here: the
+//! swizzles under which they lie are found beside their loops, before they are placed.
 
-use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
+use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged, Unwritable};
+use crate::select::memory::explicit_layouts::shared_by_rows;
 use crate::select::planner::full;
-use lanebook_ir::{Op, Program, TileEncoding, attr_names};
+use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{OpRole, Space, Tables};
 use lanebook_tile::map::{SharedLayout, TileShape};
@@ -41,13 +43,17 @@ pub(crate) fn collect_loops(
         if ty.space != Some(Space::Shared) {
             continue;
         }
-        if ty.encoding != TileEncoding::None || program.has_attr(op, attr_names::LAYOUT) {
-            return Err(PlanError::Unsupported(op));
-        }
         let count = ty.shape.iter().try_fold(1u32, |n, e| n.checked_mul(e?));
         let bits = ty.dtype.and_then(|id| tables.dtype(id)).map_or(0, |dtype| dtype.held);
-        let shape = tile_shape(program, value).or_else(|| line_of(count?, bits));
-        let shape = shape.ok_or(PlanError::Extents(op))?;
+        let tile = tile_shape(program, value);
+        let shape = tile.or_else(|| line_of(count?, bits)).ok_or(PlanError::Extents(op))?;
+        // Loops are laid out before this: what is written was read then.
+        let written = written_layout(program, op, &ty);
+        let refused = |why| PlanError::Written { op, why };
+        if let Some(text) = written {
+            let tile = tile.ok_or(refused(Unwritable::Rows))?;
+            shared_by_rows(program, text, tile).map_err(refused)?;
+        }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
         let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
         let align = tables.weights.shared_align;
@@ -59,9 +65,26 @@ pub(crate) fn collect_loops(
     Ok(())
 }
 
+/// The layout that is written for a shared tile, in its type or as an attribute of the operation that
+/// makes it.
+#[must_use]
+pub fn written_layout<'p>(program: &'p Program<'_, '_>, op: Op, ty: &Type) -> Option<&'p str> {
+    let in_type = match ty.encoding {
+        TileEncoding::None => None,
+        _ => Some(program.layout_text(ty).unwrap_or("")),
+    };
+    in_type.or_else(|| match program.attr(op, attr_names::LAYOUT)? {
+        AttrValue::Text(text) | AttrValue::Layout(text) => Some(program.text(text)),
+        AttrValue::Alias(name) => Some(program.alias(program.text(name)).unwrap_or("")),
+        _ => Some(""),
+    })
+}
+
 /// A line of so many elements, or as few more as make one of a shape that there is: elements are
 /// found by their numbers alone.
-fn line_of(count: u32, bits: u16) -> Option<TileShape> {
+#[doc(hidden)]
+#[must_use]
+pub fn line_of(count: u32, bits: u16) -> Option<TileShape> {
     (0..u32::BITS).find_map(|low| {
         let part = 1u32.checked_shl(low)?;
         let whole = count.checked_next_multiple_of(part)?;
@@ -74,7 +97,7 @@ fn line_of(count: u32, bits: u16) -> Option<TileShape> {
 ///
 /// # Errors
 /// [`PlanError::SharedMemory`].
-pub(crate) fn place_loops(
+pub fn place_loops(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
@@ -88,6 +111,7 @@ pub(crate) fn place_loops(
         let full = |need| PlanError::SharedMemory { op, need, have };
         let at = end.checked_next_multiple_of(alloc.align.max(1)).ok_or(full(u32::MAX))?;
         alloc.offset = at;
+        plan.shared_align = plan.shared_align.max(alloc.align);
         end = at.checked_add(alloc.bytes).ok_or(full(u32::MAX))?;
         if end > have {
             return Err(full(end));

@@ -38,9 +38,12 @@ pub use crate::select::elementwise::{
 pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
-pub(crate) use crate::select::loops::place_loops;
+#[doc(hidden)]
+pub use crate::select::loops::{line_of, place_loops, written_layout};
 #[doc(hidden)]
 pub use crate::select::matrix::no_unit::why_no_unit;
+#[doc(hidden)]
+pub use crate::select::memory::explicit_layouts::shared_by_rows;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
 pub use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};

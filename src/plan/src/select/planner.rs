@@ -285,34 +285,8 @@ impl Planner<'_, '_, '_, '_> {
     /// The figures of the shared-layout families, from the architecture's copy atoms and bank
     /// models.
     fn family(&self) -> FamilyFigures {
-        let bank_span = self
-            .target
-            .arch
-            .banks
-            .iter()
-            .map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)))
-            .max()
-            .unwrap_or(0);
-        let mut out = FamilyFigures { bank_span, widest: 0, run: 0 };
-        for copy_atom in self.transfers.touching(Space::Shared) {
-            let Some(movement) =
-                self.target.tables.atom(copy_atom.atom).and_then(|a| a.movement.as_ref())
-            else {
-                continue;
-            };
-            for side in [&movement.from, &movement.to] {
-                if side.space == Space::Shared {
-                    // A wave-uniform side has one slot, and the whole run behind it.
-                    let bytes = u32::from(side.slot_bytes);
-                    if copy_atom.uniform {
-                        out.run = out.run.max(bytes);
-                    } else {
-                        out.widest = out.widest.max(bytes);
-                    }
-                }
-            }
-        }
-        out
+        let touching = self.transfers.touching(Space::Shared).copied();
+        FamilyFigures::of(self.target.tables, self.target.arch, touching)
     }
 
     /// Writes the final choice down, with every rejected candidate's reason.

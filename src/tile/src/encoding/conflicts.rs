@@ -231,7 +231,7 @@ pub fn count_strided(
 
 /// Counts by the first byte of each lane's (or slot's) vector of `vector_bytes` bytes; `Some(None)` is an idle lane.
 ///
-/// `None` as for [`count`], and where `first_byte` gives none.
+/// `None` as for [`count`], where `first_byte` gives none, and for addresses beyond 32 bits of words.
 pub fn count_bytes(
     model: &BankModel<'_>,
     lane_count: u32,
@@ -243,9 +243,10 @@ pub fn count_bytes(
     if banks == 0 || width == 0 || banks > 256 {
         return None;
     }
+    let bank_count = u32::from(model.banks);
     let mut out = Conflicts::default();
     for (group, mask) in (0u16..).zip(model.groups) {
-        let mut words = [(0u64, 0u8); MAX_WORDS];
+        let mut words = [(0u32, 0u8); MAX_WORDS];
         let mut used = 0usize;
         let mut per_bank = [0u16; 256];
         for lane in (0..lane_count).filter(|l| mask.wrapping_shr(*l) & 1 == 1) {
@@ -256,19 +257,21 @@ pub fn count_bytes(
                 .checked_sub(1)?
                 .checked_div(width)?;
             for word in first..=last {
+                let word = u32::try_from(word).ok()?;
                 let known = words.get(..used).unwrap_or(&[]);
                 if known.iter().any(|(w, _)| *w == word) {
                     continue;
                 }
-                let bank = word.checked_rem(banks)?;
+                let bank = word.checked_rem(bank_count)?;
                 let here = u8::try_from(lane).unwrap_or(u8::MAX);
-                for (other, who) in known.iter().filter(|(w, _)| w.checked_rem(banks) == Some(bank))
+                for (other, who) in
+                    known.iter().filter(|(w, _)| w.checked_rem(bank_count) == Some(bank))
                 {
                     collide(Collision {
                         group,
                         bank: bank as u16,
                         lanes: (*who, here),
-                        words: (*other, word),
+                        words: (u64::from(*other), u64::from(word)),
                     });
                 }
                 *words.get_mut(used)? = (word, here);

@@ -79,6 +79,21 @@ pub(crate) fn shared(
     Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }
 
+/// The layout that a function of parallel loops writes for a tile in shared memory: row by row.
+///
+/// # Errors
+/// Why it cannot be kept to.
+pub fn shared_by_rows(
+    program: &Program<'_, '_>,
+    text: &str,
+    shape: TileShape,
+) -> Result<SharedLayout, Unwritable> {
+    let layout = shared(program, text, shape)?;
+    let plain = layout.row_major && layout.strip.is_none() && layout.turn.is_none();
+    let padded = layout.post.padding().is_some();
+    if plain && !padded { Ok(layout) } else { Err(Unwritable::Rows) }
+}
+
 /// Leaves the plain part, and answers the post-map.
 fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
     let post = layout.view().post;

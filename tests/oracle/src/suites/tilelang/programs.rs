@@ -3,11 +3,13 @@
 //! Rules: where TileLang lowers a program and its layouts are sound, lanebook's are the same, or
 //! sound as well with no more registers; what TileLang gives up lanebook may accept if its layouts
 //! are sound; a layout that is written and must be taken, with the owners that follow from it, is
-//! not refused. Sound means, at every point: whoever executes an access holds the element, whoever
+//! not refused. Shared buffers lie as TileLang has them, or so that the instructions of loops and
+//! products together take no more passes of the banks, counted one by one. Sound means, at every point: whoever executes an access holds the element, whoever
 //! holds an element that is written writes it, and no two elements lie in one place.
 
 use super::super::{Case, Verdict};
 use lanebook::TABLES;
+use lanebook_inference_tests::banks::{SharedBeside, shared_beside};
 use lanebook_inference_tests::beside::same_as_text;
 use lanebook_inference_tests::judge::{Answer, Table, ask, recorded};
 use lanebook_inference_tests::program::list;
@@ -75,11 +77,30 @@ pub fn judge(case: &Case<'_>) -> Verdict {
             if !lowers {
                 return Verdict::Ruled("TileLang gives up; accepted, and sound at every point");
             }
+            let shared = match arch(target) {
+                Some(arch) => MEMORY.with_borrow_mut(|memory| {
+                    shared_beside(memory, &record["program"], &result["buffers"], arch, policy)
+                }),
+                None => Ok(SharedBeside::Unsaid),
+            };
+            let shared = match shared {
+                Ok(shared) => shared,
+                Err(what) => return Verdict::Differ(what),
+            };
             match compare(result, &buffers, &loops) {
                 Ok(Beside::Same) => Verdict::Agree,
-                Ok(Beside::SameFragments) => Verdict::Skipped(
-                    "its fragments agree; layouts of shared memory are not inferred yet",
-                ),
+                Ok(Beside::SameFragments) => match shared {
+                    SharedBeside::Same => Verdict::Agree,
+                    SharedBeside::Fewer => Verdict::Ruled(
+                        "fragments agree; shared buffers under other layouts, with fewer passes of the banks",
+                    ),
+                    SharedBeside::Equal => Verdict::Ruled(
+                        "fragments agree; shared buffers under other layouts, with as many passes of the banks",
+                    ),
+                    SharedBeside::Unsaid => Verdict::Skipped(
+                        "its fragments agree; the language does not say the program, so shared layouts are not compared",
+                    ),
+                },
                 Ok(Beside::Fewer) => Verdict::Ruled("other layouts, sound, with fewer registers"),
                 Ok(Beside::Equal) => Verdict::Ruled("other layouts, sound, with as many registers"),
                 Ok(Beside::More(what)) => match wrong {

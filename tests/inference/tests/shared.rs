@@ -1,0 +1,147 @@
+//! Layouts of shared buffers: what each operator wants, what is taken, and why.
+
+use lanebook::TABLES;
+use lanebook::ir::{Options, Storage, parse, verify};
+use lanebook::loops::{
+    LoopErrorKind, SharedAnswer, SharedListener, SharedStep, Told, lay_shared, tell,
+};
+use lanebook_infer::{BufferId, MemoryScope};
+use lanebook_layout::{Swizzle, Unit};
+use lanebook_report::memory::LoopMemory;
+
+type Room = Storage<2048, 4096, 8192, 1024, 256, 256, 64>;
+
+#[derive(Default)]
+struct Steps(Vec<SharedStep>);
+
+impl SharedListener for Steps {
+    fn step(&mut self, step: SharedStep) {
+        self.0.push(step);
+    }
+}
+
+/// The steps of a function on an architecture, and the swizzles of its shared buffers.
+fn laid(arch: &str, text: &str) -> Result<(Vec<SharedStep>, Vec<Option<Swizzle>>), LoopErrorKind> {
+    let mut storage = Box::new(Room::new());
+    let mut program = parse(storage.pools(), &TABLES, text, Options::default()).expect("a text");
+    verify(&mut program).expect("a program");
+    let arch = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).expect("an architecture");
+    let function = program.functions().next().expect("a function");
+    let mut memory = LoopMemory::default();
+    let mut told: Told<'_> =
+        tell(&program, function, &TABLES, arch, memory.parts()).map_err(|error| error.kind)?;
+    told.inference.run(&TABLES.policies[0], &mut ()).expect("layouts");
+    let mut steps = Steps::default();
+    lay_shared(&mut told, &program, &TABLES, arch, &mut steps).expect("room");
+    let shared = |id: &BufferId| {
+        told.inference.buffer_of(*id).is_ok_and(|own| own.scope == MemoryScope::Shared)
+    };
+    let ids = told.buffers().map(|(id, _)| id).filter(shared);
+    let swizzles = ids.map(|id| told.inference.swizzle(id)).collect();
+    Ok((steps.0, swizzles))
+}
+
+fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
+    Some(Swizzle::new(b, m, s, Unit::Byte).expect("a swizzle"))
+}
+
+/// A product of tiles of f16: what the left one's type says behind its space, and what happens before
+/// the product.
+fn product(alloc: &str, between: &str) -> String {
+    format!(
+        "func @f(%A: memref<64x64xf16> {{align = 16}}, %B: memref<64x64xf16> {{align = 16}}, %C: memref<64x64xf32> {{align = 16}}) {{threads = 128}} {{
+  %a = alloc_tensor : tensor<64x64xf16, #smem{alloc}>
+  %b = alloc_tensor : tensor<64x64xf16, #smem>
+  %c = alloc_tensor : tensor<64x64xf32, #fragment>
+  fill 0.0, %c
+  copy %A, %a
+  copy %B, %b
+{between}  gemm %a, %b, %c
+  copy %c, %C
+}}"
+    )
+}
+
+#[test]
+fn a_product_says_how_its_operands_lie_and_copies_agree() {
+    let (steps, swizzles) = laid("sm_80", &product("", "")).expect("it is told");
+    // Rows of 128 bytes: eight lines of eight vectors, each line in another order.
+    assert_eq!(swizzles, [bytes(3, 4, 3); 2]);
+    let answers: Vec<_> = steps.iter().map(|step| (step.answer, step.writes)).collect();
+    let own = [(SharedAnswer::Establishes, false), (SharedAnswer::Agrees, true)];
+    assert_eq!(answers, [own, own].concat());
+    // Four matrices of eight rows: a pass each, where each row alone would be one.
+    assert_eq!(steps[0].passes, [4, 4, 32]);
+    assert!(steps.iter().all(|step| step.instructions == 1));
+}
+
+#[test]
+fn what_is_written_is_kept_and_what_cannot_be_is_refused() {
+    let written = ", <(64, 64), (64, 1), swizzle<2, 4, 3>>";
+    let (steps, swizzles) = laid("sm_80", &product(written, "")).expect("it is told");
+    assert_eq!(swizzles, [bytes(2, 4, 3), bytes(3, 4, 3)]);
+    assert_eq!(steps.len(), 2, "nobody is asked for a buffer whose layout is written");
+    // Written without a swizzle it has none.
+    let (_, swizzles) = laid("gfx942", &product(", (64,64):(64,1)", "")).expect("it is told");
+    assert_eq!(swizzles[0], None);
+    for other in [", (64,64):(72,1)", ", (64,64):(1,64)", ", (64,64):(65,1)"] {
+        let refused = laid("sm_80", &product(other, ""));
+        assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{other}: {refused:?}");
+    }
+}
+
+#[test]
+fn views_lie_as_their_storage_does() {
+    let view = "  %v = view %a : tensor<4096xf16, #smem>
+  parallel (%i) in (4096) {
+    %x = memref.load %v[%i]
+    memref.store %x, %v[%i]
+  }
+";
+    let (_, swizzles) = laid("sm_80", &product("", view)).expect("it is told");
+    assert_eq!(swizzles, [bytes(3, 4, 3); 3]);
+}
+
+/// A tile is read along its rows and along its columns.
+#[test]
+fn swizzles_that_disagree_merge_or_the_cheaper_is_taken() {
+    let mut answers = Vec::new();
+    for arch in ["sm_75", "sm_80", "sm_90a", "gfx942", "gfx950", "gfx1100", "gfx1200"] {
+        for (rows, columns) in [(32, 64), (64, 64), (64, 32), (16, 128), (96, 64), (32, 96)] {
+            for ty in ["f16", "f32", "i8"] {
+                let text = format!(
+                    "func @f(%A: memref<{rows}x{columns}x{ty}> {{align = 16}}, %B: memref<{columns}x{rows}x{ty}> {{align = 16}}, %D: memref<{rows}x{columns}x{ty}> {{align = 16}}) {{threads = 128}} {{
+  %s = alloc_tensor : tensor<{rows}x{columns}x{ty}, #smem>
+  copy %A, %s
+  parallel (%i, %j) in ({columns}, {rows}) {{
+    %x = memref.load %s[%j, %i]
+    memref.store %x, %B[%i, %j]
+  }}
+  parallel (%i, %j) in ({rows}, {columns}) {{
+    %x = memref.load %s[%i, %j]
+    memref.store %x, %D[%i, %j]
+  }}
+}}"
+                );
+                let (steps, _) = laid(arch, &text).expect("it is told");
+                for step in &steps {
+                    let [wanted, taken, plain] = step.passes;
+                    let served = matches!(
+                        step.answer,
+                        SharedAnswer::Agrees | SharedAnswer::Merges | SharedAnswer::Establishes
+                    );
+                    // Who is served pays no more than under what it wants, and nobody wants what
+                    // is dearer than rows as they are.
+                    assert!(!served || taken <= wanted, "{arch} {text}: {step:?}");
+                    let torn = step.instructions > 1 || step.wanted != step.taken;
+                    assert!(wanted <= plain || torn, "{arch} {text}: {step:?}");
+                }
+                answers.extend(steps.iter().map(|step| step.answer));
+            }
+        }
+    }
+    let count = |answer| answers.iter().filter(|own| **own == answer).count();
+    use SharedAnswer::{Agrees, Establishes, Merges, Prevails, Yields};
+    let all = [Agrees, Establishes, Merges, Prevails, Yields].map(count);
+    assert!(count(Agrees) > 50 && count(Merges) + count(Prevails) + count(Yields) > 20, "{all:?}");
+}
