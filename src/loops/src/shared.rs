@@ -190,7 +190,13 @@ impl SharedPattern {
         }
         let shape = TileShape::new(1, u64::from(self.count), 8)?;
         let next = Column::known(0);
-        Some(MemoryMap { shape, columns, combine: Combine::Xor, panels: (next, next) })
+        Some(MemoryMap {
+            shape,
+            columns,
+            combine: Combine::Xor,
+            panels: (next, next),
+            outer_bytes: None,
+        })
     }
 
     #[inline(never)] // Its lists are long, and mostly not asked for.

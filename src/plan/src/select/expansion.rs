@@ -238,7 +238,8 @@ impl<'w> Expansions<'w> {
                 }
                 Some(how)
             } else if let Some(larger) = few_elements::larger(program, op, function) {
-                let made = few_elements::put(program, op, larger).ok_or(no_room(op))?;
+                let made =
+                    few_elements::put(program, op, larger).ok_or_else(|| no_room(program, op))?;
                 Some(Replacement::Larger(made))
             } else {
                 composed(program, op, before, crosses)?
