@@ -364,7 +364,10 @@ fn decided<'f, L: LoopSource<'f>>(
         lanebook_emit::reserve_reductions(tables, told, plan)?;
     }
     let filled = match fill_moved(tables, program, plan, function, room) {
-        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+        // Functions of loops load no tiles that could be elsewhere.
+        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. })))
+            if room.told.told().is_none() =>
+        {
             refill(tables, program, plan, function, (workspace, room)).ok_or(error)
         }
         found => found,

@@ -168,9 +168,9 @@ pub struct TileLoad {
     /// Registers that one of it fills.
     pub registers: u8,
     /// The first element of each of its instances in the tile, as row and column.
-    pub parts: heapless::Vec<[u32; 2], 4>,
+    pub parts: heapless::Vec<[u8; 2], 4>,
     /// Rows and columns that each bit of a slot's number adds.
-    pub slots: heapless::Vec<[u32; 2], SLOT_BITS>,
+    pub slots: heapless::Vec<[u8; 2], SLOT_BITS>,
     /// Bytes behind the address of a slot.
     pub slot_bytes: u16,
     /// What an address must be a multiple of.
@@ -202,7 +202,7 @@ impl TileLoad {
         let own = (0u32..).zip(&self.slots).filter(|(bit, _)| slot.wrapping_shr(*bit) & 1 == 1);
         own.fold([0, 0], |[row, column], (_, step)| {
             let [rows, columns] = *step;
-            [row.saturating_add(rows), column.saturating_add(columns)]
+            [row.saturating_add(u32::from(rows)), column.saturating_add(u32::from(columns))]
         })
     }
 
@@ -286,7 +286,7 @@ impl TileLoad {
         let mut first = 0u32;
         while first < whole {
             let own = tile.elements.get(usize::try_from(first.checked_div(place.bits)?).ok()?)?;
-            out.parts.push(tile.place(u32::from(own.1))?).ok()?;
+            out.parts.push(small(tile.place(u32::from(own.1))?)?).ok()?;
             first = first.checked_add(share)?;
         }
         Some(out)
@@ -332,10 +332,15 @@ impl TileLoad {
                 while self.slots.len() <= bit {
                     self.slots.push([0, 0]).ok()?;
                 }
-                *self.slots.get_mut(bit)? = step;
+                *self.slots.get_mut(bit)? = small(step)?;
                 Some(())
             }
             _ => None,
         }
     }
+}
+
+/// Rows and columns inside of a tile of an instruction.
+fn small([row, column]: [u32; 2]) -> Option<[u8; 2]> {
+    Some([u8::try_from(row).ok()?, u8::try_from(column).ok()?])
 }

@@ -22,10 +22,10 @@ pub struct FamilyFigures {
 
 impl FamilyFigures {
     /// Those of an architecture whose shared memory these copy atoms touch.
-    pub fn of(
+    pub fn of<I: Iterator<Item = CopyAtom>>(
         tables: &Tables<'_>,
         arch: &Arch<'_>,
-        movers: impl Iterator<Item = CopyAtom>,
+        movers: I,
     ) -> Self {
         let banks = arch.banks.iter();
         let spans = banks.map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes)));

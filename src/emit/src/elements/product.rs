@@ -23,6 +23,8 @@ use lanebook_tables::MatrixShape;
 
 /// Most blocks of a factor along a side of the sum.
 const FACTORS: usize = 32;
+/// Most tiles of a factor that one instruction loads.
+const TOGETHER: usize = 8;
 /// More than rows and columns of a buffer.
 const PLACES: u32 = 1 << 20;
 
@@ -111,7 +113,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
                 self.shared_factors(told, &product, (b, [step, column]), &mut chunk, &mut factors)?;
             }
-            let mut lefts: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
+            let mut lefts: heapless::Vec<Reg, TOGETHER> = heapless::Vec::new();
             let mut first = 0u32;
             for row in 0..rows {
                 let mut own = row.wrapping_sub(first) as usize;
@@ -288,12 +290,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let op = product.op;
         let refuse = refused(op, ElementReason::Product);
         let full = of_form(op);
-        let layout = told.inference.layout(buffer).ok_or(refuse)?;
-        let local = told.inference.arena.index_at(&layout, &coordinates).map_err(&full)?;
+        let threads = (0, self.plan.threads, self.plan.threads);
+        let spread = told.inference.layout(buffer).ok_or(refuse)?;
+        let doers = Doers { op, spread, thread: product.thread, threads };
+        let layout = &doers.spread;
+        let local = told.inference.arena.index_at(layout, &coordinates).map_err(&full)?;
         let number = u32::try_from(local.constant).ok().filter(|_| local.is_constant());
         let number = number.filter(|number| *number < layout.slots).ok_or(refuse)?;
-        let threads = (0, self.plan.threads, self.plan.threads);
-        let doers = Doers { op, spread: layout, thread: product.thread, threads };
         self.slot_at(told, &doers, number, work)?;
         let same = layout.vars.iter().zip(coordinates).all(|(var, wanted)| {
             let own = work.vars.iter().find(|(own, _)| *own == var);
@@ -406,7 +409,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         product: &InPlaceProduct<'t>,
         (side, at): (&InPlaceSide, [u32; 2]),
         chunk: &mut Chunk<'_>,
-        out: &mut heapless::Vec<Reg, FACTORS>,
+        out: &mut heapless::VecView<Reg>,
     ) -> Result<(), EmitError> {
         let op = product.op;
         let full = refused(op, ElementReason::Room);
