@@ -97,7 +97,7 @@ enum lb_code {
  * 24 a reshape between rows that are no powers of two wide, 25 scratch that is too little (least bytes that would do; bytes it may take),
  * 26 a part of a tile, or a scan, that is not made (0 shape; 1 place; 2 outside; 3 between; 4 dimension; 5 no power of two),
  * 27 a precision of a product whose factors are not both f32,
- * 28 room of the program for what stands in an operation's place (most; number of the pool: the variants of Pool in src/ir/src/error.rs, from 0),
+ * 28 room of the program for what stands in an operation's place (most; number of the pool as the library's enum Pool has it from 0),
  * 29 sums that cannot stand in tensor memory.
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).

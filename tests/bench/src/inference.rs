@@ -4,6 +4,8 @@ use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::infer::Inference;
+use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
+use lanebook::loops::lay_shared;
 use lanebook_inference_tests::program::tell;
 use lanebook_inference_tests::unit::{arch, figures, unit};
 use lanebook_report::memory::{LoopMemory, LoopRoom};
@@ -142,6 +144,31 @@ fn microseconds(memory: &mut LoopMemory, program: &Value, effort: Effort) -> f64
     least
 }
 
+/// The least time in microseconds of inference and of the layouts of shared tiles, together, of an
+/// example in loops.
+fn with_shared(memory: &mut LoopMemory, name: &str, target: &str, effort: Effort) -> f64 {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gen/cli/examples/loops");
+    let text = std::fs::read_to_string(format!("{path}/{name}.tile"))
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut pools = Box::new(SmallStorage::new());
+    let mut program = parse(pools.pools(), &TABLES, &text, Options::default())
+        .unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    verify(&mut program).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    let function = isolate_kernel(&mut program, None).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    let (machine, policy) = (arch(target).expect("an architecture"), &TABLES.policies[0]);
+    let mut least = f64::INFINITY;
+    for _ in 0..effort.times(9) {
+        let mut told = lanebook::loops::tell(&program, function, &TABLES, machine, memory.parts())
+            .unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        let start = Instant::now();
+        told.inference.run(policy, &mut ()).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        lay_shared(&mut told, &program, &TABLES, machine, &mut ())
+            .unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        least = least.min(start.elapsed().as_nanos() as f64 / 1e3);
+    }
+    least
+}
+
 /// Measures kernels and growth.
 ///
 /// # Panics
@@ -164,6 +191,13 @@ pub fn measure(report: &mut Report) {
         let took = microseconds(&mut memory, &program, report.effort);
         report.held(SECTION, what, took, "us", budget, "the budget");
         report.held(SECTION, format!("{what}, beside TileLang"), took, "us", peer * 1e3, PEER);
+    }
+    for (name, budget) in [("gemm", 200.0), ("attention", 1000.0)] {
+        for target in ["sm_80", "sm_90", "gfx942"] {
+            let took = with_shared(&mut memory, name, target, report.effort);
+            let what = format!("{name} in loops, shared tiles laid out too, on {target}");
+            report.held(SECTION, what, took, "us", budget, "the budget");
+        }
     }
     let sizes: &[u32] = match report.effort {
         Effort::Full => &[4, 40, 400, 2000],

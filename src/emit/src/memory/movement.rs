@@ -539,44 +539,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 set(side.operand, data.ok_or(refuse)?);
             }
         }
-        let mut special: Option<(u8, u32, ClassId)> = None;
+        let mut special: Option<SpecialStart> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
-            let e = plan.tiling.element(instance);
-            let Some((map, start)) = self.place_map(plan, view)? else { continue };
-            let map = &map;
-            let operand = atom
-                .operands
-                .get(usize::from(view.side.operand))
-                .ok_or(EmitError::Unplanned(plan.op))?;
-            if operand.implicit {
-                // A wave-uniform start in a special register, written before each instance.
-                special = Some((view.number, map.at(e).bytes, operand.class));
-                // The text does not show it, but hazards do.
-                let reg = self.special(operand.class)?;
-                set(view.side.operand, slot(reg));
-                continue;
-            }
-            let d = delta(map, &plan.tiling, e, start, view.offset);
-            let in_lane = self.in_lane(plan.op, view.number, d);
-            let mut address = self
-                .address(plan.op, view.number, Some(in_lane))
-                .ok_or(EmitError::Unplanned(plan.op))?;
-            if self.indexed_tile(plan).is_some() {
-                address = self.at_index(plan, address)?;
-            }
-            set(view.side.operand, slot(address));
-            if let Some(base) = view.side.base {
-                self.steps.purpose = Purpose::FurtherAddress;
-                let reg = self.base_at(plan.op, view.number, d.lead.wrapping_sub(in_lane.lead))?;
-                set(base, slot(reg));
-            }
-            if let Some(field) = view.offset {
-                set(field.operand, Slot::Int(d.immediate));
-            }
-            if let Some(field) = view.second {
-                let far = second_offset(plan, map, e, (start, d), field)?;
-                set(field.operand, Slot::Int(far));
-            }
+            special = self.place_operands(plan, (atom, view), instance, &mut args)?.or(special);
         }
         if let Some((side, bytes, class)) = special {
             self.steps.purpose =
@@ -600,6 +565,57 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(answer) => self.keep_answer(plan, instance, *answer),
             None => Ok(()),
         }
+    }
+
+    /// The operands of one side of an instance: its address, its base and what its fields hold; where
+    /// it has none of them in the text, what its special register is to hold.
+    #[inline(never)] // Its map leaves the stack before bounds are told.
+    fn place_operands(
+        &mut self,
+        plan: &TransferPlan,
+        (atom, view): (&Atom<'_>, &SideView<'_>),
+        instance: u32,
+        args: &mut [Slot; crate::step::MAX_ARGS],
+    ) -> Result<Option<SpecialStart>, EmitError> {
+        let mut set = |number: u8, arg: Slot| {
+            if let Some(place) = args.get_mut(usize::from(number)) {
+                *place = arg;
+            }
+        };
+        let e = plan.tiling.element(instance);
+        let Some((map, start)) = self.place_map(plan, view)? else { return Ok(None) };
+        let operand = atom
+            .operands
+            .get(usize::from(view.side.operand))
+            .ok_or(EmitError::Unplanned(plan.op))?;
+        if operand.implicit {
+            // The text does not show it, but hazards do.
+            let reg = self.special(operand.class)?;
+            set(view.side.operand, slot(reg));
+            return Ok(Some((view.number, map.at(e).bytes, operand.class)));
+        }
+        let d = delta(&map, &plan.tiling, e, start, view.offset);
+        let in_lane = self.in_lane(plan.op, view.number, d);
+        let mut address = self
+            .address(plan.op, view.number, Some(in_lane))
+            .ok_or(EmitError::Unplanned(plan.op))?;
+        if self.indexed_tile(plan).is_some() {
+            address = self.at_index(plan, address)?;
+        }
+        set(view.side.operand, slot(address));
+        if let Some(base) = view.side.base {
+            self.steps.purpose = Purpose::FurtherAddress;
+            let reg = self.base_at(plan.op, view.number, d.lead.wrapping_sub(in_lane.lead))?;
+            set(base, slot(reg));
+        }
+        if let Some(field) = view.offset {
+            set(field.operand, Slot::Int(d.immediate));
+        }
+        if let Some(field) = view.second {
+            let far = second_offset(plan, &map, e, (start, d), field)?;
+            set(field.operand, Slot::Int(far));
+        }
+        Ok(None)
     }
 
     /// The map of a side's memory as its addresses are prepared, and the bytes of its start that go
@@ -629,6 +645,10 @@ impl LowerContext<'_, '_, '_, '_> {
         })
     }
 }
+
+/// A side whose wave-uniform start stands in a special register, written before each instance; its
+/// bytes, and the register's class.
+type SpecialStart = (u8, u32, ClassId);
 
 /// Operands of an atom whose immediates are zero, or what is nearest to it.
 fn plain_immediates(atom: &Atom<'_>) -> [Slot; crate::step::MAX_ARGS] {
