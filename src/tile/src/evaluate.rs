@@ -133,6 +133,7 @@ impl<'t> TargetInfo<'t> {
 
     /// Instructions that keep one of an atom to the lanes inside of the bounds of a tensor: what
     /// tells which they are, what stands around it, and what fills the registers of the others.
+    #[inline(never)] // Before what is counted, not below it.
     fn guarded(
         &self,
         copy_atom: &CopyAtom,
@@ -328,6 +329,7 @@ pub fn is_addressable(isa: &Isa<'_>, atom: &Atom<'_>) -> bool {
 
 /// Address registers beyond the first: distinct combinations of swizzle phase and outer step among
 /// the instances. Outer steps of known bytes cost none within the field's reach.
+#[inline(never)] // Its list leaves the stack before conflicts are counted.
 fn further(map: &MemoryMap, tiling: &Tiling, reach: u32) -> u32 {
     let mask = varying(map, tiling);
     let is_far = |c: Column| {
@@ -355,6 +357,7 @@ fn further(map: &MemoryMap, tiling: &Tiling, reach: u32) -> u32 {
 
 /// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart
 /// counted apart.
+#[inline(never)] // Its list leaves the stack before conflicts are counted.
 fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
     let mut run = slot_bytes.max(1);
     let mut groups = 1u32;

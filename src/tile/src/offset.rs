@@ -80,11 +80,24 @@ pub fn delta(
     start: u32,
     field: Option<OffsetField>,
 ) -> Delta {
+    delta_by(map, tiling, e, (start, map.outer_bytes), field)
+}
+
+/// The same where an outer step is so many bytes, whatever the map says; `None` for steps that are
+/// counted.
+#[must_use]
+pub fn delta_by(
+    map: &MemoryMap,
+    tiling: &Tiling,
+    e: u32,
+    (start, outer): (u32, Option<u32>),
+    field: Option<OffsetField>,
+) -> Delta {
     let column = map.at(e);
     let lanes = varying(map, tiling);
     let phase = if map.combine == Combine::Xor { column.bytes & lanes.bytes } else { 0 };
     let own = Column { bytes: column.bytes ^ phase, lead: column.lead };
-    let known = if own.lead & lanes.lead == 0 { map.known_bytes(own) } else { None };
+    let known = if own.lead & lanes.lead == 0 { own.bytes_by(outer) } else { None };
     let (plain, lead) = known.map_or((own.bytes, own.lead), |bytes| (bytes, 0));
     let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));

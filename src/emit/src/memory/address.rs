@@ -17,7 +17,9 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
-use lanebook_tile::offset::{Delta, MOST_KEYS, RegisterKey, delta, immediate_start, offset_field};
+use lanebook_tile::offset::{
+    Delta, MOST_KEYS, RegisterKey, delta_by, immediate_start, offset_field,
+};
 use lanebook_tile::tiling::Tiling;
 
 /// Bytes of a row's front that are added to the lanes' offsets, which are words of 32 bits.
@@ -297,7 +299,7 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(start) => start,
             None => self.arena.constant(0)?,
         };
-        self.for_each_delta(plan, map, immediate, view.offset, |this, d, before| {
+        self.for_each_delta(plan, map, (immediate, None), view.offset, |this, d, before| {
             this.steps.purpose =
                 if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
@@ -313,18 +315,19 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's
-    /// first, with the keys that came before.
+    /// first, with the keys that came before. `start`: bytes that are added to every address, and
+    /// those of an outer step where they are known.
     pub(crate) fn for_each_delta(
         &mut self,
         plan: &TransferPlan,
         map: &MemoryMap,
-        start: u32,
+        start: (u32, Option<u32>),
         field: Option<OffsetField>,
         mut f: impl FnMut(&mut Self, Delta, &[RegisterKey]) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
         let mut seen: heapless::Vec<RegisterKey, MOST_KEYS> = heapless::Vec::new();
         for i in 0..plan.tiling.count() {
-            let d = delta(map, &plan.tiling, plan.tiling.element(i), start, field);
+            let d = delta_by(map, &plan.tiling, plan.tiling.element(i), start, field);
             let key = d.key();
             if seen.contains(&key) {
                 continue;
@@ -440,55 +443,65 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.prepare_strides(op, view.number, rows, outer_bytes)?;
             }
             // What the scalar base takes is counted in outer steps.
-            let mut map = global.map;
-            map.outer_bytes = map.outer_bytes.filter(|_| rows.is_none());
-            return self.for_each_delta(plan, &map, 0, view.offset, |this, d, before| {
-                let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
-                if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
-                    return Ok(());
-                }
-                this.steps.purpose =
-                    if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-                let reg = match nearest(&known, before, d, least) {
-                    _ if let Some((from, more)) = below(&known, before, d) => {
-                        let node = this.arena.op_const(IndexOp::Add, from, u64::from(more))?;
-                        this.compute(node, RegBank::Vector)?
+            let outer = global.map.outer_bytes.filter(|_| rows.is_none());
+            return self.for_each_delta(
+                plan,
+                &global.map,
+                (0, outer),
+                view.offset,
+                |this, d, before| {
+                    let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
+                    if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
+                        return Ok(());
                     }
-                    // One step from an offset that is there already: the step is the same in all
-                    // lanes.
-                    Some((from, step))
-                        if outer_lanes.is_none_or(|l| {
-                            this.arena
-                                .facts(l)
-                                .is_some_and(|f| f.possible() & u64::from(d.lead) == 0)
-                        }) =>
-                    {
-                        let far =
-                            this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
-                        let node = this.arena.op(IndexOp::Add, &[from, far])?;
-                        this.compute(node, RegBank::Vector)?
-                    }
-                    _ => {
-                        let rows = this.exclusive(outer_lanes, d.lead)?;
-                        let offset = match rows {
-                            Some(rows) => Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?),
-                            None => None,
-                        };
-                        let columns = this.exclusive(inner_lanes, d.phase)?;
-                        let columns = this.further(columns, d.add)?;
-                        let node = match this.sum(IndexOp::Add, offset, columns)? {
-                            Some(node) => node,
-                            None => this.arena.constant(0)?,
-                        };
-                        this.compute(node, RegBank::Vector)?
-                    }
-                };
-                let node = this.declare(Variable::word(), reg)?;
-                known
-                    .push(Some(node))
-                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
-                this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
-            });
+                    this.steps.purpose = if before.is_empty() {
+                        Purpose::FirstAddress
+                    } else {
+                        Purpose::FurtherAddress
+                    };
+                    let reg = match nearest(&known, before, d, least) {
+                        _ if let Some((from, more)) = below(&known, before, d) => {
+                            let node = this.arena.op_const(IndexOp::Add, from, u64::from(more))?;
+                            this.compute(node, RegBank::Vector)?
+                        }
+                        // One step from an offset that is there already: the step is the same in all
+                        // lanes.
+                        Some((from, step))
+                            if outer_lanes.is_none_or(|l| {
+                                this.arena
+                                    .facts(l)
+                                    .is_some_and(|f| f.possible() & u64::from(d.lead) == 0)
+                            }) =>
+                        {
+                            let far =
+                                this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
+                            let node = this.arena.op(IndexOp::Add, &[from, far])?;
+                            this.compute(node, RegBank::Vector)?
+                        }
+                        _ => {
+                            let rows = this.exclusive(outer_lanes, d.lead)?;
+                            let offset = match rows {
+                                Some(rows) => {
+                                    Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?)
+                                }
+                                None => None,
+                            };
+                            let columns = this.exclusive(inner_lanes, d.phase)?;
+                            let columns = this.further(columns, d.add)?;
+                            let node = match this.sum(IndexOp::Add, offset, columns)? {
+                                Some(node) => node,
+                                None => this.arena.constant(0)?,
+                            };
+                            this.compute(node, RegBank::Vector)?
+                        }
+                    };
+                    let node = this.declare(Variable::word(), reg)?;
+                    known.push(Some(node)).map_err(|_| {
+                        EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32)
+                    })?;
+                    this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+                },
+            );
         }
         if global.indexed.is_some() {
             uniform = self.add_product(uniform, outer, outer_bytes)?;
@@ -512,49 +525,55 @@ impl LowerContext<'_, '_, '_, '_> {
         let plain = start.unwrap_or(pointer);
         let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.tiling);
-        self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, before| {
-            this.steps.purpose =
-                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            // A step is the same in all lanes where none of its bits is one of theirs.
-            let own = outer_lanes.is_some_and(|lanes| {
-                let facts = this.arena.facts(lanes);
-                facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
-            });
-            let node = if let Some((from, more)) = below(&known, before, d) {
-                let more = this.arena.constant(more)?;
-                let more = this.arena.op(IndexOp::Extend64, &[more])?;
-                this.arena.op(IndexOp::Add64, &[from, more])?
-            } else if d.lead == 0 || own {
-                let plain = if d.lead == 0 {
-                    plain
-                } else {
-                    let rows = this.exclusive(outer_lanes, d.lead)?;
-                    let rows = this.sum(IndexOp::Add, outer, rows)?;
-                    this.add_product(uniform, rows, outer_bytes)?.unwrap_or(pointer)
-                };
-                let columns = this.exclusive(inner_lanes, d.phase)?;
-                let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
-                match this.further(columns, d.add)? {
-                    Some(columns) => {
-                        let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
-                        this.arena.op(IndexOp::Add64, &[plain, wide])?
+        self.for_each_delta(
+            plan,
+            &global.map,
+            (0, global.map.outer_bytes),
+            view.offset,
+            |this, d, before| {
+                this.steps.purpose =
+                    if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                // A step is the same in all lanes where none of its bits is one of theirs.
+                let own = outer_lanes.is_some_and(|lanes| {
+                    let facts = this.arena.facts(lanes);
+                    facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
+                });
+                let node = if let Some((from, more)) = below(&known, before, d) {
+                    let more = this.arena.constant(more)?;
+                    let more = this.arena.op(IndexOp::Extend64, &[more])?;
+                    this.arena.op(IndexOp::Add64, &[from, more])?
+                } else if d.lead == 0 || own {
+                    let plain = if d.lead == 0 {
+                        plain
+                    } else {
+                        let rows = this.exclusive(outer_lanes, d.lead)?;
+                        let rows = this.sum(IndexOp::Add, outer, rows)?;
+                        this.add_product(uniform, rows, outer_bytes)?.unwrap_or(pointer)
+                    };
+                    let columns = this.exclusive(inner_lanes, d.phase)?;
+                    let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
+                    match this.further(columns, d.add)? {
+                        Some(columns) => {
+                            let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
+                            this.arena.op(IndexOp::Add64, &[plain, wide])?
+                        }
+                        None => plain,
                     }
-                    None => plain,
-                }
-            } else {
-                // From the nearest address that is there already, by one step.
-                let (from, step) =
-                    nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
-                let step = this.arena.constant(step)?;
-                let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
-                this.arena.op(IndexOp::Add64, &[from, step])?
-            };
-            known
-                .push(Some(node))
-                .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
-            let reg = this.compute(node, bank)?;
-            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
-        })?;
+                } else {
+                    // From the nearest address that is there already, by one step.
+                    let (from, step) =
+                        nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
+                    let step = this.arena.constant(step)?;
+                    let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
+                    this.arena.op(IndexOp::Add64, &[from, step])?
+                };
+                known
+                    .push(Some(node))
+                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
+                let reg = this.compute(node, bank)?;
+                this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+            },
+        )?;
         self.advance_places((op, view.number), global, outer_bytes, innermost)
     }
 

@@ -19,6 +19,19 @@ impl Column {
         Self { bytes, lead: 0 }
     }
 
+    /// All that it adds, in bytes, where an outer step is so many; `None` where it has steps and that
+    /// is not known, or where they are too many for an offset.
+    #[must_use]
+    pub(crate) fn bytes_by(self, outer: Option<u32>) -> Option<u32> {
+        match self.lead {
+            0 => Some(self.bytes),
+            lead => {
+                let bytes = lead.checked_mul(outer?)?.checked_add(self.bytes)?;
+                i32::try_from(bytes).is_ok().then_some(bytes)
+            }
+        }
+    }
+
     /// Nothing at all.
     #[must_use]
     pub fn is_zero(self) -> bool {
@@ -83,13 +96,7 @@ impl MemoryMap {
     /// are not known, or where the bytes are too many for an offset.
     #[must_use]
     pub fn known_bytes(&self, column: Column) -> Option<u32> {
-        match column.lead {
-            0 => Some(column.bytes),
-            lead => {
-                let bytes = lead.checked_mul(self.outer_bytes?)?.checked_add(column.bytes)?;
-                i32::try_from(bytes).is_ok().then_some(bytes)
-            }
-        }
+        column.bytes_by(self.outer_bytes)
     }
 
     /// The same with no steps along the outer dimension, or none along the inner one.

@@ -350,6 +350,12 @@ impl Planner<'_, '_, '_, '_> {
         let (from, to) =
             if half.from == Space::Register { (through, shared) } else { (shared, through) };
         let other = self.target.evaluate(half, from, to, limit)?;
+        Self::joined(staged, &other)
+    }
+
+    /// Both halves of a movement through registers.
+    #[inline(never)] // Beside the evaluation of a half, not below it.
+    fn joined(staged: &Staged, other: &Evaluated) -> Result<Evaluated, Reject> {
         let tiling = staged.found.tiling;
         if staged.transpose.map_or(Some(tiling), |transpose| transpose.second(&tiling))
             != Some(other.tiling)
