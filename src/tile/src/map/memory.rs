@@ -95,6 +95,7 @@ impl MemoryMap {
     /// Bytes that a column adds, its outer steps included; `None` where it has such steps and they
     /// are not known, or where the bytes are too many for an offset.
     #[must_use]
+    #[doc(hidden)] // For the floors above.
     pub fn known_bytes(&self, column: Column) -> Option<u32> {
         column.bytes_by(self.outer_bytes)
     }
