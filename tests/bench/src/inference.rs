@@ -4,7 +4,7 @@ use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::infer::Inference;
-use lanebook::ir::{Options, SmallStorage, isolate_kernel, parse, verify};
+use lanebook::ir::{LargeStorage, Options, isolate_kernel, parse, verify};
 use lanebook::loops::lay_shared;
 use lanebook_inference_tests::program::tell;
 use lanebook_inference_tests::unit::{arch, figures, unit};
@@ -150,7 +150,7 @@ fn with_shared(memory: &mut LoopMemory, name: &str, target: &str, effort: Effort
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gen/cli/examples/loops");
     let text = std::fs::read_to_string(format!("{path}/{name}.tile"))
         .unwrap_or_else(|e| panic!("{name}: {e}"));
-    let mut pools = Box::new(SmallStorage::new());
+    let mut pools = Box::new(LargeStorage::new());
     let mut program = parse(pools.pools(), &TABLES, &text, Options::default())
         .unwrap_or_else(|e| panic!("{name}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{name}: {e:?}"));
