@@ -110,7 +110,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         "src/loops",
         &["layout", "tables", "ir", "tile", "plan", "infer"],
         &[
-            &["machine"],
+            &["machine", "access_models"],
             &["error", "exchange", "operand"],
             &["tell+operators+indices"],
             &["accesses", "result"],

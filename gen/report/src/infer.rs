@@ -2,7 +2,8 @@
 use crate::inferred::fragments;
 use crate::inferred::races::races;
 use crate::inferred::refused::{of_stop, of_told};
-use crate::inferred::timeline::{Names, Timeline, layout, swizzle};
+use crate::inferred::shared::swizzle;
+use crate::inferred::timeline::{Names, Timeline, layout};
 use crate::memory::LoopMemory;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;

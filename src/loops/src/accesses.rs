@@ -1,6 +1,7 @@
 //! The instructions by which products, loops and tile operations access shared memory: where each
 //! lane's address leads, and how many bytes it moves.
 
+use crate::access_models::AccessModels;
 use crate::operand::{LaneTile, OperandPlace, TileLoad};
 use crate::operators::{WarpProduct, product_unit};
 use crate::tell::{Fact, Told};
@@ -9,12 +10,10 @@ use lanebook_infer::{
     Operator, OperatorId, Solution, Tape, UnitSide, VarRole,
 };
 use lanebook_ir::{Op, Program, attr_names};
-use lanebook_tables::{Arch, Capability, Name, OpRole, Space, Tables};
+use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Most slots of an access.
 pub(crate) const SLOTS: usize = 64;
-/// Most bytes, and so most local indices, that one instruction moves for a thread.
-const RUN: u32 = 16;
 
 /// One instruction of a warp at a storage.
 #[doc(hidden)]
@@ -51,7 +50,7 @@ pub fn shared_accesses<'t>(
     id: BufferId,
     mut give: impl FnMut(&SlotAccess),
 ) -> Result<(), FormError> {
-    let machine = AccessModels { tables, arch };
+    let machine = AccessModels::of(tables, arch);
     let wave = told.inference.wave().max(1);
     let threads = program.int_attr(told.function(), attr_names::THREADS).unwrap_or(1);
     let warps = u32::try_from(threads).unwrap_or(1).div_ceil(wave);
@@ -105,33 +104,7 @@ pub(crate) fn spread_operator(
     Ok(found.filter(|_| own.kind == Kind::Parallel).map(|(op, spread)| (op, own, spread)))
 }
 
-/// What says how memory is accessed.
-#[derive(Copy, Clone)]
-pub(crate) struct AccessModels<'m, 't> {
-    pub tables: &'m Tables<'t>,
-    pub arch: &'m Arch<'t>,
-}
-
 impl AccessModels<'_, '_> {
-    /// The bank model of accesses that move so many bytes a lane.
-    pub(crate) fn model(&self, bytes: u32, writes: bool) -> Option<u8> {
-        let (from, to) = match writes {
-            false => (Space::Shared, Space::Register),
-            true => (Space::Register, Space::Shared),
-        };
-        let name = self.arch.dispatch(Capability::Transfer { from, to }).iter().find_map(|id| {
-            let movement = self.tables.atom(*id)?.movement.as_ref()?;
-            let side = if writes { movement.to } else { movement.from };
-            let plain = !movement.crosses_lanes && movement.atomic.is_none();
-            (plain && u32::from(side.slot_bytes) == bytes).then_some(side.banks)
-        })?;
-        self.number_of(name)
-    }
-
-    fn number_of(&self, name: Name<'_>) -> Option<u8> {
-        u8::try_from(self.arch.banks.iter().position(|model| model.name == name)?).ok()
-    }
-
     /// How the first warp reads an operand of a product, if that lies in a storage.
     #[inline(never)]
     pub(crate) fn operand_at(
@@ -154,7 +127,7 @@ impl AccessModels<'_, '_> {
         let place = operand_place(told, program, &product, op, number)?;
         let wave = product.unit.wave();
         let mut places = SlotPlaces::new();
-        let loads = TileLoad::chosen((self.tables, self.arch), &tile, &place);
+        let loads = TileLoad::chosen(self, &tile, &place);
         let (bytes, model, count) = match &loads {
             Some(load) => {
                 for slot in 0..1u32.checked_shl(u32::try_from(load.slots.len()).ok()?)? {
@@ -168,7 +141,7 @@ impl AccessModels<'_, '_> {
                 (u32::from(load.slot_bytes), self.number_of(banks)?, parts.checked_mul(each)?)
             }
             None => {
-                let (count, bytes) = tile.plain_loads(&place, RUN)?;
+                let (count, bytes) = tile.plain_loads(&place, self.family.widest)?;
                 let bytes = 1u32.checked_shl(bytes.checked_ilog2()?)?;
                 for lane in 0..wave {
                     places.push(place.byte(tile.place(tile.lane(lane)?)?)?).ok()?;
@@ -199,7 +172,7 @@ impl AccessModels<'_, '_> {
         evaluated(inference, first, (var, thread), lanes, &mut places)?;
         let mut bytes = element;
         let mut reach = element;
-        let most = RUN.checked_div(element.max(1))?;
+        let most = self.family.widest.checked_div(element.max(1))?;
         for slot in 1..most.min(spread.slots.saturating_sub(start)) {
             let next = bytes_at(inference, (spread, access), (var, start.checked_add(slot)?))?;
             let mut wanted = first;

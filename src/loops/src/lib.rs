@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
-//! | `accesses` `operand` | those accesses; how a product reads its operands |
+//! | `accesses` `access_models` `operand` | those accesses; what the tables say of them; how a product reads its operands |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
@@ -104,6 +104,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod access_models;
 mod accesses;
 mod error;
 mod exchange;
@@ -122,6 +123,8 @@ pub use shared::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 pub use tell::{Fact, LoopParts, Told, tell};
 
 // What planning asks of a machine's units.
+#[doc(hidden)]
+pub use access_models::AccessModels;
 #[doc(hidden)]
 pub use accesses::{SlotAccess, SlotPlaces, operand_place, shared_accesses};
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! How a warp reads a product's operand from shared memory: the elements that a lane holds, and the
 //! instructions that bring rows of a tile to all lanes.
 
+use crate::access_models::AccessModels;
 use crate::machine::AnchorUnit;
 use lanebook_infer::{UnitSide, UnitTile};
 use lanebook_layout::AxisId;
@@ -13,13 +14,11 @@ const ELEMENTS: usize = 32;
 /// Most digits of a lane's number in an operand's layout.
 const DIGITS: usize = 8;
 /// Most bits of a slot's number.
-const SLOT_BITS: usize = 6;
+pub(crate) const SLOT_BITS: usize = 6;
 /// Bits of a register.
 const REGISTER_BITS: u32 = 32;
 /// Bits of a byte, as an exponent.
 const BYTE: u8 = 3;
-/// Bytes that one load of a lane brings at the most.
-const WIDEST: u32 = 16;
 
 /// What a lane holds of an operand of the instruction.
 #[derive(Debug, Default)]
@@ -182,12 +181,12 @@ impl TileLoad {
     /// because none takes rows of it as they lie, or with no fewer instructions.
     #[must_use]
     pub fn chosen(
-        machine: (&Tables<'_>, &Arch<'_>),
+        machine: &AccessModels<'_, '_>,
         tile: &LaneTile,
         place: &OperandPlace,
     ) -> Option<Self> {
-        let (plain, _) = tile.plain_loads(place, WIDEST)?;
-        let found = Self::of(machine, tile, place)?;
+        let (plain, _) = tile.plain_loads(place, machine.family.widest)?;
+        let found = Self::of((machine.tables, machine.arch), tile, place)?;
         let parts = u32::try_from(found.parts.len()).ok()?;
         let aligned = place.steps.iter().all(|step| {
             let element = *step == place.bits >> BYTE;

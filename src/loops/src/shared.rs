@@ -8,21 +8,20 @@
 //! that serves both is taken, mostly of fewer bits; where there is none, what is cheapest for all
 //! together. A view has the swizzle of its storage.
 
-use crate::accesses::{AccessModels, SLOTS, SlotAccess, spread_operator};
+use crate::access_models::AccessModels;
+use crate::accesses::{SLOTS, SlotAccess, spread_operator};
+use crate::operand::SLOT_BITS;
 use crate::tell::Told;
 use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{PostMap, Swizzle};
-use lanebook_tables::{Arch, BankModel, Capability, OpRole, Space, Tables};
-use lanebook_tile::candidates::{FamilyFigures, candidates};
-use lanebook_tile::copy_atom::CopyAtom;
+use lanebook_tables::{Arch, BankModel, OpRole, Tables};
+use lanebook_tile::candidates::candidates;
 use lanebook_tile::encoding::conflicts::count_bytes;
 use lanebook_tile::map::{
     BankAccess, Column, Columns, Combine, MemoryMap, TileShape, count_conflicts,
 };
 
-/// Most bits of a slot's number.
-const SLOT_BITS: usize = 6;
 /// Most accesses of one storage that are weighed against each other; those behind them agree, or go
 /// after the others.
 const PATTERNS: usize = 16;
@@ -238,7 +237,6 @@ fn power(bits: u8) -> u32 {
 struct SharedWeighing<'w, 't> {
     machine: AccessModels<'w, 't>,
     shape: Option<TileShape>,
-    family: FamilyFigures,
     /// Bytes of the widest element of a view, and of the whole storage.
     element: u32,
     bytes: u32,
@@ -252,7 +250,7 @@ impl SharedWeighing<'_, '_> {
     /// The swizzles that the storage may have, none first.
     fn swizzles(&self) -> impl Iterator<Item = Option<Swizzle>> + use<> {
         let (element, bytes) = (self.element, self.bytes);
-        let family = self.family;
+        let family = self.machine.family;
         let own = self.shape.into_iter().flat_map(move |shape| {
             let panel = u32::try_from(shape.panel_bytes()).unwrap_or(0);
             candidates(shape, family).filter_map(move |layout| match layout.post {
@@ -405,33 +403,24 @@ pub fn lay_shared(
     arch: &Arch<'_>,
     listener: &mut dyn SharedListener,
 ) -> Result<(), FormError> {
-    let family = family(tables, arch);
+    let machine = AccessModels::of(tables, arch);
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
         let id = BufferId(u16::try_from(number).unwrap_or(u16::MAX));
         let own = *told.inference.buffer_of(id)?;
         let is_free = own.storage == id && !told.inference.is_swizzle_pinned(id);
         if own.scope == MemoryScope::Shared && is_free {
-            let swizzle = storage((tables, arch, family), told, program, id, listener)?;
+            let swizzle = storage(machine, told, program, id, listener)?;
             told.inference.set_swizzle(id, swizzle)?;
         }
     }
     Ok(())
 }
 
-/// The figures of the swizzles that an architecture's accesses ask for.
-fn family(tables: &Tables<'_>, arch: &Arch<'_>) -> FamilyFigures {
-    let pairs = [(Space::Shared, Space::Register), (Space::Register, Space::Shared)];
-    let atoms =
-        pairs.into_iter().flat_map(|(from, to)| arch.dispatch(Capability::Transfer { from, to }));
-    let copies = atoms.filter_map(|id| CopyAtom::of(*id, tables.atom(*id)?));
-    FamilyFigures::of(tables, arch, copies)
-}
-
 /// The swizzle of one storage.
 #[inline(never)]
 fn storage(
-    (tables, arch, family): (&Tables<'_>, &Arch<'_>, FamilyFigures),
+    machine: AccessModels<'_, '_>,
     told: &mut Told<'_>,
     program: &Program<'_, '_>,
     id: BufferId,
@@ -445,11 +434,10 @@ fn storage(
             element = element.max(other.bits >> 3);
         }
     }
-    let machine = AccessModels { tables, arch };
+    let tables = machine.tables;
     let mut weighing = SharedWeighing {
         machine,
         shape,
-        family,
         element,
         bytes,
         patterns: heapless::Vec::new(),

@@ -69,35 +69,31 @@ fn reach_between(low: i64, high: i64, scale: i64) -> u32 {
     1u32.checked_shl(bytes.max(1).ilog2()).unwrap_or(1)
 }
 
-/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every
-/// address. Outer steps that no lane takes are bytes like all others where the map knows the
-/// stride.
+/// What the addresses of one side of a movement count from, and by.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddressOrigin {
+    /// Bytes that are added to every address.
+    pub start: u32,
+    /// Bytes of an outer step, where they are known; else steps are counted.
+    pub outer_bytes: Option<u32>,
+}
+
+/// Splits what instance `e` adds into register key and immediate. Outer steps of known bytes that no
+/// lane takes are bytes like all others.
 #[must_use]
 pub fn delta(
     map: &MemoryMap,
     tiling: &Tiling,
     e: u32,
-    start: u32,
+    origin: AddressOrigin,
     field: Option<OffsetField>,
 ) -> Delta {
-    delta_by(map, tiling, e, (start, map.outer_bytes), field)
-}
-
-/// The same where an outer step is so many bytes, whatever the map says; `None` for steps that are
-/// counted.
-#[must_use]
-pub fn delta_by(
-    map: &MemoryMap,
-    tiling: &Tiling,
-    e: u32,
-    (start, outer): (u32, Option<u32>),
-    field: Option<OffsetField>,
-) -> Delta {
+    let AddressOrigin { start, outer_bytes } = origin;
     let column = map.at(e);
     let lanes = varying(map, tiling);
     let phase = if map.combine == Combine::Xor { column.bytes & lanes.bytes } else { 0 };
     let own = Column { bytes: column.bytes ^ phase, lead: column.lead };
-    let known = if own.lead & lanes.lead == 0 { own.bytes_by(outer) } else { None };
+    let known = if own.lead & lanes.lead == 0 { own.bytes_by(outer_bytes) } else { None };
     let (plain, lead) = known.map_or((own.bytes, own.lead), |bytes| (bytes, 0));
     let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
@@ -154,8 +150,9 @@ pub fn pair_keys(map: &MemoryMap, tiling: &Tiling, pair: &PlacePair) -> Option<u
     let mut seen: heapless::Vec<RegisterKey, MOST_KEYS> = heapless::Vec::new();
     for instance in 0..tiling.count() {
         let e = tiling.element(instance);
-        let first = delta(map, tiling, e, 0, Some(pair.first));
-        let second = delta(map, tiling, e ^ tiling.second, 0, Some(pair.second));
+        let origin = AddressOrigin::default();
+        let first = delta(map, tiling, e, origin, Some(pair.first));
+        let second = delta(map, tiling, e ^ tiling.second, origin, Some(pair.second));
         if first.key() != second.key() {
             return None;
         }

@@ -1,5 +1,6 @@
 //! Fragments drawn: thread and local index of each element.
-use super::timeline::{Names, layout, swizzle};
+use super::shared::swizzle;
+use super::timeline::{Names, layout};
 use lanebook::infer::{BufferId, FragmentForm, Inference, Tape};
 use lanebook::layout::Swizzle;
 use lanebook_draw::{Cell, Colours, Panel, Picture};

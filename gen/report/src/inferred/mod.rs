@@ -2,4 +2,5 @@
 pub mod fragments;
 pub mod races;
 pub mod refused;
+pub mod shared;
 pub mod timeline;

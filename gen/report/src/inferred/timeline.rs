@@ -3,14 +3,14 @@
 //!
 //! Index maps of an attempt are gone when the attempt is over, so everything is made text when it
 //! happens.
+use super::shared;
 use lanebook::infer::notation;
 use lanebook::infer::{
     BaseId, BufferId, Cost, FragmentForm, IndexForm, Inference, InferenceEvent, Kind, Level,
     Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
 };
 use lanebook::ir::{Op, Program, Value};
-use lanebook::layout::Swizzle;
-use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, Told};
+use lanebook::loops::{SharedListener, SharedStep, Told};
 use lanebook_tables::OpRole;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +76,12 @@ impl Names {
     /// The operation that it stands for.
     pub fn op(&self, id: OperatorId) -> Option<Op> {
         self.operators.get(&id).map(|(_, op)| *op)
+    }
+    /// What an operation is called, which may be a product.
+    pub fn caller(&self, op: Op) -> &str {
+        let named = self.operators.values().find(|(_, of)| *of == op);
+        let named = named.map(|(name, _)| name.as_str());
+        named.or_else(|| self.others.get(&op).map(String::as_str)).unwrap_or("an operator")
     }
     /// What a buffer is called.
     pub fn buffer(&self, id: BufferId) -> &str {
@@ -329,91 +335,6 @@ impl SharedListener for Timeline {
     }
 }
 
-/// A swizzle of bytes as text.
-pub fn swizzle(of: Option<Swizzle>) -> String {
-    match of {
-        Some(s) => format!("swizzle<{}, {}, {}>", s.b, s.m, s.s),
-        None => "no swizzle".into(),
-    }
-}
-
-impl Timeline {
-    /// What an operator of the program is called.
-    fn caller(&self, op: Op) -> &str {
-        let named = self.names.operators.values().find(|(_, of)| *of == op);
-        let named = named.map(|(name, _)| name.as_str());
-        named.or_else(|| self.names.others.get(&op).map(String::as_str)).unwrap_or("an operator")
-    }
-
-    /// A step of the layouts of shared buffers in words.
-    fn shared_line(&self, step: &SharedStep) -> String {
-        let (own, name) = (self.caller(step.op), self.names.buffer(step.buffer));
-        let does = if step.writes { "writes" } else { "reads" };
-        let [wanted, taken, plain] = step.passes;
-        let passes = |n: u32| {
-            let noun = if n == 1 { "pass" } else { "passes" };
-            match step.instructions {
-                0 | 1 => format!("{n} {noun}"),
-                many => format!("{many} instructions and {n} {noun}"),
-            }
-        };
-        let said = match step.answer {
-            SharedAnswer::Establishes => format!(
-                "establishes {} of {name}, which it {does} in {} of the banks instead of {plain}",
-                swizzle(step.taken),
-                passes(taken)
-            ),
-            SharedAnswer::Agrees => format!(
-                "agrees with {} of {name}, which it {does} in {} of the banks",
-                swizzle(step.taken),
-                passes(taken)
-            ),
-            SharedAnswer::Merges => format!(
-                "wants {} of {name}; merged to {}, which serves all until here: it {does} in {} of the banks instead of {plain}",
-                swizzle(step.wanted),
-                swizzle(step.taken),
-                passes(taken)
-            ),
-            SharedAnswer::Prevails if step.wanted == step.taken => format!(
-                "wants {} of {name}; none serves all, and this one costs least together: it {does} in {} of the banks instead of {plain}",
-                swizzle(step.wanted),
-                passes(taken)
-            ),
-            SharedAnswer::Prevails => format!(
-                "wants {} of {name}; none serves all, and {} costs least together: it {does} in {} of the banks, {wanted} alone",
-                swizzle(step.wanted),
-                swizzle(step.taken),
-                passes(taken)
-            ),
-            SharedAnswer::Yields => format!(
-                "wants {} of {name}; none serves all, and {} costs less together: it {does} in {} of the banks, {wanted} alone",
-                swizzle(step.wanted),
-                swizzle(step.taken),
-                passes(taken)
-            ),
-        };
-        format!("{own} -> {said}")
-    }
-
-    fn shared_json(&self, step: &SharedStep) -> Json {
-        let [wanted, taken, plain] = step.passes;
-        let answer = match step.answer {
-            SharedAnswer::Establishes => "establishes",
-            SharedAnswer::Agrees => "agrees",
-            SharedAnswer::Merges => "merges",
-            SharedAnswer::Prevails => "prevails",
-            SharedAnswer::Yields => "yields",
-        };
-        json!({
-            "level": "shared", "operator": self.caller(step.op), "event": answer,
-            "buffer": self.names.buffer(step.buffer),
-            "access": if step.writes { "write" } else { "read" },
-            "wanted": swizzle(step.wanted), "taken": swizzle(step.taken),
-            "passes": {"wanted": wanted, "taken": taken, "row_major": plain},
-        })
-    }
-}
-
 /// Most points that are looked at to find one that shows what is wrong.
 const MOST_POINTS: u64 = 1 << 18;
 
@@ -645,7 +566,7 @@ impl Timeline {
         }
         for step in &self.shared {
             self.headed(&mut out, &mut heading, "Shared");
-            let _ = writeln!(out, "  {}", self.shared_line(step));
+            let _ = writeln!(out, "  {}", shared::line(&self.names, step));
         }
         out
     }
@@ -759,7 +680,7 @@ impl Timeline {
                 }));
             }
         }
-        out.extend(self.shared.iter().map(|step| self.shared_json(step)));
+        out.extend(self.shared.iter().map(|step| shared::object(&self.names, step)));
         Json::Array(out)
     }
 

@@ -17,7 +17,7 @@ use crate::sync::order::PendingAccesses;
 use lanebook_infer::{BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSide, VarRole};
 use lanebook_ir::{Op, attr_names};
 use lanebook_loops::{
-    AnchorUnit, LaneTile, TileLoad, Told, WarpProduct, operand_place, product_unit,
+    AccessModels, AnchorUnit, LaneTile, TileLoad, Told, WarpProduct, operand_place, product_unit,
 };
 use lanebook_tables::MatrixShape;
 
@@ -398,8 +398,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Ok(None);
         }
         let place = operand_place(told, self.program, product, op, number);
-        let machine = (self.machine.tables, self.machine.arch);
-        Ok(place.and_then(|place| TileLoad::chosen(machine, tile, &place)))
+        let machine = AccessModels::of(self.machine.tables, self.machine.arch);
+        Ok(place.and_then(|place| TileLoad::chosen(&machine, tile, &place)))
     }
 
     /// The registers of a block of a factor, and of those behind it that come with it.

@@ -8,17 +8,15 @@
 //! itself.
 
 use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
-use crate::lower::context::{Address, Advance, EmitError, LowerContext};
-use crate::lower::index::Moved;
+use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
-use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
 use lanebook_tile::offset::{
-    Delta, MOST_KEYS, RegisterKey, delta_by, immediate_start, offset_field,
+    AddressOrigin, Delta, MOST_KEYS, RegisterKey, delta, immediate_start, offset_field,
 };
 use lanebook_tile::tiling::Tiling;
 
@@ -106,6 +104,12 @@ fn below(known: &[Option<ExprId>], before: &[RegisterKey], d: Delta) -> Option<(
         Some(((*node)?, more))
     });
     found.next()
+}
+
+/// What addresses in global memory count by: bytes, where the stride is known and no scalar base
+/// takes the steps (`counted`).
+pub(crate) fn steps_of(map: &MemoryMap, counted: bool) -> AddressOrigin {
+    AddressOrigin { start: 0, outer_bytes: map.outer_bytes.filter(|_| !counted) }
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -299,7 +303,8 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(start) => start,
             None => self.arena.constant(0)?,
         };
-        self.for_each_delta(plan, map, (immediate, None), view.offset, |this, d, before| {
+        let origin = AddressOrigin { start: immediate, outer_bytes: None };
+        self.for_each_delta(plan, (map, origin), view.offset, |this, d, before| {
             this.steps.purpose =
                 if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
@@ -315,19 +320,17 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's
-    /// first, with the keys that came before. `start`: bytes that are added to every address, and
-    /// those of an outer step where they are known.
+    /// first, with the keys that came before.
     pub(crate) fn for_each_delta(
         &mut self,
         plan: &TransferPlan,
-        map: &MemoryMap,
-        start: (u32, Option<u32>),
+        (map, origin): (&MemoryMap, AddressOrigin),
         field: Option<OffsetField>,
         mut f: impl FnMut(&mut Self, Delta, &[RegisterKey]) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
         let mut seen: heapless::Vec<RegisterKey, MOST_KEYS> = heapless::Vec::new();
         for i in 0..plan.tiling.count() {
-            let d = delta_by(map, &plan.tiling, plan.tiling.element(i), start, field);
+            let d = delta(map, &plan.tiling, plan.tiling.element(i), origin, field);
             let key = d.key();
             if seen.contains(&key) {
                 continue;
@@ -443,11 +446,10 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.prepare_strides(op, view.number, rows, outer_bytes)?;
             }
             // What the scalar base takes is counted in outer steps.
-            let outer = global.map.outer_bytes.filter(|_| rows.is_none());
+            let origin = steps_of(&global.map, rows.is_some());
             return self.for_each_delta(
                 plan,
-                &global.map,
-                (0, outer),
+                (&global.map, origin),
                 view.offset,
                 |this, d, before| {
                     let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
@@ -525,79 +527,51 @@ impl LowerContext<'_, '_, '_, '_> {
         let plain = start.unwrap_or(pointer);
         let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.tiling);
-        self.for_each_delta(
-            plan,
-            &global.map,
-            (0, global.map.outer_bytes),
-            view.offset,
-            |this, d, before| {
-                this.steps.purpose =
-                    if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-                // A step is the same in all lanes where none of its bits is one of theirs.
-                let own = outer_lanes.is_some_and(|lanes| {
-                    let facts = this.arena.facts(lanes);
-                    facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
-                });
-                let node = if let Some((from, more)) = below(&known, before, d) {
-                    let more = this.arena.constant(more)?;
-                    let more = this.arena.op(IndexOp::Extend64, &[more])?;
-                    this.arena.op(IndexOp::Add64, &[from, more])?
-                } else if d.lead == 0 || own {
-                    let plain = if d.lead == 0 {
-                        plain
-                    } else {
-                        let rows = this.exclusive(outer_lanes, d.lead)?;
-                        let rows = this.sum(IndexOp::Add, outer, rows)?;
-                        this.add_product(uniform, rows, outer_bytes)?.unwrap_or(pointer)
-                    };
-                    let columns = this.exclusive(inner_lanes, d.phase)?;
-                    let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
-                    match this.further(columns, d.add)? {
-                        Some(columns) => {
-                            let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
-                            this.arena.op(IndexOp::Add64, &[plain, wide])?
-                        }
-                        None => plain,
-                    }
+        let origin = steps_of(&global.map, false);
+        self.for_each_delta(plan, (&global.map, origin), view.offset, |this, d, before| {
+            this.steps.purpose =
+                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            // A step is the same in all lanes where none of its bits is one of theirs.
+            let own = outer_lanes.is_some_and(|lanes| {
+                let facts = this.arena.facts(lanes);
+                facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
+            });
+            let node = if let Some((from, more)) = below(&known, before, d) {
+                let more = this.arena.constant(more)?;
+                let more = this.arena.op(IndexOp::Extend64, &[more])?;
+                this.arena.op(IndexOp::Add64, &[from, more])?
+            } else if d.lead == 0 || own {
+                let plain = if d.lead == 0 {
+                    plain
                 } else {
-                    // From the nearest address that is there already, by one step.
-                    let (from, step) =
-                        nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
-                    let step = this.arena.constant(step)?;
-                    let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
-                    this.arena.op(IndexOp::Add64, &[from, step])?
+                    let rows = this.exclusive(outer_lanes, d.lead)?;
+                    let rows = this.sum(IndexOp::Add, outer, rows)?;
+                    this.add_product(uniform, rows, outer_bytes)?.unwrap_or(pointer)
                 };
-                known
-                    .push(Some(node))
-                    .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
-                let reg = this.compute(node, bank)?;
-                this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
-            },
-        )?;
-        self.advance_places((op, view.number), global, outer_bytes, innermost)
-    }
-
-    /// Lets the innermost loop advance all addresses of a side.
-    fn advance_places(
-        &mut self,
-        (op, side): (Op, u8),
-        global: &GlobalPlan,
-        outer_bytes: ExprId,
-        innermost: Option<&Loop>,
-    ) -> Result<(), EmitError> {
-        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let mut at = 0usize;
-        while let Some(address) = self.addresses.get(at).copied() {
-            if address.op == number && address.side == side {
-                let reg = self.own(op, address.reg, innermost, global)?;
-                if let Some(kept) = self.addresses.get_mut(at) {
-                    kept.reg = reg;
+                let columns = this.exclusive(inner_lanes, d.phase)?;
+                let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
+                match this.further(columns, d.add)? {
+                    Some(columns) => {
+                        let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
+                        this.arena.op(IndexOp::Add64, &[plain, wide])?
+                    }
+                    None => plain,
                 }
-                self.advance(op, reg, global, outer_bytes, innermost)?;
-            }
-            at = at.saturating_add(1);
-        }
-        Ok(())
+            } else {
+                // From the nearest address that is there already, by one step.
+                let (from, step) =
+                    nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
+                let step = this.arena.constant(step)?;
+                let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
+                this.arena.op(IndexOp::Add64, &[from, step])?
+            };
+            known
+                .push(Some(node))
+                .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
+            let reg = this.compute(node, bank)?;
+            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+        })?;
+        self.advance_places((op, view.number), global, outer_bytes, innermost)
     }
 
     /// Whether so many elements are certainly few enough that their bytes and a tile's make a word
@@ -677,141 +651,5 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         self.sum(IndexOp::Add64, to, product)
-    }
-
-    /// Whether the innermost loop moves this tile.
-    fn moves(&self, global: &GlobalPlan, innermost: Option<&Loop>) -> bool {
-        innermost.is_some_and(|at| global.starts().any(|start| self.is_stepped(start, at)))
-    }
-
-    /// A register that may be changed: a copy, if the loop changes it and it stands for something
-    /// that others may use, or that a loop around does not compute again for its next turn.
-    pub(crate) fn own(
-        &mut self,
-        op: Op,
-        reg: crate::expr::Reg,
-        innermost: Option<&Loop>,
-        global: &GlobalPlan,
-    ) -> Result<crate::expr::Reg, EmitError> {
-        if !self.moves(global, innermost) {
-            return Ok(reg);
-        }
-        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number)
-            || self.registers.contains(&Some(reg));
-        if shared || reg.first < self.made_inside {
-            return self.copy(reg);
-        }
-        self.selector.release(reg);
-        Ok(reg)
-    }
-
-    /// A copy of a register.
-    pub(crate) fn copy(&mut self, reg: crate::expr::Reg) -> Result<crate::expr::Reg, EmitError> {
-        use crate::step::{Missing, StepError, slot};
-        let missing = StepError::NoAtom(Missing::Move(reg.class));
-        let atom = self.machine.copy_into(reg.class, reg.count, reg.class).ok_or(missing)?;
-        let fresh = self.steps.tuple(reg.class, reg.count)?;
-        self.steps.append(atom, &[slot(fresh), slot(reg)])?;
-        Ok(fresh)
-    }
-
-    /// Notes that the innermost loop advances an address, computing the step where it is not known.
-    fn advance(
-        &mut self,
-        op: Op,
-        reg: crate::expr::Reg,
-        global: &GlobalPlan,
-        outer_bytes: ExprId,
-        innermost: Option<&Loop>,
-    ) -> Result<(), EmitError> {
-        let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
-        let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
-        let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-        let waits = self.waits_for_turns(at, op);
-        let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
-            this.advances
-                .push(Advance { owner, reg, by, bytes, waits })
-                .map_err(|_| EmitError::full(EmitPool::Advances, capacity))
-        };
-        let bits = u32::from(global.map.shape.bits / 8);
-        let kind = self.machine.kind(reg.class);
-        let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) {
-            RegBank::Scalar
-        } else {
-            RegBank::Vector
-        };
-        let rank = global.rank();
-        let inner = match global.is_indexed(rank.saturating_sub(1)) {
-            true => None,
-            false => self.stepped(op, global.start.1, at)?,
-        };
-        match inner {
-            Some(Moved::By(step)) => {
-                push(self, None, step.checked_mul(bits).ok_or(EmitError::Index(op))?)?;
-            }
-            Some(Moved::Node(step)) => {
-                self.steps.purpose = crate::step::Purpose::FirstAddress;
-                let bits = self.arena.constant(bits)?;
-                let node = self.arena.op(IndexOp::MulWide64, &[step, bits])?;
-                let by = self.compute(node, place)?;
-                push(self, Some(by), 0)?;
-            }
-            None => {}
-        }
-        for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
-            if global.is_indexed(dim) && (lead.is_some() || global.start.0.is_some()) {
-                continue;
-            }
-            let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else {
-                continue;
-            };
-            let Some(step) = self.stepped(op, start, at)? else { continue };
-            let size = match lead {
-                Some(lead) => self.lead_bytes(op, global, dim, lead)?,
-                None => outer_bytes,
-            };
-            self.steps.purpose = crate::step::Purpose::FirstAddress;
-            let count = match step {
-                Moved::By(step) => self.arena.constant(step)?,
-                Moved::Node(step) => step,
-            };
-            let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
-            let by = self.compute(node, place)?;
-            push(self, Some(by), 0)?;
-        }
-        Ok(())
-    }
-
-    /// Advances every address of a loop, at its end; those that wait for the first turn of a loop of
-    /// stages, or the others.
-    pub(crate) fn advance_all(&mut self, owner: Op, waits: bool) -> Result<(), EmitError> {
-        let number = u16::try_from(owner.index()).unwrap_or(u16::MAX);
-        let mut at = 0usize;
-        while let Some(advance) = self.advances.get(at).copied() {
-            at = at.saturating_add(1);
-            if advance.owner != number || advance.waits != waits {
-                continue;
-            }
-            // Addresses in global memory have 64 bits, coordinates have 32.
-            let class = self.machine.isa.classes.get(advance.reg.class.index());
-            let wide =
-                class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
-            let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
-            let by = match advance.by {
-                Some(reg) => SecondOperand::Reg(reg),
-                None => match self.machine.binary(
-                    op,
-                    advance.reg.class,
-                    advance.reg.count,
-                    SecondOperand::Number(i64::from(advance.bytes)),
-                ) {
-                    Some(_) => SecondOperand::Number(i64::from(advance.bytes)),
-                    None => return Err(EmitError::Unplanned(owner)),
-                },
-            };
-            self.add_in_place(advance.reg, by, op)?;
-        }
-        Ok(())
     }
 }

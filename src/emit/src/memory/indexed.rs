@@ -8,7 +8,7 @@
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{Address, EmitError, LowerContext};
-use crate::memory::address::SideView;
+use crate::memory::address::{SideView, steps_of};
 use crate::step::{Purpose, Slot};
 use lanebook_ir::{MemrefBound, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
@@ -100,37 +100,32 @@ impl LowerContext<'_, '_, '_, '_> {
         let base = self.refilled(self.indexed.base, Variable::long().uniform(), base)?;
         self.indexed.base = base;
         let outer_bytes = self.outer_bytes(op, global)?;
-        self.for_each_delta(
-            plan,
-            &global.map,
-            (0, global.map.outer_bytes),
-            view.offset,
-            |this, d, _| {
-                let rows = this.exclusive(rows, d.lead)?;
-                let rows = match rows {
-                    Some(rows) => Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?),
-                    None => None,
-                };
-                let columns = this.exclusive(columns, d.phase)?;
-                let columns = this.further(columns, d.add)?;
-                let reg = match this.sum(IndexOp::Add, rows, columns)? {
-                    None => this.compute(base, RegBank::Any)?,
-                    Some(lane) => {
-                        let lane = this.compute(lane, RegBank::Vector)?;
-                        let mark = this.steps.next_register();
-                        let lane = this.refilled(this.indexed.lane, Variable::word(), lane)?;
-                        this.indexed.lane = lane;
-                        let wide = this.arena.op(IndexOp::Extend64, &[lane])?;
-                        let node = this.arena.op(IndexOp::Add64, &[base, wide])?;
-                        let reg = this.compute(node, RegBank::Vector)?;
-                        // The next one has another lane's part.
-                        this.selector.forget_from(mark);
-                        reg
-                    }
-                };
-                this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
-            },
-        )
+        let origin = steps_of(&global.map, false);
+        self.for_each_delta(plan, (&global.map, origin), view.offset, |this, d, _| {
+            let rows = this.exclusive(rows, d.lead)?;
+            let rows = match rows {
+                Some(rows) => Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?),
+                None => None,
+            };
+            let columns = this.exclusive(columns, d.phase)?;
+            let columns = this.further(columns, d.add)?;
+            let reg = match this.sum(IndexOp::Add, rows, columns)? {
+                None => this.compute(base, RegBank::Any)?,
+                Some(lane) => {
+                    let lane = this.compute(lane, RegBank::Vector)?;
+                    let mark = this.steps.next_register();
+                    let lane = this.refilled(this.indexed.lane, Variable::word(), lane)?;
+                    this.indexed.lane = lane;
+                    let wide = this.arena.op(IndexOp::Extend64, &[lane])?;
+                    let node = this.arena.op(IndexOp::Add64, &[base, wide])?;
+                    let reg = this.compute(node, RegBank::Vector)?;
+                    // The next one has another lane's part.
+                    this.selector.forget_from(mark);
+                    reg
+                }
+            };
+            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+        })
     }
 
     /// Bytes from one index to the next.

@@ -1,6 +1,7 @@
 //! Copies and their addresses.
 
 pub(crate) mod address;
+pub(crate) mod advance;
 pub(crate) mod combined;
 pub(crate) mod copies_together;
 pub(crate) mod exchange;

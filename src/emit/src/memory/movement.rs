@@ -3,7 +3,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::memory::address::{SideView, memory_sides};
+use crate::memory::address::{SideView, memory_sides, steps_of};
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
 use crate::sync::order::{BarrierSide, MemAccess, PendingAccesses, RequiredSync, is_barrier, push};
@@ -11,7 +11,7 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{AllocPlan, End, ProductPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, OpRole, Role, Space};
 use lanebook_tile::map::MemoryMap;
-use lanebook_tile::offset::{Delta, delta, immediate_start};
+use lanebook_tile::offset::{AddressOrigin, Delta, delta, immediate_start};
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -529,14 +529,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let outer = self.steps.guard.take();
         let mut args = plain_immediates(atom);
         let refuse = EmitError::Unplanned(plan.op);
-        let mut set = |number: u8, arg: Slot| {
-            if let Some(place) = args.get_mut(usize::from(number)) {
-                *place = arg;
-            }
-        };
         for side in [&movement.from, &movement.to] {
             if side.space == Space::Register {
-                set(side.operand, data.ok_or(refuse)?);
+                set(&mut args, side.operand, data.ok_or(refuse)?);
             }
         }
         let mut special: Option<SpecialStart> = None;
@@ -577,13 +572,9 @@ impl LowerContext<'_, '_, '_, '_> {
         instance: u32,
         args: &mut [Slot; crate::step::MAX_ARGS],
     ) -> Result<Option<SpecialStart>, EmitError> {
-        let mut set = |number: u8, arg: Slot| {
-            if let Some(place) = args.get_mut(usize::from(number)) {
-                *place = arg;
-            }
-        };
+        let mut set = |number, arg| set(args, number, arg);
         let e = plan.tiling.element(instance);
-        let Some((map, start)) = self.place_map(plan, view)? else { return Ok(None) };
+        let Some((map, origin)) = self.place_map(plan, view)? else { return Ok(None) };
         let operand = atom
             .operands
             .get(usize::from(view.side.operand))
@@ -594,7 +585,7 @@ impl LowerContext<'_, '_, '_, '_> {
             set(view.side.operand, slot(reg));
             return Ok(Some((view.number, map.at(e).bytes, operand.class)));
         }
-        let d = delta(&map, &plan.tiling, e, start, view.offset);
+        let d = delta(&map, &plan.tiling, e, origin, view.offset);
         let in_lane = self.in_lane(plan.op, view.number, d);
         let mut address = self
             .address(plan.op, view.number, Some(in_lane))
@@ -612,34 +603,31 @@ impl LowerContext<'_, '_, '_, '_> {
             set(field.operand, Slot::Int(d.immediate));
         }
         if let Some(field) = view.second {
-            let far = second_offset(plan, &map, e, (start, d), field)?;
+            let far = second_offset(plan, &map, e, (origin, d), field)?;
             set(field.operand, Slot::Int(far));
         }
         Ok(None)
     }
 
-    /// The map of a side's memory as its addresses are prepared, and the bytes of its start that go
-    /// into immediates; `None` of registers.
+    /// The map of a side's memory, and what its addresses count from as they were prepared; `None` of
+    /// registers.
     fn place_map(
         &self,
         plan: &TransferPlan,
         view: &SideView<'_>,
-    ) -> Result<Option<(MemoryMap, u32)>, EmitError> {
+    ) -> Result<Option<(MemoryMap, AddressOrigin)>, EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         Ok(match view.end {
             End::Shared(k) => {
                 let alloc = self.plan.allocs.get(usize::from(k)).ok_or(refuse)?;
                 let map = alloc.layout.map(alloc.shape).ok_or(refuse)?;
-                Some((map, immediate_start(alloc.offset, alloc.bytes, view.offset)))
+                let start = immediate_start(alloc.offset, alloc.bytes, view.offset);
+                Some((map, AddressOrigin { start, outer_bytes: None }))
             }
             End::Global(k) => {
-                let global = self.plan.globals.get(usize::from(k)).ok_or(refuse)?;
-                let mut map = global.placed();
-                // What a scalar base takes is counted in outer steps.
-                if self.has_strides(plan.op, view.number) {
-                    map.outer_bytes = None;
-                }
-                Some((map, 0))
+                let map = self.plan.globals.get(usize::from(k)).ok_or(refuse)?.placed();
+                let counted = self.has_strides(plan.op, view.number);
+                Some((map, steps_of(&map, counted)))
             }
             End::Registers(_) => None,
         })
@@ -649,6 +637,12 @@ impl LowerContext<'_, '_, '_, '_> {
 /// A side whose wave-uniform start stands in a special register, written before each instance; its
 /// bytes, and the register's class.
 type SpecialStart = (u8, u32, ClassId);
+
+fn set(args: &mut [Slot], number: u8, arg: Slot) {
+    if let Some(place) = args.get_mut(usize::from(number)) {
+        *place = arg;
+    }
+}
 
 /// Operands of an atom whose immediates are zero, or what is nearest to it.
 fn plain_immediates(atom: &Atom<'_>) -> [Slot; crate::step::MAX_ARGS] {
@@ -668,10 +662,10 @@ fn second_offset(
     plan: &TransferPlan,
     map: &MemoryMap,
     e: u32,
-    (start, first): (u32, Delta),
+    (origin, first): (AddressOrigin, Delta),
     field: OffsetField,
 ) -> Result<i32, EmitError> {
-    let far = delta(map, &plan.tiling, e ^ plan.tiling.second, start, Some(field));
+    let far = delta(map, &plan.tiling, e ^ plan.tiling.second, origin, Some(field));
     if far.key() == first.key() { Ok(far.immediate) } else { Err(EmitError::Unplanned(plan.op)) }
 }
 

@@ -3,7 +3,7 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::pointers::made;
+use crate::edit::insert::made;
 use crate::edit::ranks::{Batch, Matrices, Ranks, product};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Use, Value};

@@ -10,7 +10,7 @@ use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::bounds::MemrefBound;
 use crate::edit::edit_ops::Edit;
-use crate::edit::pointers::made;
+use crate::edit::insert::{made, made_by};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -340,8 +340,7 @@ impl PairCast<'_, '_, '_> {
     }
 
     fn of(&mut self, role: OpRole, ins: &[Value], ty: Type) -> Edit<Value> {
-        let decl = self.program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)?;
-        made(self.program, self.at, decl, ins, ty)
+        made_by(self.program, self.at, role, ins, ty)
     }
 
     fn dtype(&self, kind: DtypeKind, bits: u16) -> Edit<DtypeId> {

@@ -4,14 +4,14 @@
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
-use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
+use crate::edit::insert::{made, made_by};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::{Shape, TileEncoding, Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole, Space};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpRole, Space};
 
 /// Most scalars by which a pointer is moved before it stands in a tile.
 const MOVES: usize = 8;
@@ -86,20 +86,6 @@ fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
 fn is_distance(program: &Program<'_, '_>, value: Value, shape: Shape) -> bool {
     let ty = program.type_of(value);
     ty.is_tile() && !ty.is_memory() && ty.dtype == word(program) && ty.shape == shape
-}
-
-/// Makes an operation that stands for another one, about which errors are.
-pub(crate) fn made(
-    program: &mut Program<'_, '_>,
-    op: Op,
-    decl: OpId,
-    ins: &[Value],
-    ty: Type,
-) -> Edit<Value> {
-    let name = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
-    let new = program.insert_before(op, decl, ins, &[ty])?;
-    program.pools.edit::<OpData>(new.index(), |data| data.name = name)?;
-    program.result(new, 0).ok_or(ErrorKind::Broken)
 }
 
 /// How far the elements of a tile of pointers are from where their pointers began, kept beside it;
@@ -218,9 +204,8 @@ fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>
     let Some(whole) = word(program) else { return Ok(None) };
     let far = program.twin(pointers);
     let far = if far == pointers {
-        let constant = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::UnknownOp)?;
         let zero = program.literal_value(Literal::Int(0))?;
-        made(program, op, constant, &[zero], Type::tensor(ty.shape, whole))?
+        made_by(program, op, OpRole::Constant, &[zero], Type::tensor(ty.shape, whole))?
     } else {
         far
     };
@@ -306,9 +291,8 @@ fn fill(program: &mut Program<'_, '_>, op: Op) -> Edit {
         _ => return Ok(()),
     };
     let Some(dtype) = ty.dtype.filter(|_| is_open) else { return Ok(()) };
-    let constant = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::UnknownOp)?;
     let literal = program.literal_value(literal)?;
-    let tile = made(program, op, constant, &[literal], Type::tensor(ty.shape, dtype))?;
+    let tile = made_by(program, op, OpRole::Constant, &[literal], Type::tensor(ty.shape, dtype))?;
     program.add_operand(op, tile)?;
     program.remove_attr(op, attr_names::OTHER)
 }

@@ -8,7 +8,7 @@
 use crate::attr::Literal;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::pointers::made;
+use crate::edit::insert::{made, made_by};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Block, Op, TextRef, Value};
 use crate::program::Program;
@@ -216,8 +216,7 @@ impl Ranks<'_, '_, '_> {
 
     /// Makes an operation in front of another one, about which its errors are.
     pub(crate) fn make(&mut self, at: Op, role: OpRole, ins: &[Value], ty: Type) -> Edit<Value> {
-        let decl = self.program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)?;
-        made(self.program, at, decl, ins, ty)
+        made_by(self.program, at, role, ins, ty)
     }
 
     /// A tile filled with a number that each type has.

@@ -4,7 +4,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::pointers::made;
+use crate::edit::insert::made_by;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -75,19 +75,8 @@ fn convert(program: &mut Program<'_, '_>, value: Option<Value>) -> Edit<bool> {
 fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
     let Some(value) = program.operand(op, at) else { return Ok(()) };
     let Some(dtype) = number(program, value) else { return Ok(()) };
-    let tile = make(program, op, OpRole::Broadcast, value, one(dtype)?)?;
+    let tile = made_by(program, op, OpRole::Broadcast, &[value], one(dtype)?)?;
     program.set_operand(op, at, tile)
-}
-
-fn make(
-    program: &mut Program<'_, '_>,
-    op: Op,
-    role: OpRole,
-    value: Value,
-    ty: Type,
-) -> Edit<Value> {
-    let decl = program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, decl, &[value], ty)
 }
 
 fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
@@ -137,7 +126,7 @@ fn loaded(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         && let Some(next) = program.next(op)
     {
         let tile = Type { shape: Shape::of(&[1, 1]).ok_or(ErrorKind::Extent)?, ..ty };
-        let flat = make(program, next, OpRole::Reshape, value, ty)?;
+        let flat = made_by(program, next, OpRole::Reshape, &[value], ty)?;
         program.replace_all_uses(value, flat)?;
         program.set_type(value, tile)?;
         let reshape = program.def_op(flat).ok_or(ErrorKind::Broken)?;
@@ -158,7 +147,7 @@ fn stored(program: &mut Program<'_, '_>, op: Op) -> Edit {
     }
     let shape = Shape::of(&[1, 1]).ok_or(ErrorKind::Extent)?;
     let ty = Type { shape, encoding: TileEncoding::None, ..ty };
-    let matrix = make(program, op, OpRole::Reshape, tile, ty)?;
+    let matrix = made_by(program, op, OpRole::Reshape, &[tile], ty)?;
     program.set_operand(op, 0, matrix)
 }
 
@@ -177,7 +166,7 @@ fn reduced(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         };
         let shape = Shape::of(&[1, extent]).ok_or(ErrorKind::Extent)?;
         let ty = Type { shape, encoding: TileEncoding::None, ..ty };
-        let matrix = make(program, op, OpRole::Reshape, row, ty)?;
+        let matrix = made_by(program, op, OpRole::Reshape, &[row], ty)?;
         program.set_operand(op, at, matrix)?;
     }
     program.set_attr(op, attr_names::AXIS, AttrValue::Int(1, None))?;
@@ -208,18 +197,18 @@ fn spread(program: &mut Program<'_, '_>, op: Op) -> Edit {
         let shape = Shape::of(&[rows, cols]).ok_or(ErrorKind::Extent)?;
         Ok(Type { shape, encoding: TileEncoding::None, ..ty })
     };
-    let mut tile = make(program, op, OpRole::Broadcast, from, matrix(1)?)?;
+    let mut tile = made_by(program, op, OpRole::Broadcast, &[from], matrix(1)?)?;
     let first = program.def_op(tile).ok_or(ErrorKind::Broken)?;
     program.set_attr(first, attr_names::AXIS, AttrValue::Int(1, None))?;
     if rows > 1 {
-        tile = make(program, op, OpRole::Broadcast, tile, matrix(rows)?)?;
+        tile = made_by(program, op, OpRole::Broadcast, &[tile], matrix(rows)?)?;
     }
     let plain = Type { encoding: TileEncoding::None, ..ty };
     if program.type_of(tile).shape != ty.shape {
-        tile = make(program, op, OpRole::Reshape, tile, plain)?;
+        tile = made_by(program, op, OpRole::Reshape, &[tile], plain)?;
     }
     if ty != plain {
-        tile = make(program, op, OpRole::Convert, tile, ty)?;
+        tile = made_by(program, op, OpRole::Convert, &[tile], ty)?;
     }
     program.replace_all_uses(to, tile)?;
     program.erase(op)

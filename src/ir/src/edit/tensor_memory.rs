@@ -7,11 +7,11 @@
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
-use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::not_kept;
+use crate::edit::insert::made_by;
 use crate::error::{ErrorKind, IrError, SourcePlace};
-use crate::handle::{Op, TextRef, Value};
+use crate::handle::{Op, Value};
 use crate::program::Program;
 use crate::types::{TileEncoding, Type, TypeKind};
 use heapless::Vec;
@@ -26,8 +26,6 @@ const PRODUCT: usize = 3;
 const STORE: usize = 2;
 /// Which operand of a product says whether it is done.
 const DONE: usize = 4;
-/// A product of tiles in registers.
-const MULTIPLY: &str = "mma";
 
 /// What an operation does with a tile of tensor memory.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -242,24 +240,14 @@ fn uses_inside(program: &Program<'_, '_>, op: Op, tile: Value) -> bool {
 }
 
 /// A loop begins: it carries the sums.
-fn opened(
-    program: &mut Program<'_, '_>,
-    around: Op,
-    now: Value,
-    ty: Type,
-) -> Result<Value, ErrorKind> {
+fn opened(program: &mut Program<'_, '_>, around: Op, now: Value, ty: Type) -> Edit<Value> {
     program.add_operand(around, now)?;
     let body = program.body(around).ok_or(ErrorKind::Broken)?;
     program.add_argument(body, ty)
 }
 
 /// A loop ends: it has the sums as its last result.
-fn closed(
-    program: &mut Program<'_, '_>,
-    around: Op,
-    now: Value,
-    ty: Type,
-) -> Result<Value, ErrorKind> {
+fn closed(program: &mut Program<'_, '_>, around: Op, now: Value, ty: Type) -> Edit<Value> {
     let body = program.body(around).ok_or(ErrorKind::Broken)?;
     match program.terminator(body) {
         Some(end) => {
@@ -273,11 +261,9 @@ fn closed(
     program.add_result(around, ty)
 }
 
-fn zeros(program: &mut Program<'_, '_>, anchor: Op, ty: Type) -> Result<Value, ErrorKind> {
-    let decl = program.tables().op_of_role(OpRole::Constant).ok_or(ErrorKind::Broken)?;
+fn zeros(program: &mut Program<'_, '_>, anchor: Op, ty: Type) -> Edit<Value> {
     let zero = program.literal_value(Literal::Hex(0))?;
-    let made = program.insert_before(anchor, decl, &[zero], &[ty])?;
-    program.result(made, 0).ok_or(ErrorKind::Broken)
+    made_by(program, anchor, OpRole::Constant, &[zero], ty)
 }
 
 /// Who reads what a load brings reads the sums, under the layout that the load says.
@@ -286,23 +272,13 @@ fn loaded(program: &mut Program<'_, '_>, op: Op, now: Value) -> Edit {
     let ty = program.type_of(result);
     let value = match ty.encoding {
         TileEncoding::None => now,
-        _ => {
-            let decl = program.tables().op_of_role(OpRole::Convert).ok_or(ErrorKind::Broken)?;
-            let made = program.insert_before(op, decl, &[now], &[ty])?;
-            stands_at(program, made, op)?;
-            program.result(made, 0).ok_or(ErrorKind::Broken)?
-        }
+        _ => made_by(program, op, OpRole::Convert, &[now], ty)?,
     };
     program.replace_all_uses(result, value)
 }
 
 /// A product, whose sums stand in tensor memory, in the place of one that adds to a tile of it.
-fn product(
-    program: &mut Program<'_, '_>,
-    op: Op,
-    now: Value,
-    ty: Type,
-) -> Result<Value, ErrorKind> {
+fn product(program: &mut Program<'_, '_>, op: Op, now: Value, ty: Type) -> Edit<Value> {
     let adds = truth(program, op, PRODUCT) != Some(false);
     let sums = if adds { now } else { zeros(program, op, ty)? };
     let mut operands: Vec<Value, PRODUCT> = Vec::new();
@@ -312,42 +288,26 @@ fn product(
         operands.push(factor).map_err(|_| ErrorKind::Broken)?;
     }
     operands.push(sums).map_err(|_| ErrorKind::Broken)?;
-    let decl = program.tables().op_named(MULTIPLY).ok_or(ErrorKind::Broken)?;
-    let made = program.insert_before(op, decl, &operands, &[ty])?;
-    stands_at(program, made, op)?;
-    let word: TextRef = program.word(attr_names::TENSOR)?;
-    program.set_attr(made, attr_names::SUMS, AttrValue::Word(word))?;
-    program.result(made, 0).ok_or(ErrorKind::Broken)
+    let sums = made_by(program, op, OpRole::Matrix, &operands, ty)?;
+    let word = AttrValue::Word(program.word(attr_names::TENSOR)?);
+    let made = program.def_op(sums).ok_or(ErrorKind::Broken)?;
+    program.set_attr(made, attr_names::SUMS, word)?;
+    Ok(sums)
 }
 
 /// A tile of shared memory as one that is loaded from it: a product reads it where it is if its
 /// unit does.
-fn in_registers(
-    program: &mut Program<'_, '_>,
-    anchor: Op,
-    factor: Value,
-) -> Result<Value, ErrorKind> {
+fn in_registers(program: &mut Program<'_, '_>, anchor: Op, factor: Value) -> Edit<Value> {
     let of = program.type_of(factor);
     if of.space != Some(Space::Shared) {
         return Ok(factor);
     }
-    let decl = program.tables().op_named(LOAD).ok_or(ErrorKind::Broken)?;
     let ty = Type::tensor(of.shape, of.dtype.ok_or(ErrorKind::Broken)?);
-    let made = program.insert_before(anchor, decl, &[factor], &[ty])?;
-    stands_at(program, made, anchor)?;
-    program.result(made, 0).ok_or(ErrorKind::Broken)
-}
-
-/// Lets an operation stand in the text where another one does.
-fn stands_at(program: &mut Program<'_, '_>, made: Op, of: Op) -> Edit {
-    let name = program.op_data(of).ok_or(ErrorKind::Stale)?.name;
-    program.pools.edit::<OpData>(made.index(), |data| data.name = name)
+    made_by(program, anchor, OpRole::Load, &[factor], ty)
 }
 
 /// What reserves a tile of tensor memory.
 const ALLOC: &str = "ttng.tmem_alloc";
-/// What loads a tile.
-const LOAD: &str = "tiled_load";
 
 /// Takes away a tile and what used it, once nobody reads the tokens of that.
 #[inline(never)]

@@ -14,5 +14,6 @@ pub(crate) mod pairs;
 pub(crate) mod parallel;
 pub(crate) mod ranks;
 pub(crate) mod round;
+pub(crate) mod scalars;
 pub(crate) mod seed;
 pub(crate) mod support;

@@ -9,7 +9,7 @@ use lanebook_ir::{AttrValue, Literal, Op, Program, Shape, TileEncoding, Type, Va
 use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole};
 
 /// Bits of a register.
-const WORD: u16 = 32;
+pub(crate) const WORD: u16 = 32;
 
 /// A program, and the operation before which others are put.
 pub(crate) struct Before<'p, 's, 't> {

@@ -3,15 +3,13 @@
 //! three products.
 
 use crate::data::PlanError;
-use crate::select::before::Before;
+use crate::select::before::{Before, WORD};
 use crate::select::widening::{copy_sums, operands};
 use lanebook_ir::{AttrValue, Literal, Op, Program, Type, Value, attr_names};
 use lanebook_tables::{Arch, Capability, DtypeId, DtypeKind, OpRole};
 
 /// Behind the name of a type: three products.
 const THREE: &str = "x3";
-/// Bits of an element.
-const WORD: u16 = 32;
 /// Operations of these names.
 const SAME_BITS: &str = "arith.bitcast";
 const AND: &str = "arith.andi";

@@ -2,15 +2,13 @@
 //! finds each element in a register of its own, so that its bits become whole numbers of 32 bits
 //! first, and narrow again behind it.
 
+use crate::select::before::WORD;
 use crate::select::extremes::{along, value};
 use lanebook_ir::{Op, Program, Type, Value};
 use lanebook_tables::{DtypeKind, OpRole};
 
 /// The same bits as another type, wider with zeros in front, narrower again.
 const STEPS: [&str; 3] = ["arith.bitcast", "arith.extui", "arith.trunci"];
-
-/// Bits of a register.
-const WORD: u16 = 32;
 
 /// Whether an operation repeats a tile whose elements are narrower than a register.
 pub(crate) fn is_narrow(program: &Program<'_, '_>, op: Op) -> bool {

@@ -3,7 +3,7 @@
 //! which are neighbours along the depth, become two factors, of the first ones and of the second ones:
 //! the sum of the products of both is theirs.
 
-use crate::select::before::Before;
+use crate::select::before::{Before, WORD};
 use crate::select::elementwise::is_done;
 use lanebook_ir::{Op, Program, Type, Value, attr_names};
 use lanebook_tables::{
@@ -74,9 +74,6 @@ pub(crate) fn wider(
 
 /// Bits that a pair of elements of half a byte has.
 const BYTE: u16 = 8;
-/// Bits of an element of half a byte, and those of a register above it.
-const HALF: u32 = 4;
-const ABOVE: u32 = 28;
 
 /// The whole numbers of which a type's elements are pairs.
 fn whole_of_pairs(tables: &Tables<'_>, id: DtypeId) -> Option<DtypeId> {
@@ -92,24 +89,27 @@ fn half(before: &mut Before<'_, '_, '_>, of: Value, is_second: bool, to: DtypeId
     let single = tables.dtype(tables.dtype(ty.dtype?)?.pair_of?)?;
     let words = before.words(of)?;
     let ty = before.program.type_of(words);
+    let bits = u32::from(single.bits);
+    // A register's bits above one of them.
+    let above = u32::from(WORD).checked_sub(bits)?;
     let mut moved = |name: &str, of: Value, by: u32| {
         let by = before.number(by, ty)?;
         before.named(name, &[of, by], ty)
     };
     let number = match (single.kind == DtypeKind::Signed, is_second) {
         (true, false) => {
-            let high = moved("arith.shli", words, ABOVE)?;
-            moved("arith.shrsi", high, ABOVE)?
+            let high = moved("arith.shli", words, above)?;
+            moved("arith.shrsi", high, above)?
         }
         (true, true) => {
-            let high = moved("arith.shli", words, ABOVE.checked_sub(HALF)?)?;
-            moved("arith.shrsi", high, ABOVE)?
+            let high = moved("arith.shli", words, above.checked_sub(bits)?)?;
+            moved("arith.shrsi", high, above)?
         }
         (false, false) => {
-            let all = 1u32.checked_shl(HALF)?.checked_sub(1)?;
+            let all = 1u32.checked_shl(bits)?.checked_sub(1)?;
             moved("arith.andi", words, all)?
         }
-        (false, true) => moved("arith.shrui", words, HALF)?,
+        (false, true) => moved("arith.shrui", words, bits)?,
     };
     before.named("arith.trunci", &[number], Type::tensor(ty.shape, to))
 }

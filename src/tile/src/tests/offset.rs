@@ -1,6 +1,6 @@
 //! What an instance adds is added, in whatever parts, and the parts fit where they go.
 
-use super::{delta, varying};
+use super::{AddressOrigin, delta, varying};
 use crate::map::{Columns, MemoryMap, RepeatGrid, TileShape};
 use crate::noise::Noise;
 use crate::tiling::Tiling;
@@ -56,9 +56,10 @@ fn parts_add_up() {
         let (map, tiling) = case(&mut noise);
         let field = field(&mut noise);
         let lanes = varying(&map, &tiling);
+        let origin = AddressOrigin { start: 0, outer_bytes: map.outer_bytes };
         for instance in 0..tiling.count() {
             let column = map.at(tiling.element(instance));
-            let d = delta(&map, &tiling, tiling.element(instance), 0, Some(field));
+            let d = delta(&map, &tiling, tiling.element(instance), origin, Some(field));
             assert!((field.min..=field.max).contains(&d.immediate));
             // Steps that a lane takes as well stay steps: they meet under exclusive or.
             assert!(d.lead == column.lead || d.lead == 0 && column.lead & lanes.lead == 0);

@@ -172,7 +172,7 @@ pub(super) fn functions(g: &mut Generator) {
     }
 }
 
-const FUNCTIONS: [&str; 11] = [
+const FUNCTIONS: [&str; 15] = [
     "exp",
     "exp2",
     "log",
@@ -184,4 +184,8 @@ const FUNCTIONS: [&str; 11] = [
     "math.cos",
     "math.tanh",
     "math.erf",
+    "math.floor",
+    "math.ceil",
+    "math.roundeven",
+    "math.trunc",
 ];

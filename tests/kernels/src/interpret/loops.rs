@@ -4,7 +4,8 @@
 
 use super::compute::compute;
 use super::element::Element;
-use super::machine::{Machine, Value, canonical, closing};
+use super::machine::{Machine, Value, closing};
+use super::names::canonical;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Global, Said};
@@ -100,7 +101,7 @@ impl Machine<'_> {
         if named.contains('<')
             || op.starts_with("index.")
             || op.starts_with("scf.")
-            || matches!(op, "block_id" | "num_blocks" | "tiled_load" | "reduce")
+            || matches!(canonical(op), "block_id" | "num_blocks" | "tiled_load" | "reduce")
         {
             return Ok(None);
         }

@@ -4,12 +4,13 @@ use super::affine::applied;
 use super::calls;
 use super::compute::{compute, extremes};
 use super::element::Element;
+use super::index::{index_arithmetic, index_relation};
 use super::indexed::Indices;
+use super::names::{canonical, named_for_tiles};
 use super::parts;
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
-use lanebook::TABLES;
 use std::collections::BTreeMap;
 
 /// Words of a pipeline's stages.
@@ -715,37 +716,6 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// The name of an operation that has other spellings.
-pub(super) fn canonical(op: &str) -> &str {
-    TABLES.op_named(op).and_then(|id| TABLES.op(id)).map_or(op, |op| op.name)
-}
-
-/// MLIR's names of arithmetic on whole numbers, and those that tiles have here.
-const ON_TILES: [(&str, &str); 7] = [
-    ("arith.addi", "add"),
-    ("arith.subi", "sub"),
-    ("arith.muli", "mul"),
-    ("arith.divsi", "divsi"),
-    ("arith.divui", "divui"),
-    ("arith.remsi", "remsi"),
-    ("arith.remui", "remui"),
-];
-
-/// A statement on tiles under MLIR's name, as this language has it; `None` where it is another one.
-fn named_for_tiles(line: &str) -> Option<String> {
-    let (head, ty) = line.rsplit_once(" : ").filter(|(_, ty)| ty.starts_with("tensor<"))?;
-    let (result, rest) = head.split_once(" = ")?;
-    let (op, operands) = rest.trim_start().split_once(' ')?;
-    if let "arith.cmpi" | "arith.cmpf" = op {
-        let (relation, operands) = operands.split_once(',')?;
-        let (extents, _) = ty.rsplit_once('x')?;
-        let relation = relation.trim();
-        return Some(format!("{result} = compare.{relation}{operands} : {ty} -> {extents}xi1>"));
-    }
-    let (_, own) = ON_TILES.iter().find(|(name, _)| *name == op)?;
-    Some(format!("{result} = {own} {operands} : {ty}"))
-}
-
 /// Most turns of a loop whose bound nothing says.
 const MOST_TURNS: u32 = 1000;
 
@@ -756,57 +726,6 @@ pub(super) fn closing(body: &[String], at: usize) -> Option<usize> {
         depth += i32::from(l.ends_with('{')) - i32::from(l.starts_with('}'));
         (depth == 0).then_some(k)
     })
-}
-
-/// Numbers of 32 bits with their signs; sums, differences and products wrap.
-///
-/// # Errors
-/// A divisor of 0, or an operation that is not known.
-pub fn index_arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
-    let plain = |n: i64| n & 0xffff_ffff;
-    if b == 0 && ["div", "rem"].iter().any(|word| op.contains(word)) {
-        return Err("a divisor of 0".to_string());
-    }
-    // Rounded down whatever the signs are.
-    let down = |a: i64, b: i64| (a - (a % b + b) % b) / b;
-    let whole = match op {
-        "index.add" => a + b,
-        "index.sub" => a - b,
-        "index.mul" => a.wrapping_mul(b),
-        "index.div" => down(a, b),
-        "index.cdiv" => -down(-a, b),
-        "index.rem" => a - down(a, b) * b,
-        "arith.divsi" => a / b,
-        "arith.remsi" => a % b,
-        "index.divu" => plain(a) / plain(b),
-        "index.cdivu" => (plain(a) + plain(b) - 1) / plain(b),
-        "index.remu" => plain(a) % plain(b),
-        "index.min" => a.min(b),
-        "index.max" => a.max(b),
-        "index.minu" => plain(a).min(plain(b)),
-        "index.maxu" => plain(a).max(plain(b)),
-        _ => return Err(format!("operation {op}")),
-    };
-    Ok(i64::from(whole as u32 as i32))
-}
-
-/// Whether a relation holds of two numbers of 32 bits.
-///
-/// # Errors
-/// A relation that is not known.
-pub fn index_relation(kind: &str, a: i64, b: i64) -> Said<i64> {
-    let plain = |n: i64| n & 0xffff_ffff;
-    let (x, y) = if kind.starts_with('u') { (plain(a), plain(b)) } else { (a, b) };
-    let holds = match kind.trim_start_matches(['s', 'u']) {
-        "eq" => x == y,
-        "ne" => x != y,
-        "lt" => x < y,
-        "le" => x <= y,
-        "gt" => x > y,
-        "ge" => x >= y,
-        _ => return Err(format!("relation {kind}")),
-    };
-    Ok(i64::from(holds))
 }
 
 /// Whether a statement says nothing but an order, in which everything is done here anyhow.

@@ -171,6 +171,10 @@ impl OpTypes<'_, '_, '_> {
     fn tile(self, slot: ValueSlot) -> Option<Type> {
         Some(self.ty(slot)).filter(|ty| ty.is_tile() && ty.shape.is_known())
     }
+    /// The same, or a number, which has no dimensions.
+    fn shaped(self, slot: ValueSlot) -> Option<Type> {
+        self.tile(slot).or(Some(self.ty(slot)).filter(|ty| ty.kind == TypeKind::Scalar))
+    }
     fn satisfies(ty: &Type, want: WantedType) -> bool {
         match want {
             _ if matches!(ty.kind, TypeKind::Elided | TypeKind::Other) => true,
@@ -204,7 +208,7 @@ impl OpTypes<'_, '_, '_> {
         })
     }
     fn dtypes(self, left: ValueSlot, right: ValueSlot) -> VerifyResult {
-        match (self.tile(left), self.tile(right)) {
+        match (self.shaped(left), self.shaped(right)) {
             (Some(a), Some(b)) if a.dtype != b.dtype => {
                 Err(ErrorKind::Dtypes { left, right, a: a.dtype, b: b.dtype })
             }
@@ -229,7 +233,7 @@ impl OpTypes<'_, '_, '_> {
         }
     }
     fn ranks(self, left: ValueSlot, right: ValueSlot, difference: usize) -> VerifyResult {
-        let (Some(a), Some(b)) = (self.tile(left), self.tile(right)) else { return Ok(()) };
+        let (Some(a), Some(b)) = (self.shaped(left), self.shaped(right)) else { return Ok(()) };
         if a.shape.rank() == b.shape.rank().saturating_add(difference) {
             return Ok(());
         }
@@ -584,7 +588,7 @@ impl OpTypes<'_, '_, '_> {
     fn same_bits(self) -> VerifyResult {
         let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
         let bits = |slot| {
-            let dtype = self.program.tables().dtype(self.tile(slot)?.dtype?)?;
+            let dtype = self.program.tables().dtype(self.shaped(slot)?.dtype?)?;
             Some((dtype.bits, dtype.held))
         };
         match bits(from).zip(bits(to)) {

@@ -8,12 +8,9 @@
 //! some, the others count as outside. What stood there is then the only one of its neighbours that
 //! is not 0, and their sum, as whole numbers, is it.
 
-use crate::select::before::Before;
+use crate::select::before::{Before, WORD};
 use lanebook_ir::{AttrValue, Literal, MemrefBound, Op, Program, Type, Value, attr_names};
 use lanebook_tables::OpRole;
-
-/// Bits of a register: narrower elements are combined by pairs.
-const WORD: u16 = 32;
 
 /// Operands of an atomic operation behind its memref, at the most.
 const BESIDE: usize = 3;
@@ -92,7 +89,7 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
     let (ty, memref) = (program.type_of(program.operand(op, 0)?), program.operand(op, 1)?);
     let elements = u32::try_from(ty.shape.elements()?).ok().filter(|n| *n > 0)?;
     let bits = program.tables().dtype(ty.dtype?)?.bits;
-    // A thread that combines pairs holds two of them at the least.
+    // Elements of fewer bits than a register are combined by pairs: a thread that does holds two of them at the least.
     let threads = threads.checked_mul(u32::from(WORD.checked_div(bits)?.max(1)))?;
     let places = elements.trailing_zeros().min(threads.trailing_zeros());
     let copies = threads.checked_shr(places).filter(|n| *n > 1)?;
