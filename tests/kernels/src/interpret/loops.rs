@@ -454,7 +454,10 @@ impl Machine<'_> {
         let out = if self.measuring {
             into
         } else {
-            compute("mma", "", &[a, b, into], (shape.clone(), element), &self.program.unit)?
+            // Factors of f32 are read with fewer bits where no unit reads all.
+            let reads_whole = self.program.unit.reads_whole;
+            let how = if reads_whole { "" } else { "{inputPrecision = tf32}" };
+            compute("mma", how, &[a, b, into], (shape.clone(), element), &self.program.unit)?
         };
         for (point, item) in points(&shape).iter().zip(&out.items) {
             self.set_at(c, point, Tile::filled(vec![], element, *item))?;

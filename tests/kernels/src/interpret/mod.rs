@@ -368,7 +368,8 @@ impl Interpreted {
         (memory, ids, params)
     }
 
-    /// The same program on an architecture: its matrix instructions may not know subnormal numbers.
+    /// The same program on an architecture: its matrix instructions may not know subnormal numbers,
+    /// and read fewer bits of f32 where the program lets them.
     #[must_use]
     pub fn on(&self, arch: &str) -> Self {
         let of = |arch: &lanebook::tables::Arch<'_>| {
@@ -377,11 +378,24 @@ impl Interpreted {
         let flushed =
             TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
         let dtype = |name| TABLES.dtype_named(name).expect("an element type");
-        let (factor, sum) = (dtype("tf32"), dtype("f32"));
-        let product = Capability::Product { a: factor, b: factor, c: sum, d: sum };
+        let (less, whole) = (dtype("tf32"), dtype("f32"));
+        let product = |of| Capability::Product { a: of, b: of, c: whole, d: whole };
         let own = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id));
-        let reads_less = own.is_some_and(|arch| !arch.dispatch(product).is_empty());
-        Self { unit: UnitArithmetic { flushed, kept: Vec::new(), reads_less }, ..self.clone() }
+        let has = |of| own.is_some_and(|arch| !arch.dispatch(product(of)).is_empty());
+        let (reads_less, reads_whole) = (has(less), has(whole));
+        Self {
+            unit: UnitArithmetic { flushed, kept: Vec::new(), reads_less, reads_whole },
+            ..self.clone()
+        }
+    }
+
+    /// Whether a unit that is not as another multiplies something else here than that one.
+    #[must_use]
+    pub fn depends_on(&self, unit: &UnitArithmetic) -> bool {
+        let lets = |line: &String| line.contains("inputPrecision") || line.contains("gemm");
+        unit.flushed != self.unit.flushed
+            || unit.kept != self.unit.kept
+            || unit.reads_less != self.unit.reads_less && self.body.iter().any(lets)
     }
 
     /// What the matrices hold afterwards.

@@ -14,6 +14,8 @@ pub struct UnitArithmetic {
     pub kept: Vec<(Element, i32)>,
     /// Whether some multiply f32 of which they read 19 bits.
     pub reads_less: bool,
+    /// Whether some multiply f32 as they are.
+    pub reads_whole: bool,
 }
 
 /// How a sum of many elements is held on the way.
