@@ -265,5 +265,5 @@ pub fn run_measured(
         ..Launch::new(threads, params).grid(x, y, z).banks(BankModel::none())
     };
     let report = run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
-    said.on(arch).compare(&memory, &ids).map(|()| report)
+    said.compare(arch, &memory, &ids).map(|()| report)
 }
