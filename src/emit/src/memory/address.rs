@@ -10,6 +10,7 @@
 use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
+use crate::memory::again::AddedSteps;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
@@ -440,6 +441,7 @@ impl LowerContext<'_, '_, '_, '_> {
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
             let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
+            let mut added = AddedSteps::new();
             let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
@@ -477,8 +479,8 @@ impl LowerContext<'_, '_, '_, '_> {
                         {
                             let far =
                                 this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
-                            let node = this.arena.op(IndexOp::Add, &[from, far])?;
-                            this.compute(node, RegBank::Vector)?
+                            let sum = (IndexOp::Add, from, far);
+                            this.add_step(sum, RegBank::Vector, &mut added)?
                         }
                         _ => {
                             let rows = this.exclusive(outer_lanes, d.lead)?;

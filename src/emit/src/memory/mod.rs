@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod advance;
+pub(crate) mod again;
 pub(crate) mod combined;
 pub(crate) mod copies_together;
 pub(crate) mod exchange;
