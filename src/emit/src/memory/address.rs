@@ -480,7 +480,7 @@ impl LowerContext<'_, '_, '_, '_> {
                             let far =
                                 this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
                             let sum = (IndexOp::Add, from, far);
-                            this.add_step(sum, RegBank::Vector, &mut added)?
+                            this.add_step(sum, RegBank::Vector, &mut added)?.1
                         }
                         _ => {
                             let rows = this.exclusive(outer_lanes, d.lead)?;
@@ -528,6 +528,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let plain = start.unwrap_or(pointer);
         let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
+        let mut added = AddedSteps::new();
         let least = least_lead(&global.map, &plan.tiling);
         let origin = steps_of(&global.map, false);
         self.for_each_delta(plan, (&global.map, origin), view.offset, |this, d, before| {
@@ -538,10 +539,11 @@ impl LowerContext<'_, '_, '_, '_> {
                 let facts = this.arena.facts(lanes);
                 facts.is_none_or(|f| f.possible() & u64::from(d.lead) != 0)
             });
-            let node = if let Some((from, more)) = below(&known, before, d) {
+            let (node, reg) = if let Some((from, more)) = below(&known, before, d) {
                 let more = this.arena.constant(more)?;
                 let more = this.arena.op(IndexOp::Extend64, &[more])?;
-                this.arena.op(IndexOp::Add64, &[from, more])?
+                let node = this.arena.op(IndexOp::Add64, &[from, more])?;
+                (node, this.compute(node, bank)?)
             } else if d.lead == 0 || own {
                 let plain = if d.lead == 0 {
                     plain
@@ -552,25 +554,27 @@ impl LowerContext<'_, '_, '_, '_> {
                 };
                 let columns = this.exclusive(inner_lanes, d.phase)?;
                 let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
-                match this.further(columns, d.add)? {
+                let node = match this.further(columns, d.add)? {
                     Some(columns) => {
                         let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
                         this.arena.op(IndexOp::Add64, &[plain, wide])?
                     }
                     None => plain,
-                }
+                };
+                (node, this.compute(node, bank)?)
             } else {
                 // From the nearest address that is there already, by one step.
                 let (from, step) =
                     nearest(&known, before, d, least).ok_or(EmitError::Unplanned(op))?;
                 let step = this.arena.constant(step)?;
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
-                this.arena.op(IndexOp::Add64, &[from, step])?
+                this.add_step((IndexOp::Add64, from, step), bank, &mut added)?
             };
+            // What was computed is the node in its simplest form: the next step starts from this one.
+            this.selector.remember(node, reg);
             known
                 .push(Some(node))
                 .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
-            let reg = this.compute(node, bank)?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;
         self.advance_places((op, view.number), global, outer_bytes, innermost)

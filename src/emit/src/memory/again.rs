@@ -27,30 +27,31 @@ pub(crate) struct AddedStep {
 pub(crate) type AddedSteps = heapless::Vec<AddedStep, MOST_STEPS>;
 
 impl LowerContext<'_, '_, '_, '_> {
-    /// Adds `step` to an address that is there, by the instruction that did so before if one did.
+    /// Adds `step` to an address that is there, by the instruction that did so before if one did;
+    /// the sum, and where it is.
     pub(crate) fn add_step(
         &mut self,
         (op, from, step): (IndexOp, ExprId, ExprId),
         bank: RegBank,
         before: &mut AddedSteps,
-    ) -> Result<Reg, EmitError> {
+    ) -> Result<(ExprId, Reg), EmitError> {
+        let node = self.arena.op(op, &[from, step])?;
         let place = self.selector.computed(from);
         let known = self.arena.facts(from).copied().zip(place);
         if let Some((facts, place)) = known
             && let Some(made) = before.iter().find(|m| m.step == step && m.from.0 == facts)
             && let Some(reg) = self.added_again(*made, place)?
         {
-            return Ok(reg);
+            return Ok((node, reg));
         }
         let (at, first) = (self.steps.here(), self.steps.next_register());
-        let node = self.arena.op(op, &[from, step])?;
         let to = self.compute(node, bank)?;
         let is_one = self.steps.here().checked_sub(at) == Some(1) && to.first >= first;
         if let (true, Some(from)) = (is_one, known) {
             // A full list costs a selection.
             let _ = before.push(AddedStep { step, from, to, at });
         }
-        Ok(to)
+        Ok((node, to))
     }
 
     /// The same instruction from another address, if that is of the same registers.
