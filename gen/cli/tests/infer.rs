@@ -164,6 +164,26 @@ fn what_is_printed_is_taken() {
     }
 }
 
+/// Shared tiles of three dimensions, too.
+#[test]
+fn matrices_are_printed_as_they_lie() {
+    let text = "func @f(%A: memref<5x64x48xf16> {align = 16}, %B: memref<5x48x64xf16> {align = 16}) {threads = 128} {
+  %s = alloc_tensor : tensor<5x64x48xf16, #smem>
+  copy %A, %s
+  parallel (%h, %i, %j) in (5, 48, 64) {
+    %x = memref.load %s[%h, %j, %i]
+    memref.store %x, %B[%h, %i, %j]
+  }
+}
+";
+    let printed = run_in(&root(), &["infer", "-", "--arch", "sm_80"], text).fine();
+    assert!(printed.contains("tensor<5x64x48xf16, #smem, <(5, 64, 48), (3072, 48, 1), swizzle<"));
+    let [own, again] = [text, printed.as_str()].map(|text| {
+        run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "ptx"], text).fine()
+    });
+    assert_eq!(own, again);
+}
+
 /// "For i, j in T.Parallel: A[i, j] = B[0]": B lies on every thread.
 #[test]
 fn strict_replicates_what_is_read_at_constant_indices() {

@@ -81,7 +81,7 @@ impl Told<'_> {
                 Some(MemoryScope::Fragment) => self.inference.layout(id).is_some(),
                 // A view has the layout of its storage, and says none.
                 Some(MemoryScope::Shared) => {
-                    let owner = own.is_some_and(|own| own.storage == id && own.dims.len() == 2);
+                    let owner = own.is_some_and(|own| own.storage == id);
                     owner && self.inference.swizzle(id).is_some()
                 }
                 _ => false,

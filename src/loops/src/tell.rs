@@ -8,10 +8,8 @@ use lanebook_infer::{
     VarRange,
 };
 use lanebook_ir::{AttrValue, MAX_RANK, Op, Program, TileEncoding, Value, attr_names};
-use lanebook_plan::Unwritable;
 use lanebook_plan::select::{shared_by_rows, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
-use lanebook_tile::shaping::tile_shape;
 
 /// More than an index can be: indices are below 2^31.
 const INDEX_EXTENT: u32 = 1 << 31;
@@ -342,8 +340,7 @@ impl Teller<'_, '_, '_, '_> {
         if ty.encoding != TileEncoding::None && program.has_attr(op, attr_names::LAYOUT) {
             return Err(LoopErrorKind::Operation);
         }
-        let shape = tile_shape(program, value).ok_or(LoopErrorKind::Shared(Unwritable::Rows))?;
-        let layout = shared_by_rows(program, text, shape).map_err(LoopErrorKind::Shared)?;
+        let layout = shared_by_rows(program, text, value).map_err(LoopErrorKind::Shared)?;
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
         self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)
     }

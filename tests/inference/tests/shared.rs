@@ -90,6 +90,40 @@ fn what_is_written_is_kept_and_what_cannot_be_is_refused() {
     }
 }
 
+/// Three matrices, each read by columns.
+fn matrices(alloc: &str) -> String {
+    format!(
+        "func @f(%A: memref<3x16x64xf16> {{align = 16}}, %B: memref<3x64x16xf16> {{align = 16}}) {{threads = 128}} {{
+  %s = alloc_tensor : tensor<3x16x64xf16, #smem{alloc}>
+  copy %A, %s
+  parallel (%h, %i, %j) in (3, 64, 16) {{
+    %x = memref.load %s[%h, %j, %i]
+    memref.store %x, %B[%h, %i, %j]
+  }}
+}}"
+    )
+}
+
+#[test]
+fn matrices_one_behind_the_other_are_written_by_rows() {
+    let (_, free) = laid("sm_80", &matrices("")).expect("it is told");
+    assert_eq!(free, [bytes(4, 3, 4)]);
+    for (written, swizzle) in [
+        (", <(3, 16, 64), (1024, 64, 1), swizzle<4, 3, 4>>", bytes(4, 3, 4)),
+        (", <(3, 16, 64), (1024, 64, 1), swizzle<2, 4, 3>>", bytes(2, 4, 3)),
+        (", (3,16,64):(1024,64,1)", None),
+    ] {
+        let (steps, swizzles) = laid("sm_80", &matrices(written)).expect("it is told");
+        assert_eq!(swizzles, [swizzle], "{written}");
+        assert!(steps.is_empty(), "{written}: {steps:?}");
+    }
+    // Matrices exchanged with rows, gaps, columns first, matrices first.
+    for other in ["64,192,1", "1040,64,1", "1024,1,16", "1,3,48"] {
+        let refused = laid("sm_80", &matrices(&format!(", (3,16,64):({other})")));
+        assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{other}: {refused:?}");
+    }
+}
+
 #[test]
 fn views_lie_as_their_storage_does() {
     let view = "  %v = view %a : tensor<4096xf16, #smem>

@@ -1,7 +1,7 @@
 //! Functions of parallel loops: their shared tiles, row by row. Nothing of them is chosen here: the
 //! swizzles under which they lie are found beside their loops, before they are placed.
 
-use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged, Unwritable};
+use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
 use crate::select::memory::explicit_layouts::shared_by_rows;
 use crate::select::planner::full;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
@@ -51,8 +51,7 @@ pub(crate) fn collect_loops(
         let written = written_layout(program, op, &ty);
         let refused = |why| PlanError::Written { op, why };
         if let Some(text) = written {
-            let tile = tile.ok_or(refused(Unwritable::Rows))?;
-            shared_by_rows(program, text, tile).map_err(refused)?;
+            shared_by_rows(program, text, value).map_err(refused)?;
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
         let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };

@@ -6,9 +6,10 @@
 //! triple counts bytes. Everything else is a reason, never a silent change.
 
 use crate::data::Unwritable;
-use lanebook_ir::{LayoutFault, PositionOrder, Program};
+use lanebook_ir::{LayoutFault, PositionOrder, Program, Value};
 use lanebook_layout::{AxisId, Layout, Pad, Padding, PostMap, Swizzle, Unit};
 use lanebook_tile::map::{MAX_BITS, SharedLayout, TileShape};
+use lanebook_tile::shaping::tile_shape;
 
 /// What was read of a text, and the order in which its positions count.
 ///
@@ -79,19 +80,70 @@ pub(crate) fn shared(
     Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }
 
-/// The layout that a function of parallel loops writes for a tile in shared memory: row by row.
+/// The layout that a function of parallel loops writes for a tile in shared memory: row by row, of
+/// any rank.
 ///
 /// # Errors
 /// Why it cannot be kept to.
 pub fn shared_by_rows(
     program: &Program<'_, '_>,
     text: &str,
-    shape: TileShape,
+    tile: Value,
 ) -> Result<SharedLayout, Unwritable> {
-    let layout = shared(program, text, shape)?;
+    if program.type_of(tile).shape.rank() > 2 {
+        return matrices_by_rows(program, text, tile);
+    }
+    let layout = shared(program, text, tile_shape(program, tile).ok_or(Unwritable::Rows)?)?;
     let plain = layout.row_major && layout.strip.is_none() && layout.turn.is_none();
     let padded = layout.post.padding().is_some();
     if plain && !padded { Ok(layout) } else { Err(Unwritable::Rows) }
+}
+
+/// The same for matrices one behind the other.
+#[inline(never)]
+fn matrices_by_rows(
+    program: &Program<'_, '_>,
+    text: &str,
+    tile: Value,
+) -> Result<SharedLayout, Unwritable> {
+    let mut layout = Layout::new();
+    let rows_fastest = read(program, text, &mut layout)? == PositionOrder::RowsFastest;
+    let post = take_post(&mut layout)?;
+    let (all, cols, bits) = extents(program, tile).ok_or(Unwritable::Rows)?;
+    let rows = all.checked_div(cols).ok_or(Unwritable::Rows)?;
+    let shape = TileShape::new(rows, cols, bits).ok_or(Unwritable::Rows)?;
+    covers(&layout, shape)?;
+    let view = layout.view();
+    let at = |x: u64| view.offset_on(x, AxisId::M).ok().and_then(|at| u64::try_from(at).ok());
+    let (mut before, mut behind) = (1u64, all);
+    for extent in program.type_of(tile).shape.iter().flatten().map(u64::from) {
+        behind = behind.checked_div(extent).ok_or(Unwritable::Rows)?;
+        let number = if rows_fastest { before } else { behind };
+        // A tree of iters adds up, so dimensions decide; the last element makes sure of it.
+        if (0..extent).any(|k| at(k.wrapping_mul(number)) != Some(k.wrapping_mul(behind))) {
+            return Err(Unwritable::Rows);
+        }
+        before = before.wrapping_mul(extent);
+    }
+    let last = all.saturating_sub(1);
+    if at(last) != Some(last) {
+        return Err(Unwritable::Rows);
+    }
+    let post = match post {
+        PostMap::None => PostMap::None,
+        PostMap::Swizzle(s) => swizzle(s, shape, u32::from(shape.bits / 8))?,
+        _ => return Err(Unwritable::Rows),
+    };
+    Ok(SharedLayout { row_major: true, strip: None, turn: None, post })
+}
+
+/// Elements of a tile, those of its last dimension, and bits of each.
+fn extents(program: &Program<'_, '_>, tile: Value) -> Option<(u64, u64, u16)> {
+    let ty = program.type_of(tile);
+    let bits = ty.dtype.and_then(|id| program.tables().dtype(id)).map_or(0, |dtype| dtype.held);
+    let all = ty.shape.iter().try_fold(1u64, |n, extent| n.checked_mul(u64::from(extent?)))?;
+    let cols = ty.shape.extent(ty.shape.rank().checked_sub(1)?)?;
+    Some((all, u64::from(cols), bits))
 }
 
 /// Leaves the plain part, and answers the post-map.
