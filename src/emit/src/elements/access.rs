@@ -16,11 +16,26 @@ use lanebook_loops::Told;
 use lanebook_tables::{ClassId, Role};
 
 /// Bytes of a register.
-const REGISTER_BYTES: u32 = 4;
+pub(crate) const REGISTER_BYTES: u32 = 4;
 
 /// How many registers so many bytes fill.
 fn registers_of(bytes: u32) -> u8 {
     u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
+}
+
+/// Which slot each access of so many bytes begins at, and its registers, of tuples of `wide` bytes each.
+fn runs(
+    held: &[Reg],
+    (bytes, element): (u32, u32),
+    wide: u32,
+) -> Option<impl Iterator<Item = (usize, Reg)> + '_> {
+    let many = usize::try_from(bytes.checked_div(element)?).ok().filter(|many| *many > 0)?;
+    let each = u16::try_from(wide.checked_div(bytes)?).ok().filter(|each| *each > 0)?;
+    let count = registers_of(bytes);
+    let parts = held.iter().flat_map(move |tuple| {
+        (0..each).map(move |k| Reg { count, ..tuple.member(k.saturating_mul(u16::from(count))) })
+    });
+    Some(parts.enumerate().map(move |(k, reg)| (k.saturating_mul(many), reg)))
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
@@ -330,54 +345,55 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(all.filter(|_| slots.iter().all(|slot| slot.live)))
     }
 
-    /// Loads the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    /// Loads the runs of a chunk that [`Self::even_runs`] found, into a tuple for each `wide` bytes.
     #[inline(never)]
     pub(crate) fn load_runs(
         &mut self,
         told: &mut Told<'_>,
         chunk: &mut Chunk<'_>,
         place: &Place<'_>,
-        (class, bytes): (ClassId, u32),
+        ((class, bytes), wide): ((ClassId, u32), u32),
     ) -> Result<heapless::Vec<Reg, LANES>, EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let element = self.element_bytes(place.op, place.value)?;
-        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
         let thread = chunk.doers.thread;
         let Chunk { slots, spots, state, .. } = chunk;
-        let mut out = heapless::Vec::new();
-        for at in (0..spots.len()).step_by(many.unwrap_or(1).max(1)) {
+        let count = u32::try_from(spots.len()).unwrap_or(u32::MAX).saturating_mul(element);
+        let mut out: heapless::Vec<Reg, LANES> = heapless::Vec::new();
+        for _ in 0..count.checked_div(wide).unwrap_or(0) {
+            let held = self.steps.tuple(class, registers_of(wide))?;
+            out.push(held).map_err(|_| refused(place.op, ElementReason::Room))?;
+        }
+        for (at, held) in runs(&out, (bytes, element), wide).ok_or(refuse)? {
             let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
-            let held = self.steps.tuple(class, registers_of(bytes))?;
             if slot.guard.is_some() {
                 self.steps.purpose = Purpose::Fill;
                 self.fill(held, 0)?;
             }
             let own = (place, spot, thread);
             self.moved_elements(told, state, own, (held, slot.guard), (bytes, true))?;
-            out.push(held).map_err(|_| refused(place.op, ElementReason::Room))?;
         }
         Ok(out)
     }
 
-    /// Stores the runs of a chunk that [`Self::even_runs`] found, a tuple each.
+    /// Stores the runs of a chunk that [`Self::even_runs`] found, of which each tuple has `wide` bytes.
     #[inline(never)]
     pub(crate) fn store_runs(
         &mut self,
         told: &mut Told<'_>,
         chunk: &mut Chunk<'_>,
         place: &Place<'_>,
-        ((_, bytes), held): ((ClassId, u32), &[Reg]),
+        ((_, bytes), wide, held): ((ClassId, u32), u32, &[Reg]),
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let element = self.element_bytes(place.op, place.value)?;
-        let many = bytes.checked_div(element).and_then(|many| usize::try_from(many).ok());
         let thread = chunk.doers.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, place, element, thread, spots)?;
-        for (at, held) in (0..spots.len()).step_by(many.unwrap_or(1).max(1)).zip(held) {
+        for (at, held) in runs(held, (bytes, element), wide).ok_or(refuse)? {
             let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
             let own = (place, spot, thread);
-            self.moved_elements(told, state, own, (*held, slot.guard), (bytes, false))?;
+            self.moved_elements(told, state, own, (held, slot.guard), (bytes, false))?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Loops and tile operations in place: chunk by chunk of the threads' slots.
 
+use crate::elements::access::REGISTER_BYTES;
 use crate::elements::address::{AccessState, ElementSpot, KnownAddress, Place};
 use crate::elements::forms::ThreadVar;
 use crate::elements::slots::{Doers, LANES, WorkSlot};
@@ -339,7 +340,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Copies elements from memory to memory in registers that hold several each; whether they lie on
-    /// both sides so.
+    /// both sides so. Accesses of the one side may be wider than those of the other.
     #[inline(never)]
     fn copy_packed(
         &mut self,
@@ -359,13 +360,18 @@ impl LowerContext<'_, '_, '_, '_> {
             places.push(place).map_err(|_| refused(op, ElementReason::Room))?;
         }
         let [from, to] = places.as_slice() else { return Ok(false) };
-        let Some(run) = self.even_runs(told, chunk, to, false)? else { return Ok(false) };
-        if self.even_runs(told, chunk, from, true)? != Some(run) {
+        let Some(stores) = self.even_runs(told, chunk, to, false)? else { return Ok(false) };
+        let Some(loads) = self.even_runs(told, chunk, from, true)? else { return Ok(false) };
+        // The wider ones are made of whole registers of the narrower ones.
+        let (wide, narrow) = (loads.1.max(stores.1), loads.1.min(stores.1));
+        let fits =
+            wide == narrow || narrow >= REGISTER_BYTES && wide.checked_rem(narrow) == Some(0);
+        if loads.0 != stores.0 || !fits {
             return Ok(false);
         }
-        let held = self.load_runs(told, chunk, from, run)?;
+        let held = self.load_runs(told, chunk, from, (loads, wide))?;
         let before = self.only_first_copy(op, told, chunk)?;
-        let stored = self.store_runs(told, chunk, to, (run, &held));
+        let stored = self.store_runs(told, chunk, to, (stores, wide, &held));
         for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
             slot.guard = *guard;
         }
