@@ -245,7 +245,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// So many neighbours, where an instruction can take them from a member of a tuple on; one if
     /// its registers would begin in the middle of what the class aligns.
-    fn even(&self, tuple: Reg, at: usize, many: usize) -> usize {
+    pub(crate) fn even(&self, tuple: Reg, at: usize, many: usize) -> usize {
         let first = tuple.first.wrapping_add(u16::try_from(at).unwrap_or(0));
         let owners = self.steps.registers.as_slice();
         let behind = owners.partition_point(|owner| owner.first <= first);

@@ -58,16 +58,22 @@ struct InPlaceProduct<'t> {
     place: [BaseId; 2],
 }
 
-/// Neighbouring registers of blocks.
+/// Registers of blocks of a sum.
 struct BlockRegisters {
-    all: Reg,
-    each: u8,
+    /// Those of the first one.
+    first: Reg,
+    /// From one block to the next of the same columns, and of the same rows.
+    steps: [u16; 2],
+    /// They are those of the fragment.
+    in_place: bool,
 }
 
 impl BlockRegisters {
-    fn of(&self, block: u32) -> Reg {
-        let at = u16::try_from(block).unwrap_or(0).wrapping_mul(u16::from(self.each));
-        Reg { first: self.all.first.wrapping_add(at), count: self.each, ..self.all }
+    fn of(&self, row: u32, column: u32) -> Reg {
+        let along = |step: u16, block: u32| u16::try_from(block).unwrap_or(0).wrapping_mul(step);
+        let [down, right] = self.steps;
+        let at = along(down, row).wrapping_add(along(right, column));
+        Reg { first: self.first.first.wrapping_add(at), ..self.first }
     }
 }
 
@@ -98,13 +104,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let state = crate::elements::address::AccessState { known, guards };
         let mut chunk = Chunk { doers: &doers, slots, spots, state };
         let [rows, columns, depth] = blocks;
-        let sums = self.sum_registers(&product, rows.saturating_mul(columns))?;
-        for row in 0..rows {
-            for column in 0..columns {
-                let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
-                self.sum_block(told, &product, (d, [row, column]), (&mut chunk, sum), true)?;
-            }
-        }
+        let sums = match self.sums_in_place(told, &product, (d, [rows, columns]), &mut chunk)? {
+            Some(sums) => sums,
+            None => self.sum_registers(&product, [rows, columns])?,
+        };
+        self.move_sums(told, &product, (d, [rows, columns]), (&mut chunk, &sums), true)?;
         for step in 0..depth {
             let mut factors: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
             for column in 0..columns {
@@ -124,18 +128,120 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
                 let left = *lefts.get(own).ok_or(refuse)?;
                 for (column, right) in (0u32..).zip(&factors) {
-                    let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
-                    self.multiply(&product, (left, *right), sum)?;
+                    self.multiply(&product, (left, *right), sums.of(row, column))?;
                 }
             }
         }
-        for row in 0..rows {
+        self.move_sums(told, &product, (d, [rows, columns]), (&mut chunk, &sums), false)
+    }
+
+    /// The sum from its fragment, or back there; nothing where it stays there.
+    fn move_sums(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, [rows, columns]): (&InPlaceSide, [u32; 2]),
+        (chunk, sums): (&mut Chunk<'_>, &BlockRegisters),
+        reads: bool,
+    ) -> Result<(), EmitError> {
+        for row in 0..if sums.in_place { 0 } else { rows } {
             for column in 0..columns {
-                let sum = sums.of(row.saturating_mul(columns).saturating_add(column));
-                self.sum_block(told, &product, (d, [row, column]), (&mut chunk, sum), false)?;
+                let sum = sums.of(row, column);
+                self.sum_block(told, product, (side, [row, column]), (chunk, sum), reads)?;
             }
         }
         Ok(())
+    }
+
+    /// The registers of the fragment, where the unit takes each block of the sum from them as they lie.
+    #[inline(never)] // What is looked at for it leaves the stack.
+    fn sums_in_place(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, [rows, columns]): (&InPlaceSide, [u32; 2]),
+        chunk: &mut Chunk<'_>,
+    ) -> Result<Option<BlockRegisters>, EmitError> {
+        let refuse = refused(product.op, ElementReason::Product);
+        let regs = self.fragment_regs(product.op, told, side.buffer)?;
+        let operands = &product.unit.instance().atom.operands;
+        let takes = |number: u8| {
+            operands.get(usize::from(number)).is_some_and(|own| own.accepts(regs.class))
+        };
+        if !takes(product.shape.c) || !takes(product.shape.d) {
+            return Ok(None);
+        }
+        let mut sums: Option<BlockRegisters> = None;
+        for row in 0..rows {
+            for column in 0..columns {
+                let at = [row, column];
+                let Some(own) = self.block_in_place(told, product, (side, at), (chunk, regs))?
+                else {
+                    return Ok(None);
+                };
+                let known = sums.get_or_insert(BlockRegisters {
+                    first: own,
+                    steps: [0; 2],
+                    in_place: true,
+                });
+                let from = own.first.wrapping_sub(known.first.first);
+                match at {
+                    [1, 0] => known.steps = [from, known.steps[1]],
+                    [0, 1] => known.steps = [known.steps[0], from],
+                    _ => {}
+                }
+                if known.of(row, column) != own {
+                    return Ok(None);
+                }
+            }
+        }
+        sums.map(Some).ok_or(refuse)
+    }
+
+    /// The registers of the fragment that hold a block of the sum, where they are neighbours in the
+    /// unit's order.
+    #[inline(never)]
+    fn block_in_place(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
+        (chunk, regs): (&mut Chunk<'_>, Reg),
+    ) -> Result<Option<Reg>, EmitError> {
+        let op = product.op;
+        let refuse = refused(op, ElementReason::Product);
+        let each = product.unit.instance().registers(product.shape.d).ok_or(refuse)?;
+        let held_by = |count: usize| usize::from(each).checked_div(count);
+        let words = held_by(side.tile.elements.len()).and_then(|n| u8::try_from(n).ok());
+        let words = words.filter(|words| *words > 0).ok_or(refuse)?;
+        let mut own: Option<Reg> = None;
+        for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
+            let place = k.wrapping_mul(u16::from(words));
+            let mark = told.inference.arena.mark();
+            let coordinates = self.lane_place(told, product, (side, at), *flat)?;
+            chunk.slots.clear();
+            fresh(chunk.slots).ok_or(refuse)?;
+            let work = chunk.slots.last_mut().ok_or(refuse)?;
+            let held = self.held_element(told, product, side.buffer, (coordinates, work));
+            told.inference.arena.release(mark);
+            let held = held?;
+            let first = *own.get_or_insert(Reg { count: each, ..held });
+            let follows = held.first == first.first.wrapping_add(place);
+            if held.count != words
+                || !follows
+                || u32::from(*bit) != u32::from(place).wrapping_mul(32)
+            {
+                return Ok(None);
+            }
+        }
+        let first = own.ok_or(refuse)?;
+        let from = usize::from(first.first.wrapping_sub(regs.first));
+        let whole = usize::from(each);
+        if self.even(regs, from, whole) != whole {
+            return Ok(None);
+        }
+        self.note_reader(op, told, side.buffer, first)?;
+        Ok(Some(first))
     }
 
     /// What is multiplied by what, and how many blocks a warp has along rows, columns and depth.
@@ -202,20 +308,23 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok((product, [rows, columns, steps]))
     }
 
-    /// Registers of so many blocks of a sum.
+    /// Registers of so many rows and columns of blocks of a sum.
     fn sum_registers(
         &mut self,
         product: &InPlaceProduct<'t>,
-        blocks: u32,
+        [rows, columns]: [u32; 2],
     ) -> Result<BlockRegisters, EmitError> {
         let refuse = refused(product.op, ElementReason::Product);
         let instance = product.unit.instance();
         let each = instance.registers(product.shape.d).ok_or(refuse)?;
         let operand = instance.atom.operands.get(usize::from(product.shape.d)).ok_or(refuse)?;
-        let all = blocks.checked_mul(u32::from(each)).and_then(|n| u8::try_from(n).ok());
-        let all = all.ok_or(refused(product.op, ElementReason::Fragment))?;
-        let first = self.steps.tuple(operand.class, all)?;
-        Ok(BlockRegisters { all: first, each })
+        let line = columns.checked_mul(u32::from(each));
+        let all = line.and_then(|line| rows.checked_mul(line)).and_then(|n| u8::try_from(n).ok());
+        let too_many = refused(product.op, ElementReason::Fragment);
+        let all = self.steps.tuple(operand.class, all.ok_or(too_many)?)?;
+        let down = line.and_then(|line| u16::try_from(line).ok()).ok_or(too_many)?;
+        let steps = [down, u16::from(each)];
+        Ok(BlockRegisters { first: Reg { count: each, ..all }, steps, in_place: false })
     }
 
     fn buffer_at(&self, op: Op, told: &Told<'_>, number: usize) -> Result<BufferId, EmitError> {
