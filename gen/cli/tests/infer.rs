@@ -146,6 +146,39 @@ fn products_in_place_read_rows_of_tiles() {
     assert_eq!(count("gfx950", "ds_read_u16"), 0);
 }
 
+/// Sums of a product stay in the registers of their fragment where the unit takes them so, and copies
+/// keep pairs of f16 where one side moves more at once than the other.
+#[test]
+fn products_in_place_move_nothing_but_their_factors() {
+    let text = function(
+        "%A: memref<64x32xf16> {align = 16}, %B: memref<64x32xf16> {align = 16}, %C: memref<64x64xf32> {align = 16}",
+        "  %a = alloc_tensor : tensor<64x32xf16, #smem>
+  %b = alloc_tensor : tensor<64x32xf16, #smem>
+  %c = alloc_tensor : tensor<64x64xf32, #fragment>
+  fill 0.0, %c
+  copy %A, %a
+  copy %B, %b
+  gemm %a, %b, %c {transpose_b = true}
+  copy %c, %C
+",
+    );
+    for (arch, product) in
+        [("gfx942", "v_mfma"), ("gfx950", "v_mfma"), ("gfx1100", "v_wmma"), ("gfx1201", "v_wmma")]
+    {
+        let printed =
+            run_in(&root(), &["compile", "-", "--arch", arch, "--emit", "amdgcn"], &text).fine();
+        let lines: Vec<&str> = printed.lines().map(str::trim_start).collect();
+        let [first, last] = [
+            lines.iter().position(|line| line.starts_with(product)),
+            lines.iter().rposition(|line| line.starts_with(product)),
+        ]
+        .map(|at| at.expect("a product"));
+        let moves = |line: &&&str| line.starts_with("v_mov") || line.starts_with("v_perm");
+        assert_eq!(lines[first..].iter().find(moves), None, "{arch}");
+        assert_eq!(lines[..last].iter().filter(|line| line.starts_with("v_perm")).count(), 0);
+    }
+}
+
 /// What is printed is read back, and the layouts that it writes are taken.
 #[test]
 fn what_is_printed_is_taken() {
