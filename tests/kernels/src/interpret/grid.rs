@@ -47,14 +47,22 @@ impl Interpreted {
         let said = said.map(|said| said.trim_end_matches(['{', '}', ' ']).to_string());
         let computed: Vec<usize> =
             (0..self.indices.len()).filter(|index| self.feeds(*index, said.as_deref())).collect();
-        let before = self.indices.clone();
+        let mut before = self.indices.clone();
+        // A grid of several arguments' product has many blocks soon: then each begins with its least.
+        for index in &computed {
+            self.indices[*index].1 = before[*index].1.max(1);
+        }
+        if self.set_grid(said.as_deref()).is_ok() && self.grid.iter().product::<u32>() > MOST {
+            computed.iter().for_each(|index| before[*index].1 = 1);
+        }
         let mut last = Err("no arguments give it blocks".to_string());
         for multiple in MULTIPLES {
             for index in &computed {
                 self.indices[*index].1 = before[*index].1.max(1) * multiple;
             }
             if let Err(why) = self.set_grid(said.as_deref()) {
-                last = Err(why);
+                // More blocks than can be are no reason against few of them.
+                last = last.or(Err(why));
                 continue;
             }
             let blocks: u32 = self.grid.iter().product();
@@ -107,7 +115,8 @@ impl Interpreted {
                     let n = self.value_of(&part)?;
                     *place = u32::try_from(n).ok().filter(|n| *n > 0).ok_or("no blocks")?;
                 }
-                grid
+                let all = grid.iter().try_fold(1u32, |all, n| all.checked_mul(*n));
+                all.map(|_| grid).ok_or("more blocks than are counted")?
             }
         };
         Ok(())
@@ -121,7 +130,8 @@ impl Interpreted {
             before.matches('(').count() == before.matches(')').count()
         });
         if let Some((a, b)) = product.map(|(at, _)| (&text[..at], &text[at + 1..])) {
-            return Ok(self.value_of(a)? * self.value_of(b)?);
+            let product = self.value_of(a)?.checked_mul(self.value_of(b)?);
+            return product.ok_or(format!("grid {text}"));
         }
         for word in ["cdiv", "min", "max"] {
             let inside = text.strip_prefix(word).and_then(|t| t.trim().strip_prefix('('));
