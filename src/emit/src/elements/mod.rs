@@ -22,6 +22,7 @@
 //! | `outside` | values and branches outside of parallel loops |
 //! | `swizzle` | shared tiles under the swizzles that were found for them |
 //! | `product` | products of fragments and shared tiles |
+//! | `sums` | where these add up |
 
 mod access;
 mod address;
@@ -37,6 +38,7 @@ mod reduce;
 mod rows;
 mod slots;
 mod storage;
+mod sums;
 mod swizzle;
 
 pub use address::{ElementSpot, KnownAddress};

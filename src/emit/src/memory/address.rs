@@ -84,7 +84,7 @@ fn least_lead(map: &MemoryMap, tiling: &Tiling) -> u32 {
 ///
 /// `before`: the keys of the addresses that are there, in the order of `known`.
 fn nearest(
-    known: &[Option<ExprId>],
+    known: &[ExprId],
     before: &[RegisterKey],
     d: Delta,
     least: u32,
@@ -94,15 +94,15 @@ fn nearest(
     [least, top, panel].into_iter().find_map(|step| {
         let wanted = (d.phase, d.add, d.lead.checked_sub(step)?);
         let at = before.iter().position(|key| *key == wanted)?;
-        Some(((*known.get(at)?)?, step))
+        Some((*known.get(at)?, step))
     })
 }
 
 /// An address that differs in the bytes added alone, and how many more they are now.
-fn below(known: &[Option<ExprId>], before: &[RegisterKey], d: Delta) -> Option<(ExprId, u32)> {
+fn below(known: &[ExprId], before: &[RegisterKey], d: Delta) -> Option<(ExprId, u32)> {
     let mut found = before.iter().zip(known).filter_map(|(&(phase, add, lead), node)| {
         let more = d.add.checked_sub(add).filter(|_| (phase, lead) == (d.phase, d.lead))?;
-        Some(((*node)?, more))
+        Some((*node, more))
     });
     found.next()
 }
@@ -408,6 +408,9 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         use crate::step::Purpose;
         let op = plan.op;
+        // Of the one branch or the other.
+        let mut known: heapless::Vec<ExprId, MOST_KEYS> = heapless::Vec::new();
+        let mut added = AddedSteps::new();
         self.steps.purpose = Purpose::FirstAddress;
         let element = u64::from(global.map.shape.bits / 8);
         let pointer = self.matrix_start(op, global, innermost)?;
@@ -440,8 +443,6 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = self.own(op, computed, innermost, global)?;
             self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
-            let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
-            let mut added = AddedSteps::new();
             let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
@@ -500,7 +501,7 @@ impl LowerContext<'_, '_, '_, '_> {
                         }
                     };
                     let node = this.declare(Variable::word(), reg)?;
-                    known.push(Some(node)).map_err(|_| {
+                    known.push(node).map_err(|_| {
                         EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32)
                     })?;
                     this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
@@ -527,8 +528,6 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         let plain = start.unwrap_or(pointer);
-        let mut known: heapless::Vec<Option<ExprId>, MOST_KEYS> = heapless::Vec::new();
-        let mut added = AddedSteps::new();
         let least = least_lead(&global.map, &plan.tiling);
         let origin = steps_of(&global.map, false);
         self.for_each_delta(plan, (&global.map, origin), view.offset, |this, d, before| {
@@ -573,7 +572,7 @@ impl LowerContext<'_, '_, '_, '_> {
             // What was computed is the node in its simplest form: the next step starts from this one.
             this.selector.remember(node, reg);
             known
-                .push(Some(node))
+                .push(node)
                 .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
             this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
         })?;

@@ -2,21 +2,21 @@
 //! what was selected for the first of such steps is right for every other one. Selecting it each
 //! time took a third of a whole compile.
 
-use crate::expr::{BitFacts, ExprId, Reg, RegBank};
+use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::slot;
 use lanebook_tables::IndexOp;
 
-/// Steps that are remembered at a time: those of the bits of a row's number.
-const MOST_STEPS: usize = 8;
+/// Steps that are remembered at a time: from row to row, and the one before that was longer.
+const MOST_STEPS: usize = 2;
 
 /// An instruction that adds a step to an address.
 #[derive(Copy, Clone)]
 pub(crate) struct AddedStep {
     /// What it adds.
     step: ExprId,
-    /// What was known of the address, and where it was.
-    from: (BitFacts, Reg),
+    /// The address, and where it was.
+    from: (ExprId, Reg),
     /// Where the sum is.
     to: Reg,
     /// Which of the instructions it is.
@@ -29,6 +29,7 @@ pub(crate) type AddedSteps = heapless::Vec<AddedStep, MOST_STEPS>;
 impl LowerContext<'_, '_, '_, '_> {
     /// Adds `step` to an address that is there, by the instruction that did so before if one did;
     /// the sum, and where it is.
+    #[inline(always)] // Selection is the deepest there is, and stays as deep as it was.
     pub(crate) fn add_step(
         &mut self,
         (op, from, step): (IndexOp, ExprId, ExprId),
@@ -37,25 +38,33 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(ExprId, Reg), EmitError> {
         let node = self.arena.op(op, &[from, step])?;
         let place = self.selector.computed(from);
-        let known = self.arena.facts(from).copied().zip(place);
-        if let Some((facts, place)) = known
-            && let Some(made) = before.iter().find(|m| m.step == step && m.from.0 == facts)
-            && let Some(reg) = self.added_again(*made, place)?
-        {
+        if let Some(reg) = self.added_again((from, place), step, before)? {
             return Ok((node, reg));
         }
         let (at, first) = (self.steps.here(), self.steps.next_register());
         let to = self.compute(node, bank)?;
         let is_one = self.steps.here().checked_sub(at) == Some(1) && to.first >= first;
-        if let (true, Some(from)) = (is_one, known) {
-            // A full list costs a selection.
-            let _ = before.push(AddedStep { step, from, to, at });
+        if let (true, Some(place)) = (is_one, place) {
+            if before.is_full() {
+                let _ = before.pop();
+            }
+            let _ = before.push(AddedStep { step, from: (from, place), to, at });
         }
         Ok((node, to))
     }
 
-    /// The same instruction from another address, if that is of the same registers.
-    fn added_again(&mut self, made: AddedStep, from: Reg) -> Result<Option<Reg>, EmitError> {
+    /// The same instruction from another address, if one of which as much was known was in the same
+    /// registers.
+    #[inline(never)] // Beside selection, not below it.
+    fn added_again(
+        &mut self,
+        (from, place): (ExprId, Option<Reg>),
+        step: ExprId,
+        before: &AddedSteps,
+    ) -> Result<Option<Reg>, EmitError> {
+        let facts = self.arena.facts(from);
+        let alike = |made: &&AddedStep| made.step == step && self.arena.facts(made.from.0) == facts;
+        let (Some(from), Some(made)) = (place, before.iter().find(alike)) else { return Ok(None) };
         let (then, to) = (made.from.1, made.to);
         let Some(step) = self.steps.steps.get(usize::from(made.at)).copied() else {
             return Ok(None);
