@@ -125,7 +125,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let each = product.unit.instance().registers(product.shape.d).ok_or(refuse)?;
         let held_by = |count: usize| usize::from(each).checked_div(count);
         let words = held_by(side.tile.elements.len()).and_then(|n| u8::try_from(n).ok());
-        let words = words.filter(|words| *words > 0).ok_or(refuse)?;
+        // Several elements to a register are packed there.
+        let Some(words) = words.filter(|words| *words > 0) else { return Ok(None) };
         let mut own: Option<Reg> = None;
         for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
             let place = k.wrapping_mul(u16::from(words));
