@@ -2,8 +2,8 @@
 //! tiles, and the matrix instruction is the one that told the fragments where to lie.
 //!
 //! The sum's blocks stay where they are, or are gathered before the first instruction and put back
-//! behind the last (module `sums`). Of a shared tile each lane loads the elements that the instruction's operand has there, as many at
-//! once as lie next to each other.
+//! behind the last (module `sums`). Of a shared tile each lane loads the elements that the
+//! instruction's operand has there, as many at once as lie next to each other.
 
 use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;

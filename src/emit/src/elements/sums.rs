@@ -110,6 +110,25 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         sums.map(Some).ok_or(refuse)
     }
 
+    /// The register of the fragment that holds an element of a lane in a block of the sum.
+    fn held_in_block(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        (side, at): (&InPlaceSide, [u32; 2]),
+        (chunk, flat): (&mut Chunk<'_>, u16),
+    ) -> Result<Reg, EmitError> {
+        let refuse = refused(product.op, ElementReason::Product);
+        let mark = told.inference.arena.mark();
+        let coordinates = self.lane_place(told, product, (side, at), flat)?;
+        chunk.slots.clear();
+        fresh(chunk.slots).ok_or(refuse)?;
+        let work = chunk.slots.last_mut().ok_or(refuse)?;
+        let held = self.held_element(told, product, side.buffer, (coordinates, work));
+        told.inference.arena.release(mark);
+        held
+    }
+
     /// The registers of the fragment that hold a block of the sum, where they are neighbours in the
     /// unit's order.
     #[inline(never)]
@@ -130,14 +149,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let mut own: Option<Reg> = None;
         for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
             let place = k.wrapping_mul(u16::from(words));
-            let mark = told.inference.arena.mark();
-            let coordinates = self.lane_place(told, product, (side, at), *flat)?;
-            chunk.slots.clear();
-            fresh(chunk.slots).ok_or(refuse)?;
-            let work = chunk.slots.last_mut().ok_or(refuse)?;
-            let held = self.held_element(told, product, side.buffer, (coordinates, work));
-            told.inference.arena.release(mark);
-            let held = held?;
+            let held = self.held_in_block(told, product, (side, at), (chunk, *flat))?;
             let first = *own.get_or_insert(Reg { count: each, ..held });
             let follows = held.first == first.first.wrapping_add(place);
             if held.count != words
@@ -187,14 +199,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             if u32::from(*bit) != u32::from(k).saturating_mul(apart) {
                 return Err(refuse);
             }
-            let mark = told.inference.arena.mark();
-            let coordinates = self.lane_place(told, product, (side, at), *flat)?;
-            chunk.slots.clear();
-            fresh(chunk.slots).ok_or(refuse)?;
-            let work = chunk.slots.last_mut().ok_or(refuse)?;
-            let held = self.held_element(told, product, side.buffer, (coordinates, work));
-            told.inference.arena.release(mark);
-            let held = held?;
+            let held = self.held_in_block(told, product, (side, at), (chunk, *flat))?;
             if reads {
                 self.note_reader(op, told, side.buffer, held)?;
             }

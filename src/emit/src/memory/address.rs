@@ -10,7 +10,7 @@
 use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
-use crate::memory::again::AddedSteps;
+use crate::memory::repeated_step::AddedSteps;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};

@@ -2,7 +2,6 @@
 
 pub(crate) mod address;
 pub(crate) mod advance;
-pub(crate) mod again;
 pub(crate) mod combined;
 pub(crate) mod copies_together;
 pub(crate) mod exchange;
@@ -10,6 +9,7 @@ pub(crate) mod global_overlap;
 pub(crate) mod guard;
 pub(crate) mod indexed;
 pub(crate) mod movement;
+pub(crate) mod repeated_step;
 pub(crate) mod scalar_stride;
 pub(crate) mod tma;
 pub(crate) mod transpose;
