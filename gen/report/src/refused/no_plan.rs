@@ -155,18 +155,10 @@ pub(super) fn of_plan(
             here(without_instruction(tables, arch, program, op), op, String::new())
         }
         PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => {
-            let operand = program.operand(op, 0).map(|v| program.type_of(v));
-            let problem = if operand.is_some_and(|ty| ty.shape.rank() == 2) {
-                Problem::refused(
-                    "this repeats its operand along both dimensions",
-                    "broadcast along one dimension, then what comes out along the other",
-                )
-            } else {
-                Problem::refused(
-                    "the extents do not say along which dimension this repeats its operand",
-                    "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
-                )
-            };
+            let problem = Problem::refused(
+                "the extents do not say along which dimension this repeats its operand",
+                "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
+            );
             here(problem, op, String::new())
         }
         PlanError::Unsupported(op) if combines(program, op) => here(

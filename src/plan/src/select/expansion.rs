@@ -254,7 +254,8 @@ impl<'w> Expansions<'w> {
             at = match how {
                 // What stands in its place may itself stand for others.
                 Some(
-                    Replacement::Values(_)
+                    Replacement::Steps
+                    | Replacement::Values(_)
                     | Replacement::Factors(_)
                     | Replacement::Extreme(_)
                     | Replacement::Larger(_),
@@ -323,6 +324,10 @@ fn composed(
         return Ok(Some(Replacement::Loops(
             branches::turn(program, op).ok_or_else(|| no_room(program, op))?,
         )));
+    }
+    if repeats::fills_a_matrix(program, op) {
+        repeats::put_row(program, op).ok_or_else(|| no_room(program, op))?;
+        return Ok(Some(Replacement::Steps));
     }
     if repeats::is_narrow(program, op) {
         repeats::put(program, op).ok_or_else(|| no_room(program, op))?;
