@@ -393,7 +393,11 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let bytes = self.lead_bytes(op, global, dim, lead)?;
             let number = self.index_value(op, lead.start, innermost)?;
-            at = self.add_product(Some(at), number, bytes)?.unwrap_or(at);
+            at = match global.may_start_below(dim) {
+                true => self.add_signed_product(Some(at), number, bytes)?,
+                false => self.add_product(Some(at), number, bytes)?,
+            }
+            .unwrap_or(at);
         }
         Ok(at)
     }
@@ -435,6 +439,22 @@ impl LowerContext<'_, '_, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         // The wave-uniform part, 64 bits.
         let mut uniform = Some(pointer);
+        // What may be below zero is multiplied by itself: rows of lanes are not.
+        let outer = match global.may_start_below(rank.saturating_sub(2)) && rank > 1 {
+            true => {
+                uniform = self.add_signed_product(uniform, outer, outer_bytes)?;
+                None
+            }
+            false => outer,
+        };
+        let inner = match global.may_start_below(rank.saturating_sub(1)) {
+            true => {
+                let size = self.arena.constant(u32::from(global.map.shape.bits / 8))?;
+                uniform = self.add_signed_product(uniform, inner, size)?;
+                None
+            }
+            false => inner,
+        };
         if split {
             uniform = self.add_product(uniform, outer, outer_bytes)?;
             uniform = self.add_scaled(uniform, inner, element)?;
@@ -640,6 +660,25 @@ impl LowerContext<'_, '_, '_, '_> {
             None => None,
         };
         self.sum(IndexOp::Add64, to, product)
+    }
+
+    /// A product as [`Self::add_product`] adds it, of a count with a sign: without one it is too
+    /// much by the bytes' 2^32-fold where the count is below zero.
+    fn add_signed_product(
+        &mut self,
+        to: Option<ExprId>,
+        count: Option<ExprId>,
+        bytes: ExprId,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let Some(number) = count else { return Ok(to) };
+        let zero = self.arena.constant(0)?;
+        let is_below = self.arena.op_const(IndexOp::Shr, number, 31)?;
+        let less = self.arena.op(IndexOp::Sub, &[zero, bytes])?;
+        let less = self.arena.op(IndexOp::Mul, &[is_below, less])?;
+        let less = self.arena.op(IndexOp::Extend64, &[less])?;
+        let less = self.arena.op_const(IndexOp::Shl64, less, 32)?;
+        let to = self.sum(IndexOp::Add64, to, Some(less))?;
+        self.add_product(to, count, bytes)
     }
 
     fn add_scaled(

@@ -10,7 +10,7 @@ use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::step::{Missing, Purpose, Slot, StepError, member_offset, slot};
-use lanebook_ir::{MemrefBound, Op, Value};
+use lanebook_ir::{MemrefBound, Op};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{ClassId, IndexOp, RegisterKind};
 use lanebook_tile::map::Combine;
@@ -228,31 +228,35 @@ impl LowerContext<'_, '_, '_, '_> {
                 word = self.sum(IndexOp::And, word, Some(inside))?;
                 continue;
             }
-            let distance = self.distance(op, start, *bound)?;
+            let start = self.known_index(op, start)?.ok_or(refuse)?;
+            let bound = self.bound(op, *bound)?;
+            let distance = self.arena.op(IndexOp::Sub, &[start, bound])?;
             // Whether it counts rows, and by how many bytes it goes on.
             let own = match bounds.len().saturating_sub(dim) {
                 1 => Some((false, column.bytes, element)),
                 2 => Some((true, column.lead, 1)),
                 _ => None,
             };
-            let own = match own {
+            let at = match own {
                 Some((rows, further, unit)) => {
                     let lanes = self.lanes_along(plan, global, rows)?;
-                    let further = further.checked_div(unit).ok_or(refuse)?;
-                    self.along(distance, lanes, further)?
+                    Some((lanes, further.checked_div(unit).ok_or(refuse)?))
                 }
-                None => distance,
+                None => None,
             };
+            let of = |this: &mut Self, start| match at {
+                Some((lanes, further)) => this.along(start, lanes, further),
+                None => Ok(start),
+            };
+            let own = of(self, distance)?;
             word = self.sum(IndexOp::And, word, Some(own))?;
+            if global.may_start_below(dim) {
+                let own = of(self, start)?;
+                let not_below = self.arena.op_const(IndexOp::Xor, own, u64::from(u32::MAX))?;
+                word = self.sum(IndexOp::And, word, Some(not_below))?;
+            }
         }
         word.ok_or(refuse)
-    }
-
-    /// How far a tile's start is beyond a bound.
-    fn distance(&mut self, op: Op, start: Value, bound: MemrefBound) -> Result<ExprId, EmitError> {
-        let start = self.known_index(op, start)?.ok_or(EmitError::Unplanned(op))?;
-        let bound = self.bound(op, bound)?;
-        Ok(self.arena.op(IndexOp::Sub, &[start, bound])?)
     }
 
     fn bound(&mut self, op: Op, bound: MemrefBound) -> Result<ExprId, EmitError> {

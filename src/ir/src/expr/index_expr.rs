@@ -53,10 +53,15 @@ impl IndexFacts {
     }
 
     /// What wraps may be any number, and is a multiple of powers of two alone.
-    fn wrapped(self) -> Self {
+    fn within_32_bits(self, overflow: Overflow) -> Self {
         let Self { low, high, multiple } = self;
-        if low >= Self::UNKNOWN.low && high <= Self::UNKNOWN.high {
+        let Self { low: least, high: most, .. } = Self::UNKNOWN;
+        if low >= least && high <= most {
             return self;
+        }
+        if overflow == Overflow::Never {
+            let (low, high) = (low.clamp(least, most), high.clamp(least, most));
+            return Self { low, high, multiple };
         }
         Self { multiple: multiple & multiple.wrapping_neg(), ..Self::UNKNOWN }
     }
@@ -157,6 +162,15 @@ impl IndexStep {
     }
 }
 
+/// What becomes of a number that 32 bits do not hold.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Overflow {
+    /// It wraps.
+    Wraps,
+    /// There is none.
+    Never,
+}
+
 /// What an index is made of.
 #[derive(Copy, Clone)]
 enum Made {
@@ -238,8 +252,19 @@ impl Program<'_, '_> {
 
     /// Between which numbers an index lies, and what it is a multiple of.
     #[must_use]
-    #[inline(never)]
     pub fn index_facts(&self, value: Value) -> IndexFacts {
+        self.facts_where(value, Overflow::Wraps)
+    }
+
+    /// Whether a subscript of memory may be below zero, as a difference may. What only wraps there
+    /// says no place in memory, and nothing is divided by what is not above zero.
+    #[must_use]
+    pub fn may_be_below_zero(&self, subscript: Value) -> bool {
+        !self.facts_where(subscript, Overflow::Never).is_plain()
+    }
+
+    #[inline(never)]
+    fn facts_where(&self, value: Value, overflow: Overflow) -> IndexFacts {
         let mut waiting: Vec<Value, WAITING> = Vec::new();
         let mut known: Vec<(Value, IndexFacts), KNOWN> = Vec::new();
         let _ = waiting.push(value);
@@ -273,7 +298,7 @@ impl Program<'_, '_> {
             }
             let found = match made {
                 Made::Leaf => self.leaf_facts(top),
-                Made::Word(word, _) => computed(word, facts),
+                Made::Word(word, _) => computed(word, facts, overflow),
                 Made::Counter(_) => counter(facts),
             };
             let _ = waiting.pop();
@@ -415,7 +440,13 @@ fn counter([lower, upper, step]: [IndexFacts; 3]) -> IndexFacts {
 }
 
 /// Facts of what an operation computes.
-fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3]) -> IndexFacts {
+fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3], overflow: Overflow) -> IndexFacts {
+    // No divisor is 0.
+    let is_divided = matches!(word, IndexWord::Div | IndexWord::CeilDiv | IndexWord::Rem);
+    let b = match overflow {
+        Overflow::Never if is_divided => IndexFacts { low: b.low.max(1), ..b },
+        _ => b,
+    };
     let both = gcd(a.multiple, b.multiple);
     let corners = |f: fn(i64, i64) -> Option<i64>, b: IndexFacts, multiple: u32| {
         IndexFacts::among(
@@ -441,17 +472,17 @@ fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3]) -> IndexFacts {
             high: a.high.saturating_add(b.high),
             multiple: both,
         }
-        .wrapped(),
+        .within_32_bits(overflow),
         IndexWord::Sub => IndexFacts {
             low: a.low.saturating_sub(b.high),
             high: a.high.saturating_sub(b.low),
             multiple: both,
         }
-        .wrapped(),
+        .within_32_bits(overflow),
         IndexWord::Mul => {
             let multiple = a.multiple.checked_mul(b.multiple);
             let of = multiple.unwrap_or_else(|| a.multiple.max(b.multiple));
-            corners(i64::checked_mul, b, of).wrapped()
+            corners(i64::checked_mul, b, of).within_32_bits(overflow)
         }
         IndexWord::Div if b.is_plain() => corners(floor_div, divisor, quotient()),
         IndexWord::DivUnsigned if plain => corners(floor_div, divisor, quotient()),

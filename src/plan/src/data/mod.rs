@@ -107,6 +107,9 @@ pub struct GlobalPlan {
     /// Dimensions of the memref, a bit each, along which the tile may reach beyond the tensor's
     /// bounds ([`Program::bounds`](lanebook_ir::Program::bounds)).
     pub guards: u8,
+    /// Dimensions of the memref, a bit each, along which the tile may start below zero, where bounds
+    /// or a mask leave out what is there.
+    pub below: u8,
     /// Whether a mask says which elements are touched.
     pub is_masked: bool,
     /// The dimension of the memref along which an index tile says where each element lies, from
@@ -164,6 +167,12 @@ impl GlobalPlan {
             _ => (false, false),
         };
         self.map.without(is_outer, is_inner)
+    }
+
+    /// Whether the tile may start below zero along a dimension of the memref.
+    #[must_use]
+    pub fn may_start_below(&self, dim: usize) -> bool {
+        u32::try_from(dim).is_ok_and(|dim| self.below.checked_shr(dim).unwrap_or(0) & 1 != 0)
     }
 
     /// Whether an index tile says where elements lie along a dimension of the memref.

@@ -303,6 +303,7 @@ impl Planner<'_, '_, '_, '_> {
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let indexed = self.indexed(op, rank)?;
         let (guards, whole) = self.guards(value, shape, (operand, indexed), op);
+        let below = self.below(value, (operand, indexed), op);
         let whole = whole.saturating_mul(element).min(inner);
         let whole = self.masked(op, value, element)?.map_or(whole, |most| whole.min(most));
         let whole = match indexed {
@@ -311,6 +312,7 @@ impl Planner<'_, '_, '_, '_> {
         };
         let global = GlobalPlan {
             guards,
+            below,
             is_masked: self.program.mask(op).is_some(),
             indexed,
             whole,
@@ -455,10 +457,10 @@ impl Planner<'_, '_, '_, '_> {
                 // Whatever an index is, it may be outside.
                 _ if is_indexed => 1,
                 MemrefBound::Number(n) => {
-                    let last = i64::try_from(extent).ok().and_then(|extent| {
-                        self.program.index_facts(start).high.checked_add(extent)
-                    });
-                    if last.is_some_and(|last| last <= i64::from(n)) {
+                    let facts = self.program.index_facts(start);
+                    let last = i64::try_from(extent).ok();
+                    let last = last.and_then(|extent| facts.high.checked_add(extent));
+                    if facts.is_plain() && last.is_some_and(|last| last <= i64::from(n)) {
                         continue;
                     }
                     n
@@ -472,6 +474,23 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         (guards, whole)
+    }
+
+    /// Along which dimensions of a memref a tile may start below zero, a bit each. A memref has
+    /// nothing there: what a tile has there is left out by bounds or a mask.
+    fn below(&self, memref: Value, (operand, indexed): (usize, Option<u8>), op: Op) -> u8 {
+        let bounds = self.program.bounds(memref).unwrap_or_default();
+        let is_masked = self.program.mask(op).is_some();
+        let mut below = 0u8;
+        for (dim, start) in self.program.subscripts(op, operand).enumerate() {
+            let is_indexed = indexed.is_some_and(|own| usize::from(own) == dim);
+            let is_left_out =
+                is_masked || bounds.get(dim).is_some_and(|bound| *bound != MemrefBound::None);
+            if !is_indexed && is_left_out && self.program.may_be_below_zero(start) {
+                below |= 1u8.wrapping_shl(dim as u32);
+            }
+        }
+        below
     }
 
     /// Finds, for each copy between global and shared memory, the cheapest global half of each

@@ -8,6 +8,7 @@ use super::elements::{elements, functions};
 use super::expressions::{expressions, maps};
 use super::flow::{chosen, flow, kept, matrix_types};
 use super::generate::Generator;
+use super::halo::halo;
 use super::halves::halves;
 use super::indices::{answers, atomics, few, indices};
 use super::line::line;
@@ -29,7 +30,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 46] = [
+pub const KINDS: [(&str, Make); 47] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -76,6 +77,7 @@ pub const KINDS: [(&str, Make); 46] = [
     ("functions", functions),
     ("few", few),
     ("sums", sums),
+    ("halo", halo),
 ];
 
 /// A program of a kind.

@@ -13,6 +13,7 @@ mod elements;
 mod expressions;
 mod flow;
 pub mod generate;
+mod halo;
 mod halves;
 mod indices;
 pub mod kinds;

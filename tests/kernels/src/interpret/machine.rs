@@ -341,11 +341,15 @@ impl<'p> Machine<'p> {
             .ok_or("a tile of more dimensions than its tensor")?;
         let wide = |dim: usize| if dim < outer { 1 } else { shape[dim - outer] };
         for (dim, at) in corner.iter().enumerate() {
-            let first = usize::try_from(*at).map_err(|_| "a negative subscript")?;
+            // Below zero there is nothing, as beyond the bounds, or a mask leaves it out.
+            if *at < 0 && bound(dim).is_none() && mask.is_none() {
+                return Err("a negative subscript".to_string());
+            }
+            let last = |far: usize| usize::try_from(*at + far as i64).unwrap_or(0);
             let end = match mask {
                 Some(_) if (0..shape.len()).any(|dim| far(dim) == 0) => 0,
-                Some(_) if dim >= outer => first + far(dim - outer),
-                _ => first + wide(dim),
+                Some(_) if dim >= outer => last(far(dim - outer)),
+                _ => last(wide(dim)),
             };
             if let Some(bound) = bound(dim) {
                 if global.written[dim].is_none() && self.measuring {
@@ -363,19 +367,26 @@ impl<'p> Machine<'p> {
             return Ok(Vec::new());
         }
         let count = shape.iter().product();
-        Ok((0..count)
-            .map(|i| {
-                let (mut rest, mut stride, mut sum) = (i, 1, Some(0));
-                for dim in (0..corner.len()).rev() {
-                    let at = corner[dim] as usize + rest % wide(dim);
-                    let inside = bound(dim).is_none_or(|bound| at < bound) && is_touched(i);
-                    sum = sum.filter(|_| inside).map(|sum| sum + at * stride);
-                    rest /= wide(dim);
-                    stride *= global.extents[dim];
-                }
-                sum
-            })
-            .collect())
+        let mut reached = Vec::new();
+        for i in 0..count {
+            let (mut rest, mut stride, mut sum) = (i, 1, Some(0));
+            for dim in (0..corner.len()).rev() {
+                let at = usize::try_from(corner[dim] + (rest % wide(dim)) as i64);
+                let inside = match (bound(dim), at) {
+                    (Some(bound), at) => at.is_ok_and(|at| at < bound) && is_touched(i),
+                    (None, Ok(_)) => is_touched(i),
+                    (None, Err(_)) if is_touched(i) => {
+                        return Err(format!("leaves {}", global.name));
+                    }
+                    (None, Err(_)) => false,
+                };
+                sum = sum.filter(|_| inside).map(|sum| sum + at.unwrap_or(0) * stride);
+                rest /= wide(dim);
+                stride *= global.extents[dim];
+            }
+            reached.push(sum);
+        }
+        Ok(reached)
     }
 
     fn fetch(
