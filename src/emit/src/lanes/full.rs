@@ -33,7 +33,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(());
         }
         // Where there is no room to remember it, the tile has all its registers.
-        let tile = self.tile(op, base.class, fragment)?;
+        let tile = self.tile(base.class, fragment)?;
         for k in 0..u16::from(tile.count) {
             self.add_to(tile.member(k), one, 0)?;
         }
@@ -68,7 +68,7 @@ impl LowerContext<'_, '_, '_, '_> {
             bases = Some((joined, base));
             let tile = match tile {
                 Some(tile) => tile,
-                None => *tile.insert(self.tile(op, base.class, fragment)?),
+                None => *tile.insert(self.tile(base.class, fragment)?),
             };
             self.add_to(tile.member(k), base, number)?;
         }

@@ -119,7 +119,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let reg = self.suited(op, source.registers(), taken)?;
         let source = source.in_registers(reg);
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let out = self.tile(op, def.class, slice)?;
+        let out = self.tile(def.class, slice)?;
         // Within the lane.
         self.steps.purpose = Purpose::Arithmetic;
         for r in 0..u16::from(out.count) {

@@ -625,7 +625,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             Some(operand) => self.suited(op, from, operand)?,
             None => from,
         };
-        let out = self.tile(op, from.class, &to)?;
+        let out = self.tile(from.class, &to)?;
         for panel in 0..panels {
             let (source, target) = (
                 part(from, panel, reads.ok_or(refuse)?).ok_or(refuse)?,

@@ -111,7 +111,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let spare = (from == to || unpacked).then(|| self.spare(op, &operands, def.class, count));
         let out = match spare.flatten() {
             Some(reg) => reg,
-            None => self.tile(op, def.class, fragment)?,
+            None => self.tile(def.class, fragment)?,
         };
         self.steps.purpose = Purpose::Arithmetic;
         for register in 0..u16::from(out.count).checked_div(each).ok_or(refuse)? {

@@ -21,7 +21,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let refuse = EmitError::Unplanned(function);
             let (_, fragment) = self.plan.fragment_of(value).ok_or(refuse)?;
             let class = self.tile_class(value)?;
-            let reg = self.tile(function, class, fragment)?;
+            let reg = self.tile(class, fragment)?;
             self.steps.give(reg);
             self.place_parameter(number, reg);
             self.hold(value, reg)?;

@@ -417,7 +417,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             atom.operands.iter().find(|o| o.role == Role::Def).map(|o| o.class).ok_or(unplanned)?;
         let tile = match self.reused(plan, place).filter(|reg| reg.class == class) {
             Some(reg) => reg,
-            None => self.tile(plan.op, class, &plan.product.c)?,
+            None => self.tile(class, &plan.product.c)?,
         };
         self.hold(place.value, tile)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);

@@ -18,7 +18,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(plan.op);
         let (_, fragment) = self.plan.fragment_of(answer).ok_or(refuse)?;
         let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
-        let reg = self.tile(plan.op, class, fragment)?;
+        let reg = self.tile(class, fragment)?;
         self.hold(answer, reg)
     }
 

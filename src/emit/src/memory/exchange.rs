@@ -103,7 +103,7 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(first..first.checked_add(each)?)
         };
         self.half(op, &store, part(&store, 0).ok_or(refuse)?, (from, packed), open)?;
-        let to = self.tile(op, class, &target)?;
+        let to = self.tile(class, &target)?;
         self.half(op, &load, part(&load, 0).ok_or(refuse)?, (to, None), open)?;
         for round in 1..rounds {
             self.half(op, &store, part(&store, round).ok_or(refuse)?, (from, packed), open)?;

@@ -321,7 +321,7 @@ impl LowerContext<'_, '_, '_, '_> {
             (_, End::Registers(k)) => {
                 let f = *self.plan.fragments.get(usize::from(k)).ok_or(refuse)?;
                 let class = register_class(self.machine.tables.atom(plan.atom)).ok_or(refuse)?;
-                let reg = self.tile(plan.op, class, &f.fragment)?;
+                let reg = self.tile(class, &f.fragment)?;
                 self.hold(f.value, reg)?;
                 Ok(Some(reg))
             }

@@ -73,7 +73,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.hold(own.part, part);
         }
         let (_, fragment) = self.plan.fragment_of(own.part).ok_or(refuse)?;
-        let out = self.tile(op, source.registers().class, fragment)?;
+        let out = self.tile(source.registers().class, fragment)?;
         for k in 0..registers.count {
             let place = registers.in_whole(k).ok_or(refuse)?;
             let from = self.registers(&source, place, 1).ok_or(refuse)?;
@@ -115,7 +115,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     Some(reg) => reg.class,
                     None => self.tile_class(result)?,
                 };
-                let out = self.tile(op, class, whole)?;
+                let out = self.tile(class, whole)?;
                 let written = self.written_later(op, whole).ok_or(refuse)?;
                 for k in 0..u16::from(out.count) {
                     if written.get(usize::from(k)).is_none_or(|written| !*written) {

@@ -134,7 +134,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn repeat(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
         let source = self.source(op, value)?;
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
-        let reg = self.tile(op, source.reg.class, fragment)?;
+        let reg = self.tile(source.reg.class, fragment)?;
         let missing = crate::step::StepError::NoAtom(crate::step::Missing::Move(reg.class));
         let atom = self.machine.copy_into(reg.class, 1, reg.class).ok_or(missing)?;
         self.steps.purpose = Purpose::Fill;

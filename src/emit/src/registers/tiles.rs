@@ -162,7 +162,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let Some((_, fragment)) = self.plan.fragment_of(argument) else { return Ok(()) };
         let class = self.tile_class(argument)?;
-        let reg = self.tile(op, class, fragment)?;
+        let reg = self.tile(class, fragment)?;
         self.hold(argument, reg)?;
         if self.program.constant(init).is_some() {
             return self.fill_constant(op, reg, init);
@@ -172,19 +172,11 @@ impl LowerContext<'_, '_, '_, '_> {
         self.copy_tile(op, from, reg)
     }
 
-    pub(crate) fn tile(
-        &mut self,
-        op: Op,
-        class: ClassId,
-        fragment: &Fragment,
-    ) -> Result<Reg, EmitError> {
-        // More than a tuple can have are more than a pool has.
+    pub(crate) fn tile(&mut self, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
+        // More than a tuple can have are more than a pool has, also one that the assembler fills.
         let pool = self.machine.isa.classes.get(class.index()).map_or(0, |c| c.pool.1);
-        let many = if pool == 0 {
-            EmitError::Unplanned(op)
-        } else {
-            StepError::Pool { class, wanted: fragment.registers(), pool }.into()
-        };
+        let pool = if pool == 0 { u16::from(u8::MAX) } else { pool };
+        let many = StepError::Pool { class, wanted: fragment.registers(), pool };
         let count = u8::try_from(fragment.registers()).map_err(|_| many)?;
         Ok(self.steps.tuple(class, count)?)
     }
@@ -253,7 +245,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let (_, fragment) = self.plan.fragment_of(to).ok_or(refuse)?;
         let class = self.tile_class(to)?;
-        let reg = self.tile(op, class, fragment)?;
+        let reg = self.tile(class, fragment)?;
         self.fill_constant(op, reg, from)?;
         self.hold(to, reg)
     }
@@ -285,7 +277,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn filled_tile(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
         let class = self.tile_class(value)?;
-        let reg = self.tile(op, class, fragment)?;
+        let reg = self.tile(class, fragment)?;
         self.fill_constant(op, reg, value)?;
         Ok(reg)
     }
