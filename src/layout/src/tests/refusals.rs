@@ -85,6 +85,17 @@ fn forms_that_do_not_fit() {
         ))
         .unwrap();
     assert_eq!(equivalent(&whole.view(), &c("9:1").view()), Ok(true));
+    // One that begins at the last position moves that.
+    whole
+        .set_post(PostMap::Padding(
+            Padding::new(&[Pad { interval: 8, pad: 1 }], Unit::Element).unwrap(),
+        ))
+        .unwrap();
+    assert_ne!(equivalent(&whole.view(), &c("9:1").view()), Ok(true));
+    // A swizzle down reads below where it writes: position 1 becomes 5.
+    let down = c("S<1,0,-2> o 0 o 4:1");
+    assert_eq!(down.view().offset_on(1, AxisId::M), Ok(5));
+    assert_eq!(equivalent(&down.view(), &c("4:1").view()), Ok(false));
     let ins = Dims::one(AxisId::LANE, 3).unwrap();
     let outs = Dims::one(AxisId::dim(0), 3).unwrap();
     let short = Linear::<Hw, Logical>::from_columns(ins, outs, &[1, 2]);

@@ -452,3 +452,11 @@ fn slices_and_factors_under_a_target() {
     let beside = tirx::canonicalize_beside(&part.view(), &whole.view(), &WellKnown, relations);
     assert_eq!(beside, Err(crate::Error::ScopeGap { axis: AxisId::CBX }));
 }
+
+#[test]
+fn copies_have_one_order() {
+    // Of equal extents the nearer ones come first.
+    let (near, far) = (t("S[4] + R[(2,2):(4,16)]"), t("S[4] + R[(2,2):(16,4)]"));
+    assert_ne!(near, far);
+    assert_eq!(canonicalize(&near.view()), canonicalize(&far.view()));
+}

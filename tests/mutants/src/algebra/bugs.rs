@@ -373,12 +373,6 @@ pub const BUGS: &[Bug] = &[
     },
     Bug {
         file: "cute/basis.rs",
-        what: "a stride of 0 without an axis counts as one in memory",
-        from: "let idle = *axis == AxisId::M && all.len() > 1;",
-        to: "let idle = false;",
-    },
-    Bug {
-        file: "cute/basis.rs",
         what: "a path picks modes innermost first",
         from: "    path.reverse();\n    path\n}",
         to: "    path\n}",
