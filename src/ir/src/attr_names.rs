@@ -80,6 +80,10 @@ pub const GRID: &str = "grid";
 pub const BOUNDS: &str = "bounds";
 /// Attribute: bounds of a memref of pairs count halves along its last dimension.
 pub const HALVES: &str = "halves";
+/// An attribute without a value, as others write it where it is there.
+pub const TRUE: &str = "true";
+/// The same where it is not.
+pub const FALSE: &str = "false";
 /// Attribute: elements of the group of dimensions that goes behind the other one.
 pub const LEFT: &str = "left";
 /// Attribute: elements of the group of dimensions that comes in front.
@@ -126,6 +130,8 @@ pub const WARP_SPECIALIZE: &str = "warp_specialize";
 pub const KIND: &str = "kind";
 /// Attribute: a scan goes from the last element to the first.
 pub const REVERSE: &str = "reverse";
+/// Attribute: a reduction keeps its dimension, with one element.
+pub const KEEP_DIMS: &str = "keep_dims";
 /// A reduction's kind: the sum.
 pub const ADD: &str = "add";
 /// A reduction's kind: the greatest.

@@ -67,6 +67,9 @@ const FEW: &str = "few";
 /// The kind of tiles of tensor memory, which most architectures have not, alike.
 const SUMS: &str = "sums";
 
+/// The kind of what can be written in more than one way, alike.
+const SPELLED: &str = "spelled";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -133,6 +136,11 @@ fn random_sums_in_tensor_memory_are_right() {
 }
 
 #[test]
+fn random_spellings_are_right() {
+    of_kind(SPELLED, (4, 30), &["sm_80", "gfx942", "gfx1030", "gfx1200"], 80);
+}
+
+#[test]
 fn random_long_parts_are_right() {
     of_kind(LONG, (8, 40), &["sm_80", "gfx90a", "gfx942", "gfx1200"], 80);
 }
@@ -155,7 +163,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 13;
+    let count = KINDS.len() - 14;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -174,7 +182,7 @@ fn programs_from(first: usize, count: usize) -> usize {
             .filter(|k| {
                 ![
                     NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS,
-                    LONG, FUNCTIONS, FEW, SUMS,
+                    LONG, FUNCTIONS, FEW, SUMS, SPELLED,
                 ]
                 .contains(&k.as_str())
             })

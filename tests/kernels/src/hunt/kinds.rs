@@ -14,7 +14,7 @@ use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
 use super::nests::nests;
-use super::parts::{long, parts};
+use super::parts::{long, parts, spelled};
 use super::places::places;
 use super::program::{Id, Program, Type};
 use super::ranks::ranks;
@@ -29,7 +29,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 46] = [
+pub const KINDS: [(&str, Make); 47] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -76,6 +76,7 @@ pub const KINDS: [(&str, Make); 46] = [
     ("functions", functions),
     ("few", few),
     ("sums", sums),
+    ("spelled", spelled),
 ];
 
 /// A program of a kind.

@@ -430,7 +430,7 @@ fn composed(name: &str, role: OpRole, ty: &str) -> String {
 pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
     let mut out: Vec<(String, bool)> = Vec::new();
     match form {
-        AttrForm::Unit => out.push((String::new(), true)),
+        AttrForm::Unit => out.extend(["", "true"].map(|value| (value.to_string(), true))),
         AttrForm::Int(least, most) | AttrForm::Power(least, most) => {
             let power = matches!(form, AttrForm::Power(..));
             let of = |n: i64| {

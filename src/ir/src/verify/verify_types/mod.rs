@@ -501,9 +501,11 @@ impl OpTypes<'_, '_, '_> {
     fn reduce(self, to: ValueSlot) -> VerifyResult {
         let from = ValueSlot::Operand(0);
         let Some(tile) = self.tile(from) else { return Ok(()) };
-        // In place the dimension may also be left, with one element.
-        let in_place = to == ValueSlot::Operand(1);
-        let left = self.tile(to).is_some_and(|to| in_place && to.shape.rank() == tile.shape.rank());
+        // The dimension may also be left, with one element, unless an attribute says which it is.
+        let says = self.program.flag(self.op, attr_names::KEEP_DIMS);
+        let left = self.tile(to).is_some_and(|to| to.shape.rank() == tile.shape.rank());
+        let is_named = self.program.has_attr(self.op, attr_names::AXIS);
+        let left = says.unwrap_or(left && (is_named || to == ValueSlot::Operand(1)));
         self.ranks(from, to, usize::from(!left))?;
         self.dtypes(from, to)?;
         let Some(axis) = self.program.attr(self.op, attr_names::AXIS) else { return Ok(()) };
