@@ -110,6 +110,8 @@ details! {
     56 RankLayout => [];
     57 TensorForm => [];
     58 TensorLayout => [];
+    59 UnsettledIndex => [];
+    60 IndexBits => [];
 }
 
 details! {

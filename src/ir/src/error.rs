@@ -427,6 +427,12 @@ pub enum ErrorKind {
     TensorLayout,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
+    /// A number that is computed from a tensor on which the kernel carries out atomic operations
+    /// stands where an index does: other blocks may change it between the loads of two threads. Or
+    /// it is computed of more values than are followed.
+    UnsettledIndex,
+    /// An index is computed with as a number of other than 32 bits.
+    IndexBits,
     /// A tile of three or more dimensions is used as none of two is.
     RankForm,
     /// The layout of a tile of three or more dimensions is written.

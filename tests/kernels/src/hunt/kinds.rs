@@ -1,5 +1,6 @@
 //! The kinds of programs.
 
+use super::addressed::addressed;
 use super::branches::branches;
 use super::calls::{CALLS, calls};
 use super::choices::Choices;
@@ -29,7 +30,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 47] = [
+pub const KINDS: [(&str, Make); 48] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -77,6 +78,7 @@ pub const KINDS: [(&str, Make); 47] = [
     ("few", few),
     ("sums", sums),
     ("spelled", spelled),
+    ("addressed", addressed),
 ];
 
 /// A program of a kind.

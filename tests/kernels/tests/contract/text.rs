@@ -375,6 +375,15 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             let made = format!("  %x = {name}{MORE} {{{ATTR}}} : tensor<32x32x{ty}{LAYOUT}>\n");
             kernel(&(made + &store_laid("x", "32x32", ty)), ty, ty)
         }
+        // The one element of a tile.
+        OpRole::Index if contract.operands.iter().any(|slot| slot.kinds & kind::REGISTERS != 0) => {
+            let ids = "memref<?x?xi32, #gmem>";
+            let body = format!(
+                "  %e = tiled_load %B[0, %m] : {ids} -> tensor<1x1xi32>\n  %s = constant 15 : tensor<1x1xi32>\n  %r = arith.andi %e, %s : tensor<1x1xi32>\n  %w = reshape %r : tensor<1x1xi32> -> tensor<1xi32>\n  %q = {name} %w{MORE} {{{ATTR}}} : tensor<1xi32> -> index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
+                store("a", "32x32", ty)
+            );
+            kernel(&body, ty, ty).replace(&format!("%B: memref<?x?x{ty}"), "%B: memref<?x?xi32")
+        }
         OpRole::Index => {
             let inputs = ["", "%m", "%m, 2", "%m, 2, 1"][contract.operands.len()];
             let body = format!(
