@@ -62,6 +62,12 @@ const WORDS: &[&str] = &[
     "run",
     "halves",
     "inputPrecision",
+    "mul",
+    "argmax",
+    "argmin",
+    "and",
+    "or",
+    "xor",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -134,6 +140,14 @@ pub const REVERSE: &str = "reverse";
 pub const KEEP_DIMS: &str = "keep_dims";
 /// A reduction's kind: the sum.
 pub const ADD: &str = "add";
+/// A reduction's kind: the product.
+pub const MUL: &str = "mul";
+/// A reduction's kind: bits that all have.
+pub const AND: &str = "and";
+/// A reduction's kind: bits that any has.
+pub const OR: &str = "or";
+/// A reduction's kind: bits that an odd number has.
+pub const XOR: &str = "xor";
 /// A reduction's kind: the greatest.
 pub const MAX: &str = "max";
 /// A reduction's kind: the least.

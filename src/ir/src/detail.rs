@@ -112,6 +112,8 @@ details! {
     58 TensorLayout => [];
     59 UnsettledIndex => [];
     60 IndexBits => [];
+    61 Combination => [];
+    62 CombinedTwice => [];
 }
 
 details! {

@@ -431,6 +431,10 @@ pub enum ErrorKind {
     /// stands where an index does: other blocks may change it between the loads of two threads. Or
     /// it is computed of more values than are followed.
     UnsettledIndex,
+    /// The region of a reduction or a scan combines elements in another way than is followed.
+    Combination,
+    /// A reduction or a scan says twice how it combines: in a region and as an attribute.
+    CombinedTwice,
     /// An index is computed with as a number of other than 32 bits.
     IndexBits,
     /// A tile of three or more dimensions is used as none of two is.

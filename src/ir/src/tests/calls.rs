@@ -26,6 +26,8 @@ fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
                     | K::CarriedIndex
                     | K::UnsettledIndex
                     | K::IndexBits
+                    | K::Combination
+                    | K::CombinedTwice
                     | K::PointerForm
                     | K::Capacity { .. }
             ) {

@@ -30,6 +30,7 @@ mod names;
 mod parts;
 mod pointers;
 mod product;
+mod regions;
 mod tensor_memory;
 mod text;
 pub mod tile;
@@ -171,7 +172,7 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
-        let text = calls::flattened(text)?;
+        let text = calls::flattened(&regions::named(text))?;
         // Layouts have no meaning here.
         let text: String =
             text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");

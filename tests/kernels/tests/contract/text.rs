@@ -131,6 +131,14 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             ty,
             ty,
         ),
+        OpRole::Yield if name == "combine.return" => {
+            let (from, to) = (format!("tensor<32x32x{ty}>"), format!("tensor<32x32x{ty}{LAYOUT}>"));
+            let body = format!(
+                "{}  %x = \"tt.scan\"(%a) <{{axis = 1 : i32, reverse = false}}> ({{\n  ^bb0(%p: {ty}, %q: {ty}):\n    %s = max %p, %q : {ty}\n    tt.scan.return %s{MORE} {{{ATTR}}} : {ty}\n  }}) : ({from}) -> {to}\n",
+                load("a", "A", "32x32", ty)
+            );
+            kernel(&(body + &store_laid("x", "32x32", ty)), ty, ty)
+        }
         OpRole::For | OpRole::Yield => {
             let (of_loop, of_yield) =
                 if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };

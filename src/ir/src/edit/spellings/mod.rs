@@ -1,5 +1,6 @@
 //! What a program may write in more than one way, as what follows reads it.
 
+mod combined;
 mod flags;
 mod kept;
 
@@ -19,9 +20,12 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
     }
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
-        next = program.following(op, Some(kernel));
         let at = SourcePlace { op: None, ..program.place(op) };
-        let done = flags::settle(program, op).and_then(|()| match program.role(op) {
+        let is_combined = program.role(op).combines();
+        let named = if is_combined { combined::name_region(program, op) } else { Ok(()) };
+        next = program.following(op, Some(kernel));
+        let settled = named.and_then(|()| flags::settle(program, op));
+        let done = settled.and_then(|()| match program.role(op) {
             OpRole::Reduce => kept::drop_dimension(program, op),
             _ => Ok(()),
         });
