@@ -126,7 +126,8 @@ impl Machine<'_> {
             Value::Index(n) if element.bits() == 1 && op.starts_with("arith.") => {
                 Ok(Tile::filled(vec![], element, Item::exact(u64::from(n != 0))))
             }
-            _ => self.scalar(name),
+            Value::Index(_) => self.tile(name),
+            Value::Tile(_) | Value::View(..) => self.scalar(name),
         };
         let tiles: Vec<Tile> = inputs.iter().map(of).collect::<Said<_>>()?;
         let op = canonical(op);
@@ -301,7 +302,6 @@ impl Machine<'_> {
     fn scalar(&self, name: &str) -> Said<Tile> {
         match self.value(name)? {
             Value::Tile(tile) if tile.items.len() == 1 => Ok(tile),
-            Value::Index(_) => self.tile(name),
             _ => Err(format!("`{name}` is no element")),
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn name_region(program: &mut Program<'_, '_>, op: Op) -> Edit {
         1 => of_one(program, op, body),
         2 => [attr_names::ARGMAX, attr_names::ARGMIN]
             .into_iter()
-            .find(|kind| takes(program, op, kind) && keeps(program, body, *kind)),
+            .find(|kind| takes(program, op, kind) && keeps(program, body, kind)),
         _ => None,
     };
     let kind = kind.ok_or(ErrorKind::Combination)?;
