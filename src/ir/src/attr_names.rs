@@ -62,6 +62,12 @@ const WORDS: &[&str] = &[
     "run",
     "halves",
     "inputPrecision",
+    "mul",
+    "argmax",
+    "argmin",
+    "and",
+    "or",
+    "xor",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -80,6 +86,10 @@ pub const GRID: &str = "grid";
 pub const BOUNDS: &str = "bounds";
 /// Attribute: bounds of a memref of pairs count halves along its last dimension.
 pub const HALVES: &str = "halves";
+/// An attribute without a value, as others write it where it is there.
+pub const TRUE: &str = "true";
+/// The same where it is not.
+pub const FALSE: &str = "false";
 /// Attribute: elements of the group of dimensions that goes behind the other one.
 pub const LEFT: &str = "left";
 /// Attribute: elements of the group of dimensions that comes in front.
@@ -126,8 +136,18 @@ pub const WARP_SPECIALIZE: &str = "warp_specialize";
 pub const KIND: &str = "kind";
 /// Attribute: a scan goes from the last element to the first.
 pub const REVERSE: &str = "reverse";
+/// Attribute: a reduction keeps its dimension, with one element.
+pub const KEEP_DIMS: &str = "keep_dims";
 /// A reduction's kind: the sum.
 pub const ADD: &str = "add";
+/// A reduction's kind: the product.
+pub const MUL: &str = "mul";
+/// A reduction's kind: bits that all have.
+pub const AND: &str = "and";
+/// A reduction's kind: bits that any has.
+pub const OR: &str = "or";
+/// A reduction's kind: bits that an odd number has.
+pub const XOR: &str = "xor";
 /// A reduction's kind: the greatest.
 pub const MAX: &str = "max";
 /// A reduction's kind: the least.

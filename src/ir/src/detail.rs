@@ -110,6 +110,10 @@ details! {
     56 RankLayout => [];
     57 TensorForm => [];
     58 TensorLayout => [];
+    59 UnsettledIndex => [];
+    60 IndexBits => [];
+    61 Combination => [];
+    62 CombinedTwice => [];
 }
 
 details! {

@@ -427,6 +427,16 @@ pub enum ErrorKind {
     TensorLayout,
     /// An index that a loop carries does not grow by the same in each turn.
     CarriedIndex,
+    /// A number that is computed from a tensor on which the kernel carries out atomic operations
+    /// stands where an index does: other blocks may change it between the loads of two threads. Or
+    /// it is computed of more values than are followed.
+    UnsettledIndex,
+    /// The region of a reduction or a scan combines elements in another way than is followed.
+    Combination,
+    /// A reduction or a scan says twice how it combines: in a region and as an attribute.
+    CombinedTwice,
+    /// An index is computed with as a number of other than 32 bits.
+    IndexBits,
     /// A tile of three or more dimensions is used as none of two is.
     RankForm,
     /// The layout of a tile of three or more dimensions is written.

@@ -146,6 +146,16 @@ impl ErrorKind {
             Self::CarriedIndex => {
                 "an index that the loop carries does not grow by the same each turn"
             }
+            Self::UnsettledIndex => {
+                "threads may see different numbers here: other blocks change the tensor that it is loaded from, by atomic operations"
+            }
+            Self::Combination => {
+                "this region combines elements in none of the ways that the operation has for its element type"
+            }
+            Self::CombinedTwice => {
+                "a region and the attribute `kind` both say how elements are combined"
+            }
+            Self::IndexBits => "an index has 32 bits, and is no number of others here",
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
             Self::PairForm => "this is not done with elements of half a byte, which go two by two",
             Self::RankForm => "this is not done with tiles of three or more dimensions",
@@ -222,6 +232,13 @@ impl ErrorKind {
             Self::IdleAttr => {
                 "remove it, or say it of the kernel and its arguments: threads are the caller's, too"
             }
+            Self::ReturnedTypes => "write behind the arrow what `return` has",
+            _ => self.remedy_of_form(),
+        }
+    }
+    /// The same where a program has a form that is not followed.
+    const fn remedy_of_form(&self) -> &'static str {
+        match self {
             Self::PointerForm => {
                 "repeat a parameter `!tt.ptr<f32>`, move it by tiles of i32, load or store such elements"
             }
@@ -252,7 +269,15 @@ impl ErrorKind {
             Self::CarriedIndex => {
                 "add what does not change in the loop, or compute it of the counter"
             }
-            Self::ReturnedTypes => "write behind the arrow what `return` has",
+            Self::Combination => {
+                "let the region be one sum, product, extreme (of numbers with the sign that the type has) or operation on bits of its two arguments; or, of an element and its place, what keeps the greatest or least one and of equal ones the least place"
+            }
+            Self::CombinedTwice => "leave one of them out",
+            Self::IndexBits => "compute with `i32`, or with `index` alone",
+            Self::UnsettledIndex => {
+                "take what `tiled_atomic` answers, which all threads know, as `index.uniform` of its tile of one element"
+            }
+            _ => "",
         }
     }
 }

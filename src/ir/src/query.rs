@@ -237,6 +237,28 @@ impl<'t> Program<'_, 't> {
     pub fn has_attr(&self, op: Op, key: &str) -> bool {
         self.attr(op, key).is_some()
     }
+    /// Whether an attribute without a value is there; of `key = false` it is said that it is not.
+    pub(crate) fn flag(&self, op: Op, key: &str) -> Option<bool> {
+        match self.attr(op, key)? {
+            AttrValue::Unit => Some(true),
+            AttrValue::Word(word) => match self.text(word) {
+                attr_names::TRUE => Some(true),
+                attr_names::FALSE => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    /// Whether a reduction keeps its dimension, with one element.
+    #[doc(hidden)] // A question of the floors above.
+    #[must_use]
+    pub fn keeps_dimension(&self, op: Op) -> bool {
+        let ty = |value: Option<Value>| value.map(|value| self.type_of(value));
+        self.role(op) == OpRole::Reduce
+            && ty(self.operand(op, 0)).zip(ty(self.result(op, 0))).is_some_and(|(from, to)| {
+                to.is_tile() && !to.is_memory() && from.shape.rank() == to.shape.rank()
+            })
+    }
     /// A block argument's attribute.
     #[must_use]
     pub fn value_attr(&self, value: Value, key: &str) -> Option<AttrValue> {

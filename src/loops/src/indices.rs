@@ -60,6 +60,9 @@ impl Teller<'_, '_, '_, '_> {
             let never = arena.op(FormOp::Equal, *when, IndexForm::constant(0))?;
             return select(arena, never, *no, *yes).map(Some);
         }
+        if let (IndexWord::Cast, [own]) = (word, operands) {
+            return Ok(Some(*own));
+        }
         let [a, b] = *operands else { return Ok(None) };
         let plain = self.is_plain(a)? && self.is_plain(b)?;
         let arena = &mut self.inference.arena;

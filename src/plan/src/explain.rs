@@ -203,6 +203,9 @@ impl PlanNames<'_, '_, '_> {
             Unstaged::WrittenBeside => sink.write_str(
                 "other warps copy only from tensors that the function writes nowhere: they run ahead of what it does",
             ),
+            Unstaged::Loaded => sink.write_str(
+                "other warps start copies alone, and load nothing: where these begin and how often their loops turn is known from arguments, blocks and counters",
+            ),
             Unstaged::Boxes => sentence!(
                 sink,
                 "other warps start copies of boxes alone, and no instruction of ~ copies this tile as boxes: look at the memref's alignment and strides, or leave warp_specialize out",

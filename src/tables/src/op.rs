@@ -198,11 +198,15 @@ pub enum IndexWord {
     Compare,
     /// The second operand if the first one is not 0, else the third.
     Select,
+    /// The one element of a tile, which all threads have.
+    Uniform,
+    /// The operand itself.
+    Cast,
 }
 
 impl IndexWord {
     /// Every word, and how `rules/ops.ron` spells it.
-    pub const NAMES: [(IndexWord, &str); 17] = [
+    pub const NAMES: [(IndexWord, &str); 19] = [
         (IndexWord::Block, "block"),
         (IndexWord::Blocks, "blocks"),
         (IndexWord::Add, "add"),
@@ -220,6 +224,8 @@ impl IndexWord {
         (IndexWord::MaxUnsigned, "max_unsigned"),
         (IndexWord::Compare, "compare"),
         (IndexWord::Select, "select"),
+        (IndexWord::Uniform, "uniform"),
+        (IndexWord::Cast, "cast"),
     ];
 }
 

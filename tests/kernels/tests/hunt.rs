@@ -70,6 +70,12 @@ const SUMS: &str = "sums";
 /// The kind of tiles that begin in front of their tensor, alike.
 const HALO: &str = "halo";
 
+/// The kind of what can be written in more than one way, alike.
+const SPELLED: &str = "spelled";
+
+/// The kind of indices that memory says, alike.
+const ADDRESSED: &str = "addressed";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
     let wish = Wish {
@@ -141,6 +147,21 @@ fn random_tiles_from_below_zero_are_right() {
 }
 
 #[test]
+fn random_spellings_are_right() {
+    of_kind(SPELLED, (4, 30), &["sm_80", "gfx942", "gfx1030", "gfx1200"], 80);
+}
+
+#[test]
+fn random_indices_of_memory_are_right() {
+    of_kind(
+        ADDRESSED,
+        (5, 40),
+        &["sm_80", "sm_90a", "gfx908", "gfx942", "gfx1100", "gfx1250"],
+        160,
+    );
+}
+
+#[test]
 fn random_long_parts_are_right() {
     of_kind(LONG, (8, 40), &["sm_80", "gfx90a", "gfx942", "gfx1200"], 80);
 }
@@ -163,7 +184,7 @@ fn random_nests_are_right() {
 #[test]
 fn random_programs_are_right() {
     // More of them: .ci/full.
-    let count = KINDS.len() - 14;
+    let count = KINDS.len() - 16;
     let compiled = parallel::each(&[0, 1, 2], |part| programs_from(part * count, count));
     assert!(compiled.iter().sum::<usize>() >= 500, "{compiled:?}");
 }
@@ -182,7 +203,7 @@ fn programs_from(first: usize, count: usize) -> usize {
             .filter(|k| {
                 ![
                     NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS,
-                    LONG, FUNCTIONS, FEW, SUMS, HALO,
+                    LONG, FUNCTIONS, FEW, SUMS, HALO, SPELLED, ADDRESSED,
                 ]
                 .contains(&k.as_str())
             })

@@ -5,12 +5,12 @@
 mod compiled {
 use lanebook_tables::*;
 
-static PATTERN_NODE_0: [PatternNode; 3] = [PatternNode::Tile(OpId(41), 255, 1), PatternNode::Tile(OpId(41), 255, 1), PatternNode::Any(0)];
+static PATTERN_NODE_0: [PatternNode; 3] = [PatternNode::Tile(OpId(42), 255, 1), PatternNode::Tile(OpId(42), 255, 1), PatternNode::Any(0)];
 static BUILD_NODE_0: [BuildNode; 1] = [BuildNode::Slot(0)];
-static PATTERN_NODE_1: [PatternNode; 3] = [PatternNode::Tile(OpId(35), 255, 2), PatternNode::Any(0), PatternNode::Any(0)];
-static PATTERN_NODE_2: [PatternNode; 4] = [PatternNode::Tile(OpId(32), 0, 2), PatternNode::Any(1), PatternNode::Tile(OpId(41), 255, 1), PatternNode::Any(2)];
+static PATTERN_NODE_1: [PatternNode; 3] = [PatternNode::Tile(OpId(36), 255, 2), PatternNode::Any(0), PatternNode::Any(0)];
+static PATTERN_NODE_2: [PatternNode; 4] = [PatternNode::Tile(OpId(33), 0, 2), PatternNode::Any(1), PatternNode::Tile(OpId(42), 255, 1), PatternNode::Any(2)];
 static BUILD_NODE_1: [BuildNode; 3] = [
-    BuildNode::Tile(TileBuild { op: Some(OpId(31)), arity: 2, like: 255, layout: 0, through: 255 }),
+    BuildNode::Tile(TileBuild { op: Some(OpId(32)), arity: 2, like: 255, layout: 0, through: 255 }),
     BuildNode::Slot(1),
     BuildNode::Slot(2),
 ];
@@ -51,9 +51,10 @@ static STR_1: [&'static str; 3] = ["-(-x) = x", "max(x, x) = x", "x - -y = x + y
 static RULE_ID_0: [RuleId; 1] = [RuleId(2)];
 static RULE_ID_1: [RuleId; 1] = [RuleId(1)];
 static RULE_ID_2: [RuleId; 1] = [RuleId(0)];
-static LIST_RULE_ID_0: [&'static [RuleId]; 42] = [
+static LIST_RULE_ID_0: [&'static [RuleId]; 43] = [
     &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &[],
-    &[], &[], &[], &[], &[], &[], &[], &[], &[], &RULE_ID_0, &[], &[], &RULE_ID_1, &[], &[], &[], &[], &[], &RULE_ID_2,
+    &[], &[], &[], &[], &[], &[], &[], &[], &[], &[], &RULE_ID_0, &[], &[], &RULE_ID_1, &[], &[], &[], &[], &[],
+    &RULE_ID_2,
 ];
 static RULE_SET_0: [RuleSet<'static>; 1] = [RuleSet { language: Language::Tile, isa: None, phase: 0, roots: &LIST_RULE_ID_0 }];
 static PASS_STEP_0: [PassStep<'static>; 1] = [PassStep::Rules { phase: 0, sweeps: 4 }];

@@ -445,8 +445,8 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
     let (least, most) = tables.contract.memref_ranks;
     let _ = writeln!(
         out,
-        "Keys of attributes may have the prefix {}. A memref has {least} to {most} dimensions and one subscript for each, which is an argument, a loop's\n\
-         counter, a number or an `index.div` of one of these; tiles have no subscripts.\n",
+        "Keys of attributes may have the prefix {}; one of an operation that has no value may be written `= true`, and `= false` leaves it out. A memref has {least} to {most} dimensions and one subscript for each, which is an argument, a loop's\n\
+         counter, a number, what arithmetic on indices makes of these, or a whole number that is loaded or computed; tiles have no subscripts.\n",
         prefixes.join(" or ")
     );
     out.push_str(

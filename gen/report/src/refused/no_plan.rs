@@ -416,6 +416,9 @@ pub(super) fn of_plan(
                     Unstaged::Apart => {
                         "leave `warp_specialize` out, or write what produce_one and consume_one hold into the loop itself"
                     }
+                    Unstaged::Loaded => {
+                        "leave `warp_specialize` out: all warps then know what was loaded"
+                    }
                     Unstaged::Threads => "take fewer threads, or leave `warp_specialize` out",
                     Unstaged::WrittenBeside => {
                         "store to another tensor, or leave `warp_specialize` out"

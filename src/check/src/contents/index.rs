@@ -25,7 +25,7 @@ use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Step};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::{IndexWord, OpRole};
+use lanebook_tables::{IndexWord, OpRole, Role};
 
 /// Most values that wait for their operands.
 const WAITING: usize = 64;
@@ -70,6 +70,8 @@ impl ThreadRun<'_, '_> {
                 Some(None)
             };
             let number = if let Some(n) = self.look.program.int(top) {
+                n
+            } else if let Some(n) = self.uniform(top) {
                 n
             } else if let Some(op) = self.look.program.def_op(top) {
                 let mut operands = [0i64; 3];
@@ -124,6 +126,31 @@ impl ThreadRun<'_, '_> {
         None
     }
 
+    /// What is said to be the one element of a tile, in the turns that run: the same in all threads.
+    /// Numbers of one program follow each other, so that loops from one to the next have turns.
+    fn uniform(&self, value: Value) -> Option<i64> {
+        let program = self.look.program;
+        let op = program.def_op(value)?;
+        let is_uniform = |op: &Op| program.index_word(*op) == Some(IndexWord::Uniform);
+        if !is_uniform(&op) {
+            return None;
+        }
+        let function = program.functions().next()?;
+        let before = program.inside(function).filter(is_uniform).position(|other| other == op)?;
+        let around = core::iter::successors(program.parent(op), |at| program.parent(*at));
+        let turns = around.filter_map(|at| self.turns_of(at));
+        let turn = turns.fold(0u32, |sum, turns| sum.wrapping_mul(5).wrapping_add(turns));
+        let before = u32::try_from(before).ok()?;
+        if self.look.is_truth(op) {
+            // Sometimes one part of a branch, sometimes the other one.
+            let far = u32::from(self.look.given == Given::Far);
+            let number = before.wrapping_add(turn).wrapping_add(far).wrapping_add(1);
+            return Some(i64::from(number & 1));
+        }
+        let number = before.checked_mul(STRIDE)?;
+        Some(i64::from(number.wrapping_add(turn.wrapping_mul(TURN)).checked_rem(COMMON)?))
+    }
+
     /// What an operation makes of numbers.
     fn computed(&self, op: Op, [a, b, c]: [i64; 3]) -> Option<i64> {
         let plain = |n: i64| n & 0xffff_ffff;
@@ -171,6 +198,8 @@ impl ThreadRun<'_, '_> {
                     b
                 }
             }
+            IndexWord::Cast => a,
+            IndexWord::Uniform => return None,
         }))
     }
 }
@@ -349,6 +378,9 @@ impl ThreadRun<'_, '_> {
     }
 }
 
+/// How far numbers of one program are apart that are indices, and those of one turn and the next.
+const STRIDE: u32 = 1031;
+const TURN: u32 = 7;
 /// Numbers that indices are below where nothing bounds them.
 const COMMON: u32 = 1 << 16;
 /// The same, far behind a tensor's start.
@@ -371,6 +403,12 @@ impl ThreadRun<'_, '_> {
     /// places inside of a tensor's bounds, outside, and below zero.
     pub(super) fn invented(&self, at: u16) -> Option<u64> {
         let step = self.look.steps.get(usize::from(at))?;
+        if let Some(op) = self.look.uniform_of(step) {
+            let number = self.uniform(self.look.program.result(op, 0)?)?;
+            // A truth is all ones.
+            let is_set = self.look.is_truth(op) && number == 1;
+            return Some(if is_set { 0xffff_ffff } else { u64::from(number as u32) });
+        }
         let own = |m: &&TransferPlan| m.op.index() == usize::from(step.origin);
         let m = self.look.plan.transfers.iter().find(own)?;
         let dim = usize::from(self.look.program.indexed_dim(m.op)?);
@@ -520,7 +558,44 @@ pub(super) fn taken(
     })
 }
 
+/// What the step must read that takes the one element of a tile as an index.
+#[inline(never)]
+pub(super) fn taken_alone(
+    look: &ContentsContext<'_>,
+    scratch: &mut ContentsScratch<'_>,
+    at: u16,
+    op: Op,
+) -> Result<(), Violation> {
+    let missing = Violation::Missing(op);
+    let tile = look.program.operand(op, 0).ok_or(missing)?;
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let read = look.atom(step).and_then(|atom| {
+        (0u8..).zip(atom.operands.iter()).find(|(_, operand)| operand.role == Role::Use)
+    });
+    let (operand, _) = read.ok_or(missing)?;
+    let content = scratch.read(look, at, operand, 0).ok_or(missing)?;
+    let bits = BitRange { content, bit: 0, width: 32 };
+    scratch.want(Goal { bits, what: What::Tile(tile), at: 0, sink: at })
+}
+
 impl ContentsContext<'_> {
+    /// The operation of which a step takes the one element of a tile.
+    pub(super) fn uniform_of(&self, step: &Step) -> Option<Op> {
+        if step.purpose != Purpose::Index {
+            return None;
+        }
+        let function = self.program.functions().next()?;
+        let is_own = |op: &Op| op.index() == usize::from(step.origin);
+        let op = self.program.inside(function).find(is_own)?;
+        (self.program.index_word(op) == Some(IndexWord::Uniform)).then_some(op)
+    }
+
+    /// Whether such an element is a truth.
+    fn is_truth(&self, op: Op) -> bool {
+        let dtype = self.program.operand(op, 0).and_then(|tile| self.program.type_of(tile).dtype);
+        dtype.and_then(|dtype| self.tables.dtype(dtype)).is_some_and(|dtype| dtype.bits == 1)
+    }
+
     /// The first bit, in a tile that is distributed as what a movement moves, of what belongs to a
     /// lane's first element of an instance.
     pub(super) fn beside(&self, m: &TransferPlan, tile: Value, instance: u32) -> Option<u32> {

@@ -28,6 +28,10 @@ pub(super) fn goals(
             cells(look, scratch, at, out)?;
             continue;
         }
+        if let Some(op) = look.uniform_of(step) {
+            crate::contents::index::taken_alone(look, scratch, at, op)?;
+            continue;
+        }
         let Some(movement) = look
             .atom(step)
             .and_then(|atom| atom.movement)

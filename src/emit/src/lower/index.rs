@@ -13,7 +13,7 @@ use crate::lower::context::{ComputedIndex, EmitError, LowerContext, full};
 use crate::lower::interface::ParamKind;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{Missing, StepError};
+use crate::step::{Missing, Purpose, StepError, slot};
 use lanebook_ir::{Def, IndexFacts, IndexStep, Loop, Op, Program, Value};
 use lanebook_tables::{IndexOp, IndexWord, OpRole, RegisterKind};
 
@@ -74,6 +74,10 @@ impl LowerContext<'_, '_, '_, '_> {
         waiting.push(value).map_err(|_| crowded)?;
         while let Some(&top) = waiting.last() {
             let (def, word) = word_of(self.program, top).ok_or(EmitError::Index(op))?;
+            // What a tile holds is known where the operation stands, and nowhere before.
+            if word == IndexWord::Uniform {
+                return Err(EmitError::Index(op));
+            }
             let mut nodes = [ExprId::NONE; 3];
             let mut missing = None;
             for (k, place) in nodes.iter_mut().enumerate() {
@@ -128,6 +132,13 @@ impl LowerContext<'_, '_, '_, '_> {
         if !is_read || self.program.int(value).is_some() {
             return Ok(());
         }
+        if self.program.index_word(op) == Some(IndexWord::Uniform) {
+            if self.computed.iter().any(|known| known.value == value) {
+                return Ok(());
+            }
+            let node = self.uniform_element(op)?;
+            return self.remember(value, node);
+        }
         self.index_node(op, value).map(|_| ())
     }
 
@@ -176,6 +187,9 @@ impl LowerContext<'_, '_, '_, '_> {
             value.map_or(IndexFacts::UNKNOWN, |value| self.program.index_facts(value))
         });
         let node = match word {
+            IndexWord::Cast => return Ok(a),
+            // It is known where it stands: see `define_index`.
+            IndexWord::Uniform => return Err(refuse),
             IndexWord::Add => return Ok(self.arena.op(IndexOp::Add, &[a, b])?),
             IndexWord::Sub => return Ok(self.arena.op(IndexOp::Sub, &[a, b])?),
             IndexWord::Mul => return Ok(self.arena.op(IndexOp::Mul, &[a, b])?),
@@ -229,6 +243,46 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let reg = self.compute(node, self.uniform_bank())?;
         self.declare(known_variable(known).uniform(), reg)
+    }
+
+    /// The one element of a tile: every thread has it, in whatever register. Where waves have
+    /// registers of their own it goes into one of these, as the first lane has it.
+    #[inline(never)]
+    fn uniform_element(&mut self, op: Op) -> Result<ExprId, EmitError> {
+        let refuse = EmitError::Index(op);
+        let tile = self.program.operand(op, 0).ok_or(refuse)?;
+        let known = self.known(op).uniform();
+        let source = self.source(op, tile)?;
+        let from = self.register(&source, 0).ok_or(refuse)?;
+        let reg = match self.machine.isa.make_uniform {
+            Some(atom) => {
+                let uniform = self.machine.tables.atom(atom).ok_or(refuse)?;
+                let to = uniform.operands.first().ok_or(refuse)?;
+                let from = self.suited(op, from, uniform.operands.get(1).ok_or(refuse)?)?;
+                let reg = self.steps.tuple(to.class, 1)?;
+                self.steps.append(atom, &[slot(reg), slot(from)])?;
+                reg
+            }
+            None => {
+                let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
+                let reg = self.steps.tuple(class, 1)?;
+                self.copy_tile(op, from, reg)?;
+                reg
+            }
+        };
+        if let Some(last) = self.steps.steps.last_mut() {
+            last.purpose = Purpose::Index;
+        }
+        // A truth is all ones.
+        let is_truth =
+            self.program.index_facts(self.program.result(op, 0).ok_or(refuse)?).high == 1;
+        if !is_truth {
+            return self.declare(known, reg);
+        }
+        let word = self.declare(Variable::word().uniform(), reg)?;
+        let one = self.arena.op_const(IndexOp::And, word, 1)?;
+        let reg = self.compute(one, self.uniform_bank())?;
+        self.declare(known, reg)
     }
 
     /// Where numbers stand that are the same in all threads.

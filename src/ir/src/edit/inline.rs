@@ -16,6 +16,7 @@ use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::edit::scalars::lower_scalars;
+use crate::edit::spellings::respell;
 use crate::edit::tensor_memory::follow_tensor_memory;
 use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
 use crate::handle::{Op, TextRef, Value};
@@ -74,6 +75,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     checked?;
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
+    respell(program, kernel)?;
     compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;
     follow_pointers(program, kernel)?;

@@ -18,4 +18,5 @@ pub(crate) mod ranks;
 pub(crate) mod recurrences;
 pub(crate) mod regions;
 pub(crate) mod scalars;
+pub(crate) mod spellings;
 pub(crate) mod tensor_memory;

@@ -5,7 +5,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::error::{ErrorKind, IrError, SourcePlace};
-use crate::handle::Op;
+use crate::handle::{Op, Value};
 use crate::program::Program;
 use heapless::String;
 use lanebook_tables::{DtypeKind, OpId, OpRole};
@@ -19,7 +19,8 @@ pub(crate) fn compute_tiles(program: &mut Program<'_, '_>, kernel: Op) -> Result
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
-        if let Some((decl, relation)) = twin(program, op) {
+        let of = program.operand(op, 0);
+        if let Some((decl, relation)) = of.and_then(|of| twin(program, op, of)) {
             let at = SourcePlace { op: None, ..program.place(op) };
             let done = program.set_decl(op, decl).and_then(|()| match relation {
                 Some(key) => program.remove_attr(op, key),
@@ -33,9 +34,13 @@ pub(crate) fn compute_tiles(program: &mut Program<'_, '_>, kernel: Op) -> Result
 
 /// The operation that does it to tiles, and the attribute that its name says then; `None` where an
 /// operation is none on indices, or its operands are no tiles, or nothing does it.
-fn twin(program: &Program<'_, '_>, op: Op) -> Option<(OpId, Option<&'static str>)> {
+pub(crate) fn twin(
+    program: &Program<'_, '_>,
+    op: Op,
+    of: Value,
+) -> Option<(OpId, Option<&'static str>)> {
     let decl = program.decl(op).filter(|decl| decl.role == OpRole::Index)?;
-    let operand = program.type_of(program.operand(op, 0)?);
+    let operand = program.type_of(of);
     if decl.tiles.is_empty() || !operand.is_tile() || operand.is_memory() {
         return None;
     }

@@ -250,6 +250,15 @@ impl Program<'_, '_> {
         }
     }
 
+    /// Facts of the one element of a tile: of a truth, 1 or 0.
+    fn uniform_facts(&self, op: Op) -> IndexFacts {
+        let dtype = self.operand(op, 0).and_then(|tile| self.type_of(tile).dtype);
+        match dtype.and_then(|dtype| self.tables().dtype(dtype)).map(|dtype| dtype.bits) {
+            Some(1) => IndexFacts { low: 0, high: 1, multiple: 1 },
+            _ => IndexFacts::UNKNOWN,
+        }
+    }
+
     /// Between which numbers an index lies, and what it is a multiple of.
     #[must_use]
     pub fn index_facts(&self, value: Value) -> IndexFacts {
@@ -298,6 +307,7 @@ impl Program<'_, '_> {
             }
             let found = match made {
                 Made::Leaf => self.leaf_facts(top),
+                Made::Word(IndexWord::Uniform, op) => self.uniform_facts(op),
                 Made::Word(word, _) => computed(word, facts, overflow),
                 Made::Counter(_) => counter(facts),
             };
@@ -310,6 +320,33 @@ impl Program<'_, '_> {
             }
         }
         IndexFacts::UNKNOWN
+    }
+
+    /// Whether an index is computed of a tile's element, also by way of loops' bounds; of one that is
+    /// computed of more values than are followed it is said that it is.
+    #[must_use]
+    #[inline(never)]
+    pub fn is_of_elements(&self, value: Value) -> bool {
+        let mut found: Vec<Value, MOVED> = Vec::new();
+        let _ = found.push(value);
+        let mut next = 0usize;
+        while let Some(&at) = found.get(next) {
+            next = next.saturating_add(1);
+            let operands = match self.made(at) {
+                Made::Word(IndexWord::Uniform, _) => return true,
+                Made::Leaf => continue,
+                Made::Word(_, op) => {
+                    [self.operand(op, 0), self.operand(op, 1), self.operand(op, 2)]
+                }
+                Made::Counter(at) => [Some(at.lower), Some(at.upper), Some(at.step)],
+            };
+            for operand in operands.into_iter().flatten() {
+                if !found.contains(&operand) && found.push(operand).is_err() {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// By how much a loop moves an index in each turn.
@@ -387,6 +424,7 @@ impl Program<'_, '_> {
         match self.index_word(op) {
             Some(IndexWord::Add) => a.sum(b, 1),
             Some(IndexWord::Sub) => a.sum(b, -1),
+            Some(IndexWord::Cast) => a,
             Some(IndexWord::Mul) => match (number(0), number(1)) {
                 (_, Some(by)) => a.times(by),
                 (Some(by), _) => b.times(by),
@@ -507,6 +545,7 @@ fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3], overflow: Overflow) -> 
         IndexWord::MinUnsigned | IndexWord::MaxUnsigned => a.either(b),
         IndexWord::Compare => IndexFacts { low: 0, high: 1, multiple: 1 },
         IndexWord::Select => b.either(c),
+        IndexWord::Cast => a,
         _ => IndexFacts::UNKNOWN,
     }
 }

@@ -21,7 +21,15 @@ fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
             // Whatever is wrong with calls is found before anything changes.
             if !matches!(
                 error.kind,
-                K::WhileForm | K::StageForm | K::CarriedIndex | K::PointerForm | K::Capacity { .. }
+                K::WhileForm
+                    | K::StageForm
+                    | K::CarriedIndex
+                    | K::UnsettledIndex
+                    | K::IndexBits
+                    | K::Combination
+                    | K::CombinedTwice
+                    | K::PointerForm
+                    | K::Capacity { .. }
             ) {
                 assert_eq!(printed(&program), before);
                 assert!(verify(&mut program).is_ok());

@@ -121,6 +121,9 @@ impl ProgramLayouts<'_, '_, '_> {
         let (Some(axis), Some(input)) = (axis, self.program.operand(op, number)) else {
             return Ok(false);
         };
+        if self.program.keeps_dimension(op) {
+            return Ok(false);
+        }
         let from = self.at(input)?;
         match self.derive(from, LayoutTransform::Slice(axis))? {
             Some(made) => self.made_in(convert, op, result, made),

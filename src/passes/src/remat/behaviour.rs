@@ -242,7 +242,7 @@ impl ProgramLayouts<'_, '_, '_> {
             OpRole::Broadcast if from.shape.rank().saturating_add(1) == to.shape.rank() => {
                 axis().map_or(LayoutBehaviour::Fixed, LayoutBehaviour::Expand)
             }
-            OpRole::Reduce if program.operand_count(op) == 1 => {
+            OpRole::Reduce if program.operand_count(op) == 1 && !program.keeps_dimension(op) => {
                 axis().map_or(LayoutBehaviour::Fixed, LayoutBehaviour::Reduce)
             }
             OpRole::Transpose => LayoutBehaviour::Permute,

@@ -339,6 +339,9 @@ pub enum Unstaged {
     WrittenBeside,
     /// No copy of boxes brings the tile: other warps start those alone.
     Boxes,
+    /// Where a copy begins, or how often a loop around it turns, is loaded or computed of elements,
+    /// which the warps that copy do not do.
+    Loaded,
 }
 
 /// Why an index tile is not obeyed.

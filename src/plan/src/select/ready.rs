@@ -5,14 +5,15 @@ use crate::data::PlanError;
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::planner::{MAX_REGISTERS, Planner};
 use lanebook_ir::{Op, Value};
-use lanebook_tables::OpRole;
+use lanebook_tables::{IndexWord, OpRole};
 
 impl Planner<'_, '_, '_, '_> {
-    /// Decides the operands of reductions that nothing else decides: what is computed of numbers
-    /// alone.
+    /// Decides the operands of reductions, and of what takes an index, that nothing else decides:
+    /// what is computed of numbers alone.
     pub(crate) fn choose_reduced(&mut self) -> Result<(), PlanError> {
         for op in self.program.inside(self.function) {
-            if self.program.role(op) != OpRole::Reduce || self.unread.covers(self.program, op) {
+            let takes = self.program.role(op) == OpRole::Reduce || self.takes_index(op);
+            if !takes || self.unread.covers(self.program, op) {
                 continue;
             }
             if let Some(value) = self.program.operand(op, 0).filter(|value| self.lacks(*value)) {
@@ -58,6 +59,11 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Whether an operation takes the one element of a tile as an index.
+    fn takes_index(&self, op: Op) -> bool {
+        self.program.index_word(op) == Some(IndexWord::Uniform)
+    }
+
     /// Whether a tile in registers has no distribution and is no number.
     fn lacks(&self, value: Value) -> bool {
         is_register_tile(self.program, value)
@@ -83,7 +89,8 @@ impl Planner<'_, '_, '_, '_> {
                     | OpRole::Convert
                     | OpRole::Slice
             );
-            if made && computes && program.operands(op).any(|value| self.lacks(value)) {
+            let is_wanted = made && computes || self.takes_index(op);
+            if is_wanted && program.operands(op).any(|value| self.lacks(value)) {
                 return Err(PlanError::Undecided(op));
             }
             for value in program.results(op) {

@@ -60,6 +60,12 @@ impl Planner<'_, '_, '_, '_> {
         if around.any(|at| at != self.function && program.counted_loop(at).is_none()) {
             return Err(refuse(Unstaged::Bounds));
         }
+        let loops = core::iter::successors(Some(op), |at| program.parent(*at));
+        let is_loaded = |value: Value| program.is_of_elements(value);
+        let mut loops = loops.filter_map(|at| program.counted_loop(at));
+        if loops.any(|at| [at.lower, at.upper, at.step].into_iter().any(is_loaded)) {
+            return Err(refuse(Unstaged::Loaded));
+        }
         let mut all = (0u8..).zip(tables.units.specializations);
         let (how, fact) =
             all.find(|(_, fact)| has(arch, fact.feature)).ok_or(refuse(Unstaged::Apart))?;
@@ -118,6 +124,11 @@ impl Planner<'_, '_, '_, '_> {
         };
         if !program.subscripts(copy, 0).all(evenly) {
             return Err(refuse(Unstaged::Uneven));
+        }
+        if program.is_warp_specialized(parts.op)
+            && program.subscripts(copy, 0).any(|start| program.is_of_elements(start))
+        {
+            return Err(refuse(Unstaged::Loaded));
         }
         let tensor = program.operand(copy, 0);
         let writes = |op: Op| {

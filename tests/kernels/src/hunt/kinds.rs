@@ -1,5 +1,6 @@
 //! The kinds of programs.
 
+use super::addressed::addressed;
 use super::branches::branches;
 use super::calls::{CALLS, calls};
 use super::choices::Choices;
@@ -15,7 +16,7 @@ use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
 use super::nests::nests;
-use super::parts::{long, parts};
+use super::parts::{long, parts, spelled};
 use super::places::places;
 use super::program::{Id, Program, Type};
 use super::ranks::ranks;
@@ -30,7 +31,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 47] = [
+pub const KINDS: [(&str, Make); 49] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -78,6 +79,8 @@ pub const KINDS: [(&str, Make); 47] = [
     ("few", few),
     ("sums", sums),
     ("halo", halo),
+    ("spelled", spelled),
+    ("addressed", addressed),
 ];
 
 /// A program of a kind.

@@ -2,6 +2,7 @@
 //! assembled, checked, run and compared with what its text says. A program that comes out wrong is
 //! made small.
 
+mod addressed;
 mod anchors;
 pub mod assemble;
 mod bounds;

@@ -35,6 +35,45 @@ pub(super) fn long(g: &mut Generator) {
     steps(g, &ty);
 }
 
+/// What can be written in more than one way: reductions that keep their dimension, by the type or by
+/// an attribute too, and attributes without a value that have one.
+pub(super) fn spelled(g: &mut Generator) {
+    let (rows, cols) = (g.choices.of(&[16, 32, 64]), g.choices.of(&[32, 64, 16]));
+    let ty = Type::of(rows, cols, g.choices.of(&ELEMENTS));
+    for _ in 0..1 + g.choices.below(2) {
+        g.load(&ty);
+    }
+    for _ in 0..2 + g.choices.below(3) {
+        let Some(a) = g.pick(|t| *t == ty) else { break };
+        let axis = g.choices.below(2);
+        let kind = g.choices.of(&["add", "max", "min"]);
+        if g.choices.once_in(3) {
+            let reverse = g.choices.of(&[", reverse = true", ", reverse = false", ", reverse"]);
+            g.op("scan", vec![a], ty.clone(), &format!("axis = {axis}{reverse}, kind = {kind}"));
+            continue;
+        }
+        let mut shape = ty.shape.clone();
+        shape[axis] = 1;
+        let kept = Type { shape, element: ty.element };
+        let says = g.choices.of(&["", ", keep_dims", ", keep_dims = true"]);
+        let mut line =
+            g.op("reduce", vec![a], kept, &format!("axis = {axis}, kind = {kind}{says}"));
+        if g.choices.once_in(3) {
+            let own = g.ty(line);
+            line = g.op("max", vec![line, line], own, "");
+        }
+        if g.choices.once_in(4) {
+            g.store(line);
+        }
+        let whole = g.op("broadcast", vec![line], ty.clone(), "");
+        let name = g.choices.of(&["add", "max", "min"]);
+        g.op(name, vec![whole, a], ty.clone(), "");
+    }
+    if let Some(value) = g.pick(|t| t.shape.len() == 2) {
+        g.store(value);
+    }
+}
+
 fn steps(g: &mut Generator, ty: &Type) {
     for _ in 0..1 + g.choices.below(2) {
         if g.choices.once_in(4) {

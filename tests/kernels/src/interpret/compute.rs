@@ -204,6 +204,9 @@ fn reduce(narrow: &Tile, attributes: &str) -> Said<Vec<Item>> {
 
 /// What elements of 32 bits combine to, in any order.
 pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Item> {
+    if let Some(bits) = bits_of(items, kind).filter(|_| element.is_whole()) {
+        return Ok(bits);
+    }
     if let Element::Whole { bits: 64, signed } = element {
         return combined_exactly(signed, items, kind);
     }
@@ -219,6 +222,19 @@ pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Ite
         "mul" => Ok(product(element, items)),
         other => Err(format!("kind {other}")),
     }
+}
+
+/// What the bits of whole numbers combine to; `None` of a kind that is of numbers.
+fn bits_of(items: &[Item], kind: &str) -> Option<Item> {
+    let all = items.iter().map(|item| item.bits);
+    let bits = match kind {
+        "and" => all.reduce(|a, b| a & b)?,
+        "or" => all.reduce(|a, b| a | b)?,
+        "xor" => all.reduce(|a, b| a ^ b)?,
+        _ => return None,
+    };
+    let is_known = items.iter().all(|item| item.sure == Sure::Bits);
+    Some(Item { bits, sure: if is_known { Sure::Bits } else { Sure::Free } })
 }
 
 /// The same of whole numbers of 64 bits, of which an f64 does not hold all.

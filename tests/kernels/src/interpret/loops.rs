@@ -5,7 +5,7 @@
 use super::compute::compute;
 use super::element::Element;
 use super::machine::{Machine, Value, closing};
-use super::names::canonical;
+use super::names::{canonical, named_for_tiles};
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Global, Said};
@@ -36,6 +36,8 @@ impl Machine<'_> {
         if let Some((results, rest)) = line.split_once("scf.if ") {
             return self.branch(body, at, (results, rest)).map(Some);
         }
+        let renamed = named_for_tiles(line);
+        let line = renamed.as_deref().unwrap_or(line);
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
                 (Some(name.trim().to_string()), rest.trim())
@@ -101,6 +103,7 @@ impl Machine<'_> {
         if named.contains('<')
             || op.starts_with("index.")
             || op.starts_with("scf.")
+            || op == "arith.index_cast"
             || matches!(canonical(op), "block_id" | "num_blocks" | "tiled_load" | "reduce")
         {
             return Ok(None);
@@ -110,7 +113,7 @@ impl Machine<'_> {
             return self.index_statement(op, &inputs);
         }
         let element = scalar_type(types)?;
-        if op == "constant" {
+        if canonical(op) == "constant" {
             let item = Item::exact(constant(inputs.first().ok_or("no number")?, element)?);
             return Ok(Some(Value::Tile(Tile::filled(vec![], element, item))));
         }
@@ -118,9 +121,18 @@ impl Machine<'_> {
             let item = Item::exact(element.encode(self.index(&inputs[0])? as f64));
             return Ok(Some(Value::Tile(Tile::filled(vec![], element, item))));
         }
-        let tiles: Vec<Tile> = inputs.iter().map(|n| self.scalar(n)).collect::<Said<_>>()?;
+        let of = |name: &String| match self.value(name)? {
+            // A relation of indices among truths.
+            Value::Index(n) if element.bits() == 1 && op.starts_with("arith.") => {
+                Ok(Tile::filled(vec![], element, Item::exact(u64::from(n != 0))))
+            }
+            Value::Index(_) => self.tile(name),
+            Value::Tile(_) | Value::View(..) => self.scalar(name),
+        };
+        let tiles: Vec<Tile> = inputs.iter().map(of).collect::<Said<_>>()?;
         let op = canonical(op);
-        let tile = if self.measuring {
+        let is_known = tiles.iter().flat_map(|t| &t.items).all(|i| i.sure == Sure::Bits);
+        let tile = if self.measuring && !is_known {
             Tile::filled(vec![], element, Item { bits: 0, sure: Sure::Free })
         } else {
             compute(op, operands, &tiles, (vec![], element), &self.program.unit)?

@@ -1,5 +1,6 @@
 //! Statements one after the other: loops, names, places in memory.
 
+use super::addressed::number_at;
 use super::affine::applied;
 use super::calls;
 use super::compute::{compute, extremes};
@@ -260,18 +261,23 @@ impl<'p> Machine<'p> {
     }
 
     pub(super) fn index(&self, name: &str) -> Said<i64> {
-        if let Value::Index(v) = self.value(name)? {
-            Ok(v)
-        } else {
-            Err(format!("`{name}` is no index"))
+        match self.value(name)? {
+            Value::Index(v) => Ok(v),
+            // A number of one element; of a truth, 1 or 0.
+            Value::Tile(one) if one.items.len() == 1 => one.number(),
+            _ => Err(format!("`{name}` is no index")),
         }
     }
 
     pub(super) fn tile(&self, name: &str) -> Said<Tile> {
-        if let Value::Tile(t) = self.value(name)? {
-            Ok(t)
-        } else {
-            Err(format!("`{name}` is no tile"))
+        match self.value(name)? {
+            Value::Tile(t) => Ok(t),
+            // An index among numbers.
+            Value::Index(n) => {
+                let items = vec![Item::exact(u64::from(n as u32))];
+                Ok(Tile { shape: Vec::new(), element: Element::of("i32")?, items })
+            }
+            Value::View(..) => Err(format!("`{name}` is no tile")),
         }
     }
 
@@ -410,6 +416,20 @@ impl<'p> Machine<'p> {
         let reached = self.reach(&corner, shape, mask.as_ref(), indices.as_ref())?;
         let global = &mut self.program.globals[corner.0];
         global.is_read = true;
+        if self.measuring && global.is_addressed && mask.is_none() && indices.is_none() {
+            let outer = corner.1.len().saturating_sub(shape.len());
+            let item = |i: usize| {
+                let mut rest = i;
+                let mut place = corner.1.clone();
+                for dim in (0..shape.len()).rev() {
+                    place[outer + dim] += (rest % shape[dim]) as i64;
+                    rest /= shape[dim];
+                }
+                Item::exact(number_at(global.element, global.salt, &place))
+            };
+            let items = (0..shape.iter().product()).map(item).collect();
+            return Ok(Tile { shape: shape.to_vec(), element: global.element, items });
+        }
         if self.measuring {
             return Ok(Tile::filled(
                 shape.to_vec(),
@@ -555,7 +575,14 @@ impl<'p> Machine<'p> {
                 return self.deliver(input(1)?, tile, None, None);
             }
             "tiled_store" => {
-                let tile = self.tile(input(0)?)?;
+                let tile = match self.value(input(0)?)? {
+                    // An index that is stored as a number.
+                    Value::Index(n) => {
+                        let (shape, element) = tile_type(types.split(',').next().unwrap_or(""))?;
+                        Tile::filled(shape, element, Item::exact(u64::from(n as u32)))
+                    }
+                    _ => self.tile(input(0)?)?,
+                };
                 let mask = inputs.get(2).map(|name| self.tile(name)).transpose()?;
                 return self.deliver(input(1)?, tile, mask, None);
             }
@@ -661,6 +688,9 @@ impl<'p> Machine<'p> {
                 let of = if op == "block_id" { self.block } else { self.program.grid };
                 let n = axis.and_then(|axis: usize| of.get(axis)).ok_or("no such axis")?;
                 Value::Index(i64::from(*n))
+            }
+            "index.uniform" | "index.cast" | "arith.index_cast" => {
+                Value::Index(self.index(input(0)?)?)
             }
             "affine.apply" => Value::Index(applied(operands, |name| self.index(name))?),
             "index.cmp" => {

@@ -13,6 +13,7 @@
 //! they make of what is no number, and what a cast makes of a value beyond the greatest float of
 //! eight bits, is not fixed.
 
+mod addressed;
 mod affine;
 mod agents;
 mod atomic;
@@ -29,6 +30,7 @@ mod names;
 mod parts;
 mod pointers;
 mod product;
+mod regions;
 mod tensor_memory;
 mod text;
 pub mod tile;
@@ -85,6 +87,10 @@ pub struct Global {
     pub is_result: bool,
     /// Whether the program loads from it.
     pub is_read: bool,
+    /// Whether its numbers are indices.
+    is_addressed: bool,
+    /// Tells its contents from those of others.
+    salt: u32,
     /// How many of the arguments before it are numbers: parameters keep the arguments' order.
     before: usize,
 }
@@ -166,7 +172,7 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
-        let text = calls::flattened(text)?;
+        let text = calls::flattened(&regions::named(text))?;
         // Layouts have no meaning here.
         let text: String =
             text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");
@@ -216,6 +222,8 @@ impl Interpreted {
                     sums: BTreeMap::new(),
                     combined: BTreeMap::new(),
                     is_read: false,
+                    is_addressed: false,
+                    salt: globals.len() as u32 + given.salt * 64 + 1,
                     before: indices.len(),
                 });
             } else if !ty.trim().starts_with("index") {
@@ -247,6 +255,7 @@ impl Interpreted {
             combined: 0,
             expected: Expected::default(),
         };
+        out.mark_addressed();
         out.bound_loops(given.turns);
         out.choose_grid(said_grid, given)?;
         out.run_blocks(true)?;
@@ -346,7 +355,20 @@ impl Interpreted {
                     pattern(element, fill, i, salt)
                 }
             };
-            global.items = (0..count).map(|i| Item::exact(item(i))).collect();
+            let place = |i: usize| {
+                let mut rest = i;
+                let mut place: Vec<i64> = (global.extents.iter().rev())
+                    .map(|extent| {
+                        let at = (rest % extent) as i64;
+                        rest /= extent;
+                        at
+                    })
+                    .collect();
+                place.reverse();
+                addressed::number_at(element, global.salt, &place)
+            };
+            let of = |i: usize| if global.is_addressed { place(i) } else { item(i) };
+            global.items = (0..count).map(|i| Item::exact(of(i))).collect();
         }
     }
 

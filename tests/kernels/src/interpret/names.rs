@@ -18,11 +18,47 @@ const ON_TILES: [(&str, &str); 7] = [
     ("arith.remui", "remui"),
 ];
 
+/// Those of indices, which numbers of 32 bits are as well.
+const ON_INDICES: [(&str, &str); 9] = [
+    ("arith.addi", "index.add"),
+    ("arith.subi", "index.sub"),
+    ("arith.muli", "index.mul"),
+    ("arith.divui", "index.divu"),
+    ("arith.remui", "index.remu"),
+    ("arith.maxsi", "index.max"),
+    ("arith.minsi", "index.min"),
+    ("arith.maxui", "index.maxu"),
+    ("arith.minui", "index.minu"),
+];
+
+/// A statement on numbers under MLIR's name, as this language has it.
+fn named_for_numbers(result: &str, (op, operands): (&str, &str), ty: &str) -> Option<String> {
+    let is_word = matches!(ty, "i32" | "index");
+    match op {
+        "arith.cmpi" if is_word => Some(format!("{result} = index.cmp {operands} : index")),
+        "arith.cmpi" | "arith.cmpf" => {
+            let (relation, operands) = operands.split_once(',')?;
+            Some(format!("{result} = compare.{}{operands} : {ty} -> i1", relation.trim()))
+        }
+        _ if is_word => {
+            let (_, own) = ON_INDICES.iter().find(|(name, _)| *name == op)?;
+            Some(format!("{result} = {own} {operands} : index"))
+        }
+        _ => {
+            let (_, own) = ON_TILES.iter().find(|(name, _)| *name == op)?;
+            Some(format!("{result} = {own} {operands} : {ty}"))
+        }
+    }
+}
+
 /// A statement on tiles under MLIR's name, as this language has it; `None` where it is another one.
 pub(super) fn named_for_tiles(line: &str) -> Option<String> {
-    let (head, ty) = line.rsplit_once(" : ").filter(|(_, ty)| ty.starts_with("tensor<"))?;
+    let (head, ty) = line.rsplit_once(" : ")?;
     let (result, rest) = head.split_once(" = ")?;
     let (op, operands) = rest.trim_start().split_once(' ')?;
+    if !ty.starts_with("tensor<") {
+        return named_for_numbers(result, (op, operands), ty.trim());
+    }
     if let "arith.cmpi" | "arith.cmpf" = op {
         let (relation, operands) = operands.split_once(',')?;
         let (extents, _) = ty.rsplit_once('x')?;

@@ -2,7 +2,7 @@
 
 use super::Said;
 use super::compute::{combined, narrowed, widened};
-use super::text::attribute;
+use super::text::{attribute, is_flagged};
 use super::tile::{Item, Tile};
 
 /// The places of a part's elements in a tile, row by row.
@@ -67,7 +67,7 @@ pub(super) fn scanned(tile: &Tile, attributes: &str) -> Said<Vec<Item>> {
         attribute(attributes, "axis").and_then(|axis| axis.parse().ok()).ok_or("no axis")?;
     let along = *tile.shape.get(axis).ok_or("no such dimension")?;
     let kind = attribute(attributes, "kind").ok_or("no kind")?;
-    let is_reverse = attributes.contains("reverse");
+    let is_reverse = is_flagged(attributes, "reverse");
     let wide = widened(tile);
     let inner: usize = tile.shape[axis + 1..].iter().product();
     let items = (0..wide.items.len())

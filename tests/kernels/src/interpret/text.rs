@@ -77,12 +77,21 @@ pub(super) fn attribute<'t>(text: &'t str, key: &str) -> Option<&'t str> {
         } else {
             value.find(',').unwrap_or(value.len())
         };
-        if name.trim_matches([',', ' ']) == key {
+        // Attributes without a value may stand in front.
+        if name.rsplit(',').next().is_some_and(|name| name.trim() == key) {
             return Some(value[..end].trim());
         }
         rest = value[end..].trim_start_matches(',');
     }
     None
+}
+
+/// Whether an attribute that has no value is there.
+pub(super) fn is_flagged(text: &str, key: &str) -> bool {
+    match attribute(text, key) {
+        Some(value) => value == "true",
+        None => text.split(['{', '}', ',']).any(|word| word.trim() == key),
+    }
 }
 
 /// The bits of a constant: hexadecimal digits of a float are its bits.

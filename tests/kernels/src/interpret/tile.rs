@@ -101,6 +101,23 @@ impl Item {
 }
 
 impl Tile {
+    /// The first element as an index of 32 bits; of a truth, 1 or 0.
+    ///
+    /// # Errors
+    /// One that is not known, or is no whole number.
+    pub fn number(&self) -> Result<i64, String> {
+        let item = self.items.first().filter(|item| item.sure == Sure::Bits);
+        let bits = item.ok_or("an index that is not known")?.bits;
+        match self.element {
+            _ if self.element.bits() == 1 => Ok((bits & 1) as i64),
+            Element::Whole { bits: width @ ..32, signed: true } => {
+                Ok(((bits << (64 - width)) as i64) >> (64 - width))
+            }
+            Element::Whole { .. } => Ok(i64::from(bits as i32)),
+            _ => Err("a number that is no index".to_string()),
+        }
+    }
+
     /// A tile of one pattern.
     #[must_use]
     pub fn filled(shape: Vec<usize>, element: Element, item: Item) -> Self {

@@ -131,6 +131,14 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             ty,
             ty,
         ),
+        OpRole::Yield if name == "combine.return" => {
+            let (from, to) = (format!("tensor<32x32x{ty}>"), format!("tensor<32x32x{ty}{LAYOUT}>"));
+            let body = format!(
+                "{}  %x = \"tt.scan\"(%a) <{{axis = 1 : i32, reverse = false}}> ({{\n  ^bb0(%p: {ty}, %q: {ty}):\n    %s = max %p, %q : {ty}\n    tt.scan.return %s{MORE} {{{ATTR}}} : {ty}\n  }}) : ({from}) -> {to}\n",
+                load("a", "A", "32x32", ty)
+            );
+            kernel(&(body + &store_laid("x", "32x32", ty)), ty, ty)
+        }
         OpRole::For | OpRole::Yield => {
             let (of_loop, of_yield) =
                 if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };
@@ -375,6 +383,15 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             let made = format!("  %x = {name}{MORE} {{{ATTR}}} : tensor<32x32x{ty}{LAYOUT}>\n");
             kernel(&(made + &store_laid("x", "32x32", ty)), ty, ty)
         }
+        // The one element of a tile.
+        OpRole::Index if contract.operands.iter().any(|slot| slot.kinds & kind::REGISTERS != 0) => {
+            let ids = "memref<?x?xi32, #gmem>";
+            let body = format!(
+                "  %e = tiled_load %B[0, %m] : {ids} -> tensor<1x1xi32>\n  %s = constant 15 : tensor<1x1xi32>\n  %r = arith.andi %e, %s : tensor<1x1xi32>\n  %w = reshape %r : tensor<1x1xi32> -> tensor<1xi32>\n  %q = {name} %w{MORE} {{{ATTR}}} : tensor<1xi32> -> index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
+                store("a", "32x32", ty)
+            );
+            kernel(&body, ty, ty).replace(&format!("%B: memref<?x?x{ty}"), "%B: memref<?x?xi32")
+        }
         OpRole::Index => {
             let inputs = ["", "%m", "%m, 2", "%m, 2, 1"][contract.operands.len()];
             let body = format!(
@@ -430,7 +447,7 @@ fn composed(name: &str, role: OpRole, ty: &str) -> String {
 pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
     let mut out: Vec<(String, bool)> = Vec::new();
     match form {
-        AttrForm::Unit => out.push((String::new(), true)),
+        AttrForm::Unit => out.extend(["", "true"].map(|value| (value.to_string(), true))),
         AttrForm::Int(least, most) | AttrForm::Power(least, most) => {
             let power = matches!(form, AttrForm::Power(..));
             let of = |n: i64| {

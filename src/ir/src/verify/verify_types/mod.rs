@@ -7,10 +7,10 @@ use crate::attr_names;
 use crate::error::{ErrorKind, ValueSlot, WantedType};
 use crate::handle::{Op, TextRef, Value};
 use crate::program::Program;
-use crate::types::{MAX_RANK, TileEncoding, Type, TypeKind};
+use crate::types::{MAX_RANK, Shape, TileEncoding, Type, TypeKind};
 use crate::verify::explicit_types;
 use crate::verify::structure::small;
-use lanebook_tables::OpRole;
+use lanebook_tables::{DtypeKind, IndexWord, OpRole};
 
 type VerifyResult = Result<(), ErrorKind>;
 
@@ -501,9 +501,11 @@ impl OpTypes<'_, '_, '_> {
     fn reduce(self, to: ValueSlot) -> VerifyResult {
         let from = ValueSlot::Operand(0);
         let Some(tile) = self.tile(from) else { return Ok(()) };
-        // In place the dimension may also be left, with one element.
-        let in_place = to == ValueSlot::Operand(1);
-        let left = self.tile(to).is_some_and(|to| in_place && to.shape.rank() == tile.shape.rank());
+        // The dimension may also be left, with one element, unless an attribute says which it is.
+        let says = self.program.flag(self.op, attr_names::KEEP_DIMS);
+        let left = self.tile(to).is_some_and(|to| to.shape.rank() == tile.shape.rank());
+        let is_named = self.program.has_attr(self.op, attr_names::AXIS);
+        let left = says.unwrap_or(left && (is_named || to == ValueSlot::Operand(1)));
         self.ranks(from, to, usize::from(!left))?;
         self.dtypes(from, to)?;
         let Some(axis) = self.program.attr(self.op, attr_names::AXIS) else { return Ok(()) };
@@ -520,9 +522,24 @@ impl OpTypes<'_, '_, '_> {
         let one = self.tile(to).and_then(|to| to.shape.extent(axis)) == Some(1);
         if left && !one { self.ranks(from, to, 1) } else { Ok(()) }
     }
-    /// A tile of coordinates has as many along its dimension as its attributes say.
+    /// A tile of coordinates has as many along its dimension as its attributes say; one that is an
+    /// index has one element, a word or a truth.
     fn counted_tile(self) -> VerifyResult {
         let program = self.program;
+        if program.index_word(self.op) == Some(IndexWord::Uniform) {
+            let tile = self.tile(ValueSlot::Operand(0)).filter(|ty| !ty.is_memory());
+            let dtype = tile.and_then(|ty| program.tables().dtype(ty.dtype?));
+            let is_index = dtype.is_some_and(|dtype| match dtype.kind {
+                DtypeKind::Signed | DtypeKind::Unsigned => dtype.bits == 32,
+                _ => dtype.bits == 1,
+            });
+            let is_one = tile.is_some_and(|ty| Some(ty.shape) == Shape::of(&[1]));
+            return if is_one && is_index {
+                Ok(())
+            } else {
+                Err(ErrorKind::OperandKind { operand: 0, want: WantedType::Index })
+            };
+        }
         let is_made = program.index_word(self.op).is_none() && program.operand_count(self.op) == 0;
         let is_known = is_made && self.tile(ValueSlot::Result(0)).is_some();
         if is_known && program.coordinates(self.op).is_none() {

@@ -1,6 +1,8 @@
 //! Numbers of an element type that a kernel computes, as tiles of one element: what follows
 //! computes tiles. Numbers that are given stay numbers, and fill such a tile where they meet one.
 
+mod indices;
+
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
@@ -32,7 +34,8 @@ pub(crate) fn lower_scalars(program: &mut Program<'_, '_>, kernel: Op) -> Result
             again |= lower(program, op).map_err(|kind: ErrorKind| IrError { kind, at })?;
         }
     }
-    Ok(())
+    let at = SourcePlace { op: None, ..program.place(kernel) };
+    settle_constants(program, kernel).map_err(|kind| IrError { kind, at })
 }
 
 /// A tile of one element.
@@ -75,11 +78,44 @@ fn convert(program: &mut Program<'_, '_>, value: Option<Value>) -> Edit<bool> {
 fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
     let Some(value) = program.operand(op, at) else { return Ok(()) };
     let Some(dtype) = number(program, value) else { return Ok(()) };
-    let tile = made_by(program, op, OpRole::Broadcast, &[value], one(dtype)?)?;
+    if indices::is_index(program, value) {
+        let tile = indices::as_number(program, op, value, dtype)?;
+        return program.set_operand(op, at, tile);
+    }
+    // What is written needs no register before it fills one.
+    let literal = program
+        .def_op(value)
+        .filter(|def| program.role(*def) == OpRole::Constant)
+        .and_then(|def| program.operand(def, 0));
+    let tile = match literal {
+        Some(literal) => made_by(program, op, OpRole::Constant, &[literal], one(dtype)?)?,
+        None => made_by(program, op, OpRole::Broadcast, &[value], one(dtype)?)?,
+    };
     program.set_operand(op, at, tile)
 }
 
+/// Lets the whole numbers that are written with a type, and that are no tiles now, be indices.
+fn settle_constants(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
+    let mut next = program.inside(kernel).next();
+    while let Some(op) = next {
+        next = program.following(op, Some(kernel));
+        let result = program.result(op, 0).filter(|_| program.role(op) == OpRole::Constant);
+        let dtype = result.and_then(|value| number(program, value));
+        let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
+        let is_whole = dtype
+            .is_some_and(|dtype| matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned));
+        if let Some(value) = result.filter(|_| is_whole) {
+            program.set_type(value, Type::INDEX)?;
+        }
+    }
+    Ok(())
+}
+
 fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    if indices::is_of_tiles(program, op) && indices::on_tiles(program, op)? {
+        return on_numbers(program, op);
+    }
+    indices::take_indices(program, op)?;
     let result = program.result(op, 0);
     match program.role(op) {
         OpRole::Constant if result.is_some_and(|value| is_float(program, value)) => {
@@ -102,13 +138,29 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     else {
         return Ok(false);
     };
+    let is_of_indices = program.index_word(op).is_some();
     let computed = is_float(program, result)
-        || program.operands(op).any(|operand| is_computed(program, operand));
-    if program.index_word(op).is_some() || !computed {
+        || program
+            .operands(op)
+            .any(|operand| is_computed(program, operand) || indices::is_index(program, operand));
+    if is_of_indices || !computed {
         return Ok(false);
     }
+    on_numbers(program, op)
+}
+
+/// Lets an operation be one on tiles of one element.
+fn on_numbers(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     for at in 0..program.operand_count(op) {
         fill(program, op, at)?;
+    }
+    let Some(result) = program.result(op, 0) else { return Ok(false) };
+    if program.decl(op).is_some_and(|decl| decl.truth) {
+        let truth = program.tables().dtype_of(DtypeKind::Bits, 1).ok_or(ErrorKind::UnknownOp)?;
+        let ty = one(truth)?;
+        let is_new = program.type_of(result) != ty;
+        program.set_type(result, ty)?;
+        return Ok(is_new);
     }
     convert(program, Some(result))
 }

@@ -1,0 +1,35 @@
+//! What a program may write in more than one way, as what follows reads it.
+
+mod combined;
+mod flags;
+mod kept;
+
+use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::handle::Op;
+use crate::program::Program;
+use lanebook_tables::OpRole;
+
+/// Lets a kernel's operations be those that planning knows.
+///
+/// # Errors
+/// Room that ran out, at the operation's place.
+#[inline(never)] // Its caller's own steps are deep.
+pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    if program.has_loops(kernel) {
+        return Ok(());
+    }
+    let mut next = program.inside(kernel).next();
+    while let Some(op) = next {
+        let at = SourcePlace { op: None, ..program.place(op) };
+        let is_combined = program.role(op).combines();
+        let named = if is_combined { combined::name_region(program, op) } else { Ok(()) };
+        next = program.following(op, Some(kernel));
+        let settled = named.and_then(|()| flags::settle(program, op));
+        let done = settled.and_then(|()| match program.role(op) {
+            OpRole::Reduce => kept::drop_dimension(program, op),
+            _ => Ok(()),
+        });
+        done.map_err(|kind: ErrorKind| IrError { kind, at })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Reductions and scans whose region says how two elements are combined, as Triton prints them: one
+//! statement each, with the kind that the region is.
+
+/// What an operation of a region is as a kind.
+const KINDS: [(&str, &str); 15] = [
+    ("arith.addf", "add"),
+    ("arith.addi", "add"),
+    ("add", "add"),
+    ("arith.mulf", "mul"),
+    ("arith.muli", "mul"),
+    ("arith.maxnumf", "max"),
+    ("arith.maxsi", "max"),
+    ("arith.maxui", "max"),
+    ("max", "max"),
+    ("arith.minnumf", "min"),
+    ("arith.minsi", "min"),
+    ("arith.minui", "min"),
+    ("arith.andi", "and"),
+    ("arith.ori", "or"),
+    ("arith.xori", "xor"),
+];
+
+/// The kind of a region; empty where it is none that is known.
+fn kind(body: &[&str]) -> &'static str {
+    let statements: Vec<&&str> = body.iter().filter(|line| line.contains(" = ")).collect();
+    if let [only] = statements[..] {
+        let op = only.split(" = ").nth(1).and_then(|made| made.split(' ').next()).unwrap_or("");
+        return KINDS.iter().find(|(name, _)| *name == op).map_or("", |(_, kind)| kind);
+    }
+    let greater = ["ogt,", "sgt,", "ugt,"];
+    if body.iter().any(|line| greater.iter().any(|word| line.contains(word))) {
+        "argmax"
+    } else {
+        "argmin"
+    }
+}
+
+/// A text whose reductions and scans name their kinds.
+pub(super) fn named(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let opens = line.trim_end().ends_with("({")
+            && ["tt.reduce", "tt.scan"].iter().any(|op| line.contains(&format!("\"{op}\"(")));
+        if !opens {
+            out += &format!("{line}\n");
+            continue;
+        }
+        let mut body = Vec::new();
+        let mut types = "";
+        for inner in lines.by_ref() {
+            if let Some((_, behind)) = inner.split_once("})") {
+                types = behind.split_once(':').map_or("", |(_, types)| types.trim());
+                break;
+            }
+            body.push(inner.trim());
+        }
+        let (made, rest) = line.split_once(" = ").unwrap_or(("", line));
+        let (op, rest) =
+            rest.trim_start().trim_start_matches('"').split_once('"').unwrap_or(("", ""));
+        let operands = rest.trim_start_matches('(').split(')').next().unwrap_or("");
+        let inside = rest.split_once("<{").and_then(|(_, rest)| rest.split_once("}>"));
+        let attributes = inside.map_or("", |(attributes, _)| attributes).replace(" : i32", "");
+        let made = match made.trim().split_once(':') {
+            Some((name, _)) => format!("{name}#0, {name}#1"),
+            None => made.trim().to_string(),
+        };
+        let op = op.trim_start_matches("tt.");
+        let kind = kind(&body);
+        out += &format!("  {made} = {op} {operands} {{{attributes}, kind = {kind}}} : {types}\n");
+    }
+    out
+}
