@@ -342,7 +342,10 @@ impl Teller<'_, '_, '_, '_> {
         }
         let layout = shared_by_rows(program, text, value).map_err(LoopErrorKind::Shared)?;
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
-        self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)
+        self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)?;
+        let element = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.bits >> 3;
+        let strip = layout.strip.and_then(|strip| element.checked_shl(u32::from(strip)));
+        self.inference.set_strips(id, strip).map_err(LoopErrorKind::Form)
     }
 
     fn layout(&mut self, vars: VarRange, text: &str) -> Result<FragmentForm, LoopErrorKind> {

@@ -1,5 +1,6 @@
 //! Shared tiles of functions of loops under the swizzles that were found for them.
 
+use crate::elements::unit_products::plan_unit_products;
 use lanebook_infer::MemoryScope;
 use lanebook_ir::Program;
 use lanebook_layout::PostMap;
@@ -31,6 +32,7 @@ pub fn place_swizzled(
         };
         let Some(swizzle) = swizzle else {
             tile.layout.post = PostMap::None;
+            tile.layout.strip = None;
             tile.align = tables.weights.shared_align;
             continue;
         };
@@ -50,5 +52,6 @@ pub fn place_swizzled(
         }
         tile.align = tile.layout.align(tables.weights.shared_align);
     }
+    plan_unit_products(tables, program, told, plan)?;
     place_loops(tables, program, plan)
 }
