@@ -356,6 +356,25 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
+    /// Behind how many bytes of a buffer's storage in shared memory, strip by strip, how many stand that
+    /// nothing uses. There is no swizzle then.
+    #[must_use]
+    pub fn padding(&self, id: BufferId) -> Option<(u32, u32)> {
+        let own = self.buffer_of(self.storage(id)).ok()?;
+        Some(own.padding).filter(|(every, _)| *every > 0)
+    }
+
+    /// Pins [`Inference::padding`] of a buffer's storage: it was written.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    pub fn pin_padding(&mut self, id: BufferId, padding: (u32, u32)) -> FormResult<()> {
+        self.pin_swizzle(id, None)?;
+        let storage = self.storage(id);
+        self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?.padding = padding;
+        Ok(())
+    }
+
     /// Bytes of a row of a storage, and how many rows it has.
     fn rows_of(&self, storage: BufferId) -> FormResult<(i64, i64)> {
         let own = self.buffer_of(storage)?;
@@ -385,6 +404,10 @@ impl<'a> Inference<'a> {
             place = self.arena.add_scaled(low, row, strip)?;
             place = self.arena.add_scaled(place, strips, apart)?;
         }
+        if let Some((every, more)) = self.padding(storage) {
+            let (before, _) = self.arena.div_rem(place, i64::from(every))?;
+            return self.arena.add_scaled(place, before, i64::from(more));
+        }
         match self.swizzle(storage) {
             Some(swizzle) => self.arena.swizzled(place, swizzle),
             None => Ok(place),
@@ -407,6 +430,10 @@ impl<'a> Inference<'a> {
                 first.checked_add(low)?
             }
         };
+        if let Some((every, more)) = self.padding(storage) {
+            let before = place.checked_div(u64::from(every))?;
+            return place.checked_add(before.checked_mul(u64::from(more))?);
+        }
         Some(self.swizzle(storage).map_or(place, |swizzle| swizzle.apply(place)))
     }
 

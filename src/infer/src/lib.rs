@@ -118,6 +118,9 @@
 //! let bytes = inference.arena.scale(i, 128)?;
 //! let (place, wanted) = (inference.placed(s, bytes)?, inference.arena.scale(i, 64)?);
 //! assert!(inference.arena.same(place, wanted));
+//! // Or with 16 bytes behind every 64 of these.
+//! inference.pin_padding(s, (64, 16))?;
+//! assert_eq!((inference.padding(words), inference.placed_byte(s, 128)), (Some((64, 16)), Some(80)));
 //!
 //! // The timeline: who was asked, what came out. Up to the common level alone, then all of it.
 //! #[derive(Default)]

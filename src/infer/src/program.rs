@@ -122,6 +122,8 @@ pub struct Buffer {
     pub(crate) swizzle: Option<Swizzle>,
     /// Bytes of a row's part in the strips that it lies in; 0: row by row.
     pub(crate) strip: u32,
+    /// Bytes that stand behind every so many of these; 0: none.
+    pub(crate) padding: (u32, u32),
     /// Either was written.
     pub(crate) is_swizzle_pinned: bool,
     /// The next buffer of the same storage, in a ring.

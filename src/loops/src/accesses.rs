@@ -284,9 +284,15 @@ pub fn operand_place(
     // Columns of a tile as it lies.
     let is_along = (number == 0) != turned;
     let wide = if is_along { u32::from(shape.k) } else { part };
+    // Padding behind each row, or each column.
+    let pitch = |bytes: u32| match told.inference.padding(buffer) {
+        None => Some(bytes),
+        Some((every, more)) => bytes.checked_add(more).filter(|_| every == bytes),
+    };
     let by_rows = match told.inference.strips(buffer) {
-        None => [columns.checked_mul(element)?, element],
-        Some(strip) if strip == element => [element, rows.checked_mul(element)?],
+        None => [pitch(columns.checked_mul(element)?)?, element],
+        Some(strip) if strip == element => [element, pitch(rows.checked_mul(element)?)?],
+        Some(_) if told.inference.padding(buffer).is_some() => return None,
         // A tile, and those beside it that an instruction brings with it, lie in one strip.
         Some(strip) => {
             let held = strip.checked_div(wide.checked_mul(element)?)?;

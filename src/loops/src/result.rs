@@ -112,7 +112,9 @@ impl Told<'_> {
                 Some(MemoryScope::Shared) => {
                     let owner = own.is_some_and(|own| own.storage == id);
                     let known = self.inference.swizzle(id).is_some();
-                    owner && (known || self.inference.strips(id).is_some())
+                    let known = known || self.inference.strips(id).is_some();
+                    // What is padded was written, and stays as it is.
+                    owner && known && self.inference.padding(id).is_none()
                 }
                 _ => false,
             };

@@ -146,6 +146,9 @@ impl<'t> UnitCandidate<'t> {
 
 /// How a shared buffer of rows and columns lies.
 fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLayout> {
+    if told.inference.padding(id).is_some() {
+        return None;
+    }
     let post = told.inference.swizzle(id).map_or(PostMap::None, PostMap::Swizzle);
     let strip = match told.inference.strips(id) {
         None => None,

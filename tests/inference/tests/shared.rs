@@ -99,7 +99,10 @@ fn what_is_written_is_kept_and_what_cannot_be_is_refused() {
     // Columns are strips of one element.
     let columns = laid("sm_80", &product(", (64,64):(1,64)", ""));
     assert_eq!(columns.expect("it is told").1, [None, bytes(3, 4, 3)]);
-    for other in [", (64,64):(72,1)", ", (64,64):(65,1)"] {
+    // Rows apart from each other.
+    let padded = laid("sm_80", &product(", (64,64):(72,1)", ""));
+    assert_eq!(padded.expect("it is told").1, [None, bytes(3, 4, 3)]);
+    for other in [", (64,64):(63,1)", ", (64,64):(1,1)"] {
         let refused = laid("sm_80", &product(other, ""));
         assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{other}: {refused:?}");
     }

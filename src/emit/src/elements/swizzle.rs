@@ -3,7 +3,7 @@
 use crate::elements::unit_products::plan_unit_products;
 use lanebook_infer::MemoryScope;
 use lanebook_ir::Program;
-use lanebook_layout::PostMap;
+use lanebook_layout::{Pad, Padding, PostMap, Unit};
 use lanebook_loops::Told;
 use lanebook_plan::select::{line_of, place_loops};
 use lanebook_plan::{Plan, PlanError};
@@ -33,6 +33,13 @@ pub fn place_swizzled(
         let Some(swizzle) = swizzle else {
             tile.layout.post = PostMap::None;
             tile.layout.strip = None;
+            if let Some((interval, pad)) = told.inference.padding(id) {
+                let stale = PlanError::Stale;
+                let padding = Padding::new(&[Pad { interval, pad }], Unit::Byte);
+                tile.layout.post = PostMap::Padding(padding.map_err(|_| stale)?);
+                let bytes = tile.layout.bytes(tile.shape).and_then(|n| u32::try_from(n).ok());
+                tile.bytes = bytes.ok_or(stale)?;
+            }
             tile.align = tables.weights.shared_align;
             continue;
         };
