@@ -113,6 +113,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["machine", "access_models"],
             &["error", "exchange", "operand"],
             &["tell+operators+indices"],
+            &["unit_operands"],
             &["accesses", "result"],
             &["shared"],
         ],

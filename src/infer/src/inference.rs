@@ -285,8 +285,8 @@ impl<'a> Inference<'a> {
         self.set_loop(id, fragment)
     }
 
-    /// How the bytes of a buffer in shared memory are exchanged, counted row by row from the start of
-    /// its storage: a view has the swizzle of its storage. `None`: not at all.
+    /// How the bytes of a buffer in shared memory are exchanged, counted row by row, in
+    /// [`Inference::strips`] strip by strip, from the start of its storage: a view has the swizzle of its storage. `None`: not at all.
     #[must_use]
     pub fn swizzle(&self, id: BufferId) -> Option<Swizzle> {
         self.buffer_of(self.storage(id)).ok()?.swizzle
@@ -310,6 +310,7 @@ impl<'a> Inference<'a> {
         for at in 0..self.buffers.len() {
             if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
                 any |= own.swizzle.take().is_some();
+                any |= core::mem::take(&mut own.strip) > 0;
             }
         }
         any
@@ -330,6 +331,110 @@ impl<'a> Inference<'a> {
         let owner = self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?;
         owner.swizzle = swizzle;
         Ok(())
+    }
+
+    /// Bytes of each row in a strip, where a buffer's storage in shared memory is strips of all rows, one
+    /// behind the other; `None`: it lies row by row. Strips come before [`Inference::swizzle`].
+    #[must_use]
+    pub fn strips(&self, id: BufferId) -> Option<u32> {
+        let own = self.buffer_of(self.storage(id)).ok()?;
+        Some(own.strip).filter(|bytes| *bytes > 0)
+    }
+
+    /// Sets [`Inference::strips`] of a buffer's storage.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`]; [`FormError::Divisor`] of bytes that do not divide a row.
+    pub fn set_strips(&mut self, id: BufferId, bytes: Option<u32>) -> FormResult<()> {
+        let storage = self.storage(id);
+        let bytes = bytes.unwrap_or(0);
+        let (row, _) = self.rows_of(storage)?;
+        if bytes > 0 && row.checked_rem(i64::from(bytes)) != Some(0) {
+            return Err(FormError::Divisor { found: i64::from(bytes) });
+        }
+        self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?.strip = bytes;
+        Ok(())
+    }
+
+    /// Behind how many bytes of a buffer's storage in shared memory, strip by strip, how many stand that
+    /// nothing uses. There is no swizzle then.
+    #[must_use]
+    pub fn padding(&self, id: BufferId) -> Option<(u32, u32)> {
+        let own = self.buffer_of(self.storage(id)).ok()?;
+        Some(own.padding).filter(|(every, _)| *every > 0)
+    }
+
+    /// Pins [`Inference::padding`] of a buffer's storage: it was written.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    pub fn pin_padding(&mut self, id: BufferId, padding: (u32, u32)) -> FormResult<()> {
+        self.pin_swizzle(id, None)?;
+        let storage = self.storage(id);
+        self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?.padding = padding;
+        Ok(())
+    }
+
+    /// Bytes of a row of a storage, and how many rows it has.
+    fn rows_of(&self, storage: BufferId) -> FormResult<(i64, i64)> {
+        let own = self.buffer_of(storage)?;
+        let (mut rows, mut last) = (1i64, 1i64);
+        for dim in own.dims.iter() {
+            rows = rows.checked_mul(last).ok_or(FormError::Overflow)?;
+            last = i64::from(self.arena.extent(dim)?);
+        }
+        let element = i64::from(own.bits >> 3);
+        Ok((last.checked_mul(element).ok_or(FormError::Overflow)?, rows))
+    }
+
+    /// Where the byte of a buffer in shared memory lies that is this one row by row: in its strip, and
+    /// exchanged by its swizzle.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`].
+    #[inline(never)]
+    pub fn placed(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
+        let storage = self.storage(id);
+        let mut place = bytes;
+        if let Some(strip) = self.strips(storage).map(i64::from) {
+            let (pitch, rows) = self.rows_of(storage)?;
+            let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
+            let (row, inside) = self.arena.div_rem(bytes, pitch)?;
+            let (strips, low) = self.arena.div_rem(inside, strip)?;
+            place = self.arena.add_scaled(low, row, strip)?;
+            place = self.arena.add_scaled(place, strips, apart)?;
+        }
+        if let Some((every, more)) = self.padding(storage) {
+            let (before, _) = self.arena.div_rem(place, i64::from(every))?;
+            return self.arena.add_scaled(place, before, i64::from(more));
+        }
+        match self.swizzle(storage) {
+            Some(swizzle) => self.arena.swizzled(place, swizzle),
+            None => Ok(place),
+        }
+    }
+
+    /// [`Inference::placed`] of a number; `None` outside of the storage.
+    #[must_use]
+    pub fn placed_byte(&self, id: BufferId, byte: u64) -> Option<u64> {
+        let storage = self.storage(id);
+        let (pitch, rows) = self.rows_of(storage).ok()?;
+        let (pitch, rows) = (u64::try_from(pitch).ok()?, u64::try_from(rows).ok()?);
+        let row = byte.checked_div(pitch).filter(|row| *row < rows)?;
+        let place = match self.strips(storage).map(u64::from) {
+            None => byte,
+            Some(strip) => {
+                let inside = byte.checked_rem(pitch)?;
+                let (number, low) = (inside.checked_div(strip)?, inside.checked_rem(strip)?);
+                let first = number.checked_mul(rows)?.checked_add(row)?.checked_mul(strip)?;
+                first.checked_add(low)?
+            }
+        };
+        if let Some((every, more)) = self.padding(storage) {
+            let before = place.checked_div(u64::from(every))?;
+            return place.checked_add(before.checked_mul(u64::from(more))?);
+        }
+        Some(self.swizzle(storage).map_or(place, |swizzle| swizzle.apply(place)))
     }
 
     fn quarter(&self) -> usize {

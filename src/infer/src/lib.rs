@@ -111,6 +111,16 @@
 //! // One that is written stays.
 //! inference.pin_swizzle(s, None)?;
 //! assert!(inference.swizzle(words).is_none() && inference.is_swizzle_pinned(words));
+//! // Strips of all rows, one behind the other: the second of 64 bytes begins behind eight rows of the
+//! // first. A number, and a map.
+//! inference.set_strips(s, Some(64))?;
+//! assert_eq!((inference.strips(words), inference.placed_byte(s, 128 + 64)), (Some(64), Some(512 + 64)));
+//! let bytes = inference.arena.scale(i, 128)?;
+//! let (place, wanted) = (inference.placed(s, bytes)?, inference.arena.scale(i, 64)?);
+//! assert!(inference.arena.same(place, wanted));
+//! // Or with 16 bytes behind every 64 of these.
+//! inference.pin_padding(s, (64, 16))?;
+//! assert_eq!((inference.padding(words), inference.placed_byte(s, 128)), (Some((64, 16)), Some(80)));
 //!
 //! // The timeline: who was asked, what came out. Up to the common level alone, then all of it.
 //! #[derive(Default)]

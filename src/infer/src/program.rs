@@ -118,9 +118,13 @@ pub struct Buffer {
     pub storage: BufferId,
     /// Whether its layout was written, or is pinned by a unit.
     pub pinned: bool,
-    /// Of a storage in shared memory: how its bytes, row by row, are exchanged.
+    /// Of a storage in shared memory: how its bytes, strip by strip, are exchanged.
     pub(crate) swizzle: Option<Swizzle>,
-    /// That was written.
+    /// Bytes of a row's part in the strips that it lies in; 0: row by row.
+    pub(crate) strip: u32,
+    /// Bytes that stand behind every so many of these; 0: none.
+    pub(crate) padding: (u32, u32),
+    /// Either was written.
     pub(crate) is_swizzle_pinned: bool,
     /// The next buffer of the same storage, in a ring.
     pub(crate) next_alias: BufferId,

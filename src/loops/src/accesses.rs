@@ -5,6 +5,7 @@ use crate::access_models::AccessModels;
 use crate::operand::{LaneTile, OperandPlace, TileLoad};
 use crate::operators::{WarpProduct, product_unit};
 use crate::tell::{Fact, Told};
+use crate::unit_operands::unit_product;
 use lanebook_infer::{
     Access, BaseId, BufferId, FormError, FragmentForm, IndexForm, Inference, Kind, MAX_RANK,
     Operator, OperatorId, Solution, Tape, UnitSide, VarRole,
@@ -119,6 +120,9 @@ impl AccessModels<'_, '_> {
         }
         let Fact::Buffer(buffer) = told.fact(program.operand(op, number)?) else { return None };
         if told.inference.buffer_of(buffer).ok()?.storage != storage {
+            return None;
+        }
+        if unit_product(program, (self.tables, self.arch), told, op).is_some() {
             return None;
         }
         let product = product_unit(program, self.tables, self.arch, told, op)?;
@@ -262,10 +266,8 @@ pub fn operand_place(
     let mut extents = own.dims.iter().map(|dim| told.inference.arena.extent(dim).ok());
     let (rows, columns) = (extents.next()??, extents.next()??);
     let element = own.bits >> 3;
-    let pitch = columns.checked_mul(element)?;
     let key = if number == 0 { attr_names::TRANSPOSE_A } else { attr_names::TRANSPOSE_B };
     let turned = program.has_attr(op, key);
-    let steps = if turned { [element, pitch] } else { [pitch, element] };
     let shape = product.unit.instance().shape()?;
     let (m, n) = match product.unit.transposed() {
         true => (u32::from(shape.n), u32::from(shape.m)),
@@ -277,7 +279,31 @@ pub fn operand_place(
         0 => (m.checked_mul(product.together)?, product.warps.0.checked_div(product.together)?),
         _ => (n, product.warps.1),
     };
-    let tiles = extent.checked_div(warps.checked_mul(part)?)?;
+    let mut tiles = extent.checked_div(warps.checked_mul(part)?)?;
     let depth = along.checked_div(u32::from(shape.k))?;
+    // Columns of a tile as it lies.
+    let is_along = (number == 0) != turned;
+    let wide = if is_along { u32::from(shape.k) } else { part };
+    // Padding behind each row, or each column.
+    let pitch = |bytes: u32| match told.inference.padding(buffer) {
+        None => Some(bytes),
+        Some((every, more)) => bytes.checked_add(more).filter(|_| every == bytes),
+    };
+    let by_rows = match told.inference.strips(buffer) {
+        None => [pitch(columns.checked_mul(element)?)?, element],
+        Some(strip) if strip == element => [element, pitch(rows.checked_mul(element)?)?],
+        Some(_) if told.inference.padding(buffer).is_some() => return None,
+        // A tile, and those beside it that an instruction brings with it, lie in one strip.
+        Some(strip) => {
+            let held = strip.checked_div(wide.checked_mul(element)?)?;
+            if held == 0 {
+                return None;
+            }
+            tiles = if is_along { tiles } else { tiles.min(held) };
+            [strip, element]
+        }
+    };
+    let [down, right] = by_rows;
+    let steps = if turned { [right, down] } else { [down, right] };
     Some(OperandPlace { steps, bits: own.bits, free, tiles: (part, tiles), depth })
 }

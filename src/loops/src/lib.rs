@@ -5,6 +5,7 @@
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
 //! | `accesses` `access_models` `operand` | those accesses; what the tables say of them; how a product reads its operands |
+//! | `unit_operands` | products whose unit reads shared memory by itself, and the layouts for that |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
@@ -18,7 +19,7 @@
 //! use lanebook::infer::*;
 //! use lanebook::ir::{Options, SmallStorage, parse, print};
 //! use lanebook::loops::{Fact, LoopLayouts, LoopParts, LoopError, LoopErrorKind, LoopResult, Told, tell};
-//! use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, lay_shared};
+//! use lanebook::loops::{SharedAnswer, SharedListener, SharedStep, UnitRefusal, lay_shared};
 //!
 //! let text = "func @rows(%A: memref<4x16xf32>, %B: memref<4xf32>) {threads = 64} {
 //!   %f = alloc_tensor : tensor<4x16xf32, #fragment>
@@ -71,6 +72,10 @@
 //!         assert_ne!(step.answer, SharedAnswer::Yields);
 //!         self.0.push(step);
 //!     }
+//!     // A product that the architecture's unit does not take from shared memory: there is none here.
+//!     fn by_warps(&mut self, _: lanebook::ir::Op, why: UnitRefusal) {
+//!         panic!("{why:?}");
+//!     }
 //! }
 //! let mut steps = Steps(Vec::new());
 //! lay_shared(&mut told, &program, &TABLES, arch, &mut steps).unwrap();
@@ -115,6 +120,7 @@ mod operators;
 mod result;
 mod shared;
 mod tell;
+mod unit_operands;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use exchange::exchange;
@@ -133,3 +139,6 @@ pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
 pub use operand::{LaneTile, OperandPlace, TileLoad};
 #[doc(hidden)]
 pub use operators::{WarpProduct, product_unit};
+pub use unit_operands::UnitRefusal;
+#[doc(hidden)]
+pub use unit_operands::{UnitOperand, UnitProduct, unit_anchor, unit_product};

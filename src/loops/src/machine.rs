@@ -36,6 +36,12 @@ pub struct AnchorUnit<'t> {
     transposed: bool,
 }
 
+/// Bits of a register.
+const REGISTER_BITS: u32 = 32;
+
+/// Digits of a layout's rows and columns: axis, extent, stride, and row and column of the second value.
+type TileDigits = heapless::Vec<(AxisId, u32, u32, (u32, u32)), 8>;
+
 /// Warps that work together in the tile of a layout: 1 where it names none.
 fn together(layout: &LayoutRef<'_>) -> u32 {
     let warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP);
@@ -70,6 +76,13 @@ pub(crate) fn unit_of_depth<'t>(
     as_read(tables, arch, (request, depth), false)
 }
 
+/// The elements that units read those of a request as, where there are such.
+fn read_as(tables: &Tables<'_>, request: &UnitRequest) -> Option<DtypeId> {
+    let mut known = tables.anchors.read_as.iter();
+    let own = known.find(|d| tables.dtype_named(d.text) == Some(request.operand));
+    own.and_then(|own| tables.dtype_named(own.dtype))
+}
+
 /// The same, where need be of elements that units read these as.
 fn as_read<'t>(
     tables: &Tables<'t>,
@@ -77,9 +90,7 @@ fn as_read<'t>(
     (request, depth): (&UnitRequest, u32),
     alone: bool,
 ) -> Option<AnchorUnit<'t>> {
-    let read_as =
-        tables.anchors.read_as.iter().find(|d| tables.dtype_named(d.text) == Some(request.operand));
-    let operand = read_as.and_then(|d| tables.dtype_named(d.dtype));
+    let operand = read_as(tables, request);
     let own = unit_for(tables, arch, (request, depth), request.operand, alone);
     own.or_else(|| unit_for(tables, arch, (request, depth), operand?, alone))
 }
@@ -130,6 +141,60 @@ fn unit_for<'t>(
         }
     }
     best.map(|(_, id, instance)| AnchorUnit { id, instance, wave, transposed })
+}
+
+/// What an instruction of a request does: with its elements, and with what units read these as.
+fn wishes(tables: &Tables<'_>, request: &UnitRequest) -> impl Iterator<Item = Capability> {
+    let result = request.result;
+    let own = [Some(request.operand), read_as(tables, request)].into_iter().flatten();
+    own.map(move |own| Capability::Product { a: own, b: own, c: result, d: result })
+}
+
+/// Whether an instruction of an architecture that takes these elements keeps sums in tensor memory.
+pub(crate) fn sums_in_tensor_memory(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    request: &UnitRequest,
+) -> bool {
+    let mut all = wishes(tables, request).flat_map(|wish| arch.dispatch(wish));
+    all.any(|id| tables.atom(*id).is_some_and(|atom| atom.tensor().is_some()))
+}
+
+/// The instruction of a group of warps for sums of so many columns and such a depth of a group, with the
+/// widest of those that an anchor has laid: it reads the operands that are `in_shared` by itself, and no
+/// others.
+pub(crate) fn group_unit<'t>(
+    (tables, arch): (&Tables<'t>, &Arch<'t>),
+    (anchor, request): (&AnchorUnit<'t>, &UnitRequest),
+    (columns, depth): (u32, u32),
+    in_shared: [bool; 2],
+) -> Option<AnchorUnit<'t>> {
+    let shape = anchor.instance.shape()?;
+    let own = wishes(tables, request).find(|wish| arch.dispatch(*wish).contains(&anchor.id));
+    let laid = anchor.digits(UnitSide::D)?;
+    let mut best: Option<(u16, AnchorUnit<'t>)> = None;
+    for id in arch.dispatch(own?) {
+        let Some(atom) = tables.atom(*id) else { continue };
+        let dense = atom.more.is_none_or(|more| more.index.is_none() && more.blocks <= 1);
+        if !dense || !arch.own(*id).is_some_and(|own| own.native) {
+            continue;
+        }
+        for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
+            let Some(own) = instance.shape() else { continue };
+            let whole = |extent: u32, part: u16| extent.checked_rem(u32::from(part)) == Some(0);
+            let reads = [own.a, own.b].map(|number| atom.shared(number).is_some());
+            let fits = (own.m, own.k) == (shape.m, shape.k)
+                && whole(columns, own.n)
+                && whole(depth, own.k)
+                && reads == in_shared
+                && best.as_ref().is_none_or(|best| own.n > best.0);
+            let unit = AnchorUnit { id: *id, instance, ..*anchor };
+            if fits && unit.is_beside((anchor, &laid), in_shared) {
+                best = Some((own.n, unit));
+            }
+        }
+    }
+    best.map(|best| best.1)
 }
 
 /// How late an instruction is taken.
@@ -211,6 +276,56 @@ impl<'t> AnchorUnit<'t> {
             wave: self.wave,
             transposed: self.transposed,
         }))
+    }
+
+    /// The digits of rows and columns in an operand's layout.
+    #[inline(never)] // The layout leaves the stack when this is done.
+    fn digits(&self, side: UnitSide) -> Option<TileDigits> {
+        let taken = |tile: &UnitTile<'_>| {
+            let mut out = TileDigits::new();
+            let mut unit = 1u32;
+            for it in tile.layout.shard {
+                let extent = it.extent_value().ok()?;
+                let stride = u32::try_from(it.stride_value().ok()?).ok()?;
+                let at = (unit.checked_div(tile.columns)?, unit.checked_rem(tile.columns)?);
+                if extent > 1 {
+                    out.push((it.axis(), extent, stride, at)).ok()?;
+                }
+                unit = unit.checked_mul(extent)?;
+            }
+            tile.layout.offset.is_empty().then_some(out)
+        };
+        self.tile(side, taken).flatten()
+    }
+
+    /// Whether the sums are those of an anchor, several next to each other along a row, in registers
+    /// that follow each other; and a left factor in registers the anchor's.
+    fn is_beside(&self, (anchor, laid): (&Self, &TileDigits), in_shared: [bool; 2]) -> bool {
+        let [left, _] = in_shared;
+        if !left && self.digits(UnitSide::A) != anchor.digits(UnitSide::A) {
+            return false;
+        }
+        let beside = || {
+            let (own, other) = (self.instance.shape()?, anchor.instance.shape()?);
+            let each = anchor.instance.registers(other.d)?;
+            let bits = u32::from(each).checked_mul(REGISTER_BITS)?;
+            let many = own.n.checked_div(other.n)?;
+            let mut known = laid.iter();
+            for digit in &self.digits(UnitSide::D)? {
+                let next = digit.3 == (0, u32::from(other.n));
+                if next {
+                    let (axis, extent, stride, _) = *digit;
+                    let follows = axis == AxisId::BIT && stride == bits;
+                    (follows && extent == u32::from(many)).then_some(())?;
+                } else {
+                    (known.next() == Some(digit)).then_some(())?;
+                }
+            }
+            let all = u32::from(each).checked_mul(u32::from(many));
+            let own = self.instance.registers(own.d).map(u32::from);
+            (known.next().is_none() && own == all).then_some(())
+        };
+        beside().is_some()
     }
 
     /// Threads of a warp.

@@ -26,7 +26,8 @@ pub struct LaneTile {
     /// Bit in the lane's registers, and the row-major number in the instruction's tile without the
     /// lane's part; in the order of the bits.
     pub elements: heapless::Vec<(u16, u16), ELEMENTS>,
-    /// Digits of the lane's number: unit, extent, and what one is worth in that number.
+    /// Digits of the lane's number, behind them of the warp's among those that work together: unit,
+    /// extent, and what one is worth in that number.
     pub lanes: heapless::Vec<(u16, u16, u16), DIGITS>,
     /// Columns of the tile.
     pub columns: u32,
@@ -35,7 +36,7 @@ pub struct LaneTile {
 }
 
 impl LaneTile {
-    /// That of one side of a unit; `None` where several warps work together in it.
+    /// That of one side of a unit.
     #[inline(never)] // The instruction's layout leaves the stack when this is done.
     #[must_use]
     pub fn of(unit: &AnchorUnit<'_>, side: UnitSide) -> Option<Self> {
@@ -45,7 +46,7 @@ impl LaneTile {
     fn taken(tile: &UnitTile<'_>) -> Option<Self> {
         let mut out =
             Self { columns: tile.columns, transposed: tile.transposed, ..Self::default() };
-        if tile.together != 1 || !tile.layout.offset.is_empty() {
+        if !tile.layout.offset.is_empty() {
             return None;
         }
         out.elements.push((0, 0)).ok()?;
@@ -54,8 +55,15 @@ impl LaneTile {
             let extent = it.extent_value().ok()?;
             let stride = u32::try_from(it.stride_value().ok()?).ok()?;
             let narrow = |n: u32| u16::try_from(n).ok();
-            if it.axis() == AxisId::LANE {
-                let digit = (narrow(stride)?, narrow(extent)?, narrow(unit)?);
+            // Of warps that work together each has its part.
+            let threads = match it.axis() {
+                AxisId::LANE => Some(1),
+                AxisId::WARP => Some(tile.wave),
+                _ => None,
+            };
+            if let Some(threads) = threads {
+                let apart = stride.checked_mul(threads)?;
+                let digit = (narrow(apart)?, narrow(extent)?, narrow(unit)?);
                 out.lanes.push(digit).ok()?;
             } else {
                 let before = out.elements.len();

@@ -50,15 +50,29 @@ pub struct WarpProduct<'t> {
     pub together: u32,
 }
 
-/// The instruction of a warp that computes a product in place where its anchor has laid the
-/// fragments; `None` where a range of threads computes it, or no unit takes it.
-pub fn product_unit<'t>(
+/// A product in place as its anchor has laid it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct AnchoredProduct<'t> {
+    /// What was asked for.
+    pub request: UnitRequest,
+    /// How many products are summed for each element.
+    pub depth: u32,
+    /// What has laid the fragments.
+    pub anchor: AnchorUnit<'t>,
+    /// Warps along the rows and along the columns of the result.
+    pub warps: (u32, u32),
+    /// Warps that work together in the anchor's tile.
+    pub together: u32,
+}
+
+/// The anchor of a product in place; `None` where a range of threads computes it, or no unit takes it.
+pub(crate) fn anchored_product<'t>(
     program: &Program<'_, '_>,
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     told: &Told<'_>,
     op: Op,
-) -> Option<WarpProduct<'t>> {
+) -> Option<AnchoredProduct<'t>> {
     if program.has_attr(op, attr_names::THREADS) {
         return None;
     }
@@ -81,6 +95,20 @@ pub fn product_unit<'t>(
     let split =
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
+    Some(AnchoredProduct { request, depth, anchor, warps, together })
+}
+
+/// The instruction of a warp that computes a product in place where its anchor has laid the
+/// fragments; `None` where a range of threads computes it, or no unit takes it.
+pub fn product_unit<'t>(
+    program: &Program<'_, '_>,
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    told: &Told<'_>,
+    op: Op,
+) -> Option<WarpProduct<'t>> {
+    let AnchoredProduct { request, depth, anchor, warps, together } =
+        anchored_product(program, tables, arch, told, op)?;
     let unit =
         if together > 1 { warp_unit_of_depth(tables, arch, &request, depth)? } else { anchor };
     Some(WarpProduct { unit, warps, together })

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use lanebook_infer::notation;
 use lanebook_infer::{BufferId, FragmentForm, Kind, MAX_RANK, MemoryScope, OperatorId};
 use lanebook_ir::{Annotate, AttrValue, ErrorKind, Program, TileEncoding, attr_names};
+use lanebook_layout::Swizzle;
 
 /// Handles of loops begin here, above those of buffers.
 const LOOPS: u32 = 1 << 16;
@@ -27,7 +28,7 @@ impl LoopLayouts<'_, '_> {
     fn swizzled(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         let id = BufferId(u16::try_from(number).map_err(|_| fmt::Error)?);
         let inference = &self.0.inference;
-        let swizzle = inference.swizzle(id).ok_or(fmt::Error)?;
+        let (swizzle, strip) = (inference.swizzle(id), self.strips(id));
         let dims = inference.buffer_of(id).map_err(|_| fmt::Error)?.dims;
         let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
         for dim in dims.iter() {
@@ -35,6 +36,19 @@ impl LoopLayouts<'_, '_> {
             extents.push(extent).map_err(|_| fmt::Error)?;
         }
         out.write_str("<(")?;
+        if let (Some(strip), [rows, columns]) = (strip, extents.as_slice()) {
+            let many = columns.checked_div(strip).unwrap_or(1);
+            for (number, between) in [(*rows, ", ("), (strip, ", "), (many, ")), (")] {
+                notation::integer(i64::from(number), out)?;
+                out.write_str(between)?;
+            }
+            let apart = i64::from(*rows).saturating_mul(i64::from(strip));
+            notation::integer(i64::from(strip), out)?;
+            out.write_str(", (1, ")?;
+            notation::integer(apart, out)?;
+            out.write_str("))")?;
+            return exchanged(swizzle, out);
+        }
         for (k, extent) in extents.iter().enumerate() {
             separate(k, out)?;
             notation::integer(i64::from(*extent), out)?;
@@ -45,13 +59,28 @@ impl LoopLayouts<'_, '_> {
             let inner = extents.iter().skip(k.saturating_add(1));
             notation::integer(inner.fold(1, |n, e| n.saturating_mul(i64::from(*e))), out)?;
         }
-        out.write_str("), swizzle<")?;
+        out.write_str(")")?;
+        exchanged(swizzle, out)
+    }
+
+    /// Elements of each row in the strips that a shared buffer lies in.
+    fn strips(&self, id: BufferId) -> Option<u32> {
+        let bytes = self.0.inference.strips(id)?;
+        bytes.checked_div(self.0.inference.buffer_of(id).ok()?.bits >> 3)
+    }
+}
+
+/// A swizzle, and the end of the triple.
+fn exchanged(swizzle: Option<Swizzle>, out: &mut dyn Write) -> fmt::Result {
+    if let Some(swizzle) = swizzle {
+        out.write_str(", swizzle<")?;
         for (k, figure) in [swizzle.b, swizzle.m, swizzle.s.unsigned_abs()].iter().enumerate() {
             separate(k, out)?;
             notation::integer(i64::from(*figure), out)?;
         }
-        out.write_str(">>")
+        out.write_str(">")?;
     }
+    out.write_str(">")
 }
 
 fn separate(number: usize, out: &mut dyn Write) -> fmt::Result {
@@ -82,7 +111,10 @@ impl Told<'_> {
                 // A view has the layout of its storage, and says none.
                 Some(MemoryScope::Shared) => {
                     let owner = own.is_some_and(|own| own.storage == id);
-                    owner && self.inference.swizzle(id).is_some()
+                    let known = self.inference.swizzle(id).is_some();
+                    let known = known || self.inference.strips(id).is_some();
+                    // What is padded was written, and stays as it is.
+                    owner && known && self.inference.padding(id).is_none()
                 }
                 _ => false,
             };

@@ -12,6 +12,7 @@ use crate::access_models::AccessModels;
 use crate::accesses::{SLOTS, SlotAccess, spread_operator};
 use crate::operand::SLOT_BITS;
 use crate::tell::Told;
+use crate::unit_operands::{UnitRefusal, lay_for_units, unit_product, unit_refusal};
 use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{PostMap, Swizzle};
@@ -41,6 +42,9 @@ pub enum SharedAnswer {
     Yields,
     /// None serves all: another one is taken, which is cheaper for all together.
     Prevails,
+    /// A unit reads the buffer by itself, through a descriptor that says this layout; no banks are
+    /// counted.
+    Described,
 }
 
 /// A step of [`lay_shared`].
@@ -69,6 +73,11 @@ pub struct SharedStep {
 pub trait SharedListener {
     /// A step was made.
     fn step(&mut self, step: SharedStep);
+
+    /// Single warps compute a product that the architecture's unit could take from shared memory.
+    fn by_warps(&mut self, op: Op, why: UnitRefusal) {
+        let _ = (op, why);
+    }
 }
 
 impl SharedListener for () {
@@ -404,17 +413,51 @@ pub fn lay_shared(
     listener: &mut dyn SharedListener,
 ) -> Result<(), FormError> {
     let machine = AccessModels::of(tables, arch);
+    let laid = lay_for_units(program, (tables, arch), told)?;
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
         let id = BufferId(u16::try_from(number).unwrap_or(u16::MAX));
         let own = *told.inference.buffer_of(id)?;
         let is_free = own.storage == id && !told.inference.is_swizzle_pinned(id);
+        let is_free = is_free && !laid.has(id);
         if own.scope == MemoryScope::Shared && is_free {
             let swizzle = storage(machine, told, program, id, listener)?;
             told.inference.set_swizzle(id, swizzle)?;
         }
     }
+    by_units(program, (tables, arch), told, listener);
     Ok(())
+}
+
+/// Tells of the buffers that units read by themselves.
+#[inline(never)] // What is looked at for it leaves the stack.
+fn by_units(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, &Arch<'_>),
+    told: &Told<'_>,
+    listener: &mut dyn SharedListener,
+) {
+    for op in program.inside(told.function()) {
+        let Some(product) = unit_product(program, (tables, arch), told, op) else {
+            if let Some(why) = unit_refusal(program, (tables, arch), told, op) {
+                listener.by_warps(op, why);
+            }
+            continue;
+        };
+        for operand in product.operands.iter().flatten() {
+            let taken = told.inference.swizzle(operand.buffer);
+            listener.step(SharedStep {
+                op,
+                buffer: operand.buffer,
+                writes: false,
+                wanted: taken,
+                taken,
+                passes: [0; 3],
+                instructions: 0,
+                answer: SharedAnswer::Described,
+            });
+        }
+    }
 }
 
 /// The swizzle of one storage.

@@ -8,6 +8,7 @@ use lanebook_infer::{
     VarRange,
 };
 use lanebook_ir::{AttrValue, MAX_RANK, Op, Program, TileEncoding, Value, attr_names};
+use lanebook_plan::Unwritable;
 use lanebook_plan::select::{shared_by_rows, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
 
@@ -342,7 +343,27 @@ impl Teller<'_, '_, '_, '_> {
         }
         let layout = shared_by_rows(program, text, value).map_err(LoopErrorKind::Shared)?;
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
-        self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)
+        self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)?;
+        let element = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.bits >> 3;
+        let strip = match layout.row_major {
+            true => layout.strip.and_then(|strip| element.checked_shl(u32::from(strip))),
+            // Columns are strips of one element.
+            false => Some(element),
+        };
+        self.inference.set_strips(id, strip).map_err(LoopErrorKind::Form)?;
+        let pad = layout.post.padding().and_then(|padding| padding.pads().first().copied());
+        match pad.filter(|pad| pad.pad > 0) {
+            Some(pad) => {
+                // Elements stay whole, and at multiples of their bytes.
+                let whole = |bytes: u32| bytes.checked_rem(element) == Some(0);
+                if !whole(pad.interval) || !whole(pad.pad) {
+                    return Err(LoopErrorKind::Shared(Unwritable::Padding));
+                }
+                let padding = (pad.interval, pad.pad);
+                self.inference.pin_padding(id, padding).map_err(LoopErrorKind::Form)
+            }
+            None => Ok(()),
+        }
     }
 
     fn layout(&mut self, vars: VarRange, text: &str) -> Result<FragmentForm, LoopErrorKind> {

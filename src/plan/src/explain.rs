@@ -104,7 +104,7 @@ impl Unwritable {
             }
             Self::Panels => "the layout written for this shared tile cannot be kept to",
             Self::Rows => {
-                "the layout written for this shared tile of a function of parallel loops is not one of rows and columns, row by row without gaps, with a swizzle or without one"
+                "the layout written for this shared tile of a function of parallel loops is none of rows or columns at one distance or in strips, with a swizzle or without one, nor, of more dimensions, row by row without gaps"
             }
             Self::Unread => "the layout written for this shared tile has not been read",
         }

@@ -90,9 +90,13 @@ pub fn shared_beside(
         }
         let theirs = recorded_places(layout).map_err(|what| format!("{name}: {what}"))?;
         let element = u64::from(own.bits / 8);
-        let swizzle = told.inference.swizzle(id);
-        let place = |byte: u64| swizzle.map_or(byte, |s| s.apply(byte));
-        let mut ours: Vec<u64> = (0..theirs.len() as u64).map(|e| place(e * element)).collect();
+        let placed = |e: u64| told.inference.placed_byte(id, e * element);
+        let places: Option<Vec<u64>> = (0..theirs.len() as u64).map(placed).collect();
+        let mut ours = places.clone().ok_or(format!("{name}: an element has no place"))?;
+        let place = |byte: u64| {
+            let own = usize::try_from(byte / element).ok();
+            own.and_then(|e| places.as_ref()?.get(e)).map(|at| at + byte % element)
+        };
         let same = ours.iter().zip(&theirs).all(|(a, b)| *a == b * element);
         ours.sort_unstable();
         let whole = (0..).zip(&ours).all(|(k, byte): (u64, _)| k * element == *byte);
@@ -108,7 +112,7 @@ pub fn shared_beside(
         };
         let mut sums = (0u64, 0u64, String::new());
         let give = |access: &SlotAccess| {
-            let own = passes(arch, access, &|byte| Some(place(byte)));
+            let own = passes(arch, access, &place);
             let their = passes(arch, access, &at);
             match (own, their) {
                 (Some(own), Some(their)) => {

@@ -1,9 +1,9 @@
 //! Layouts of shared buffers: what each operator wants, what is taken, and why.
 
 use lanebook::TABLES;
-use lanebook::ir::{Options, Storage, parse, verify};
+use lanebook::ir::{Op, Options, Storage, parse, verify};
 use lanebook::loops::{
-    LoopErrorKind, SharedAnswer, SharedListener, SharedStep, Told, lay_shared, tell,
+    LoopErrorKind, SharedAnswer, SharedListener, SharedStep, Told, UnitRefusal, lay_shared, tell,
 };
 use lanebook_infer::{BufferId, MemoryScope};
 use lanebook_layout::{Swizzle, Unit};
@@ -12,16 +12,28 @@ use lanebook_report::memory::LoopMemory;
 type Room = Storage<2048, 4096, 8192, 1024, 256, 256, 64>;
 
 #[derive(Default)]
-struct Steps(Vec<SharedStep>);
+struct Steps(Vec<SharedStep>, Vec<UnitRefusal>);
 
 impl SharedListener for Steps {
     fn step(&mut self, step: SharedStep) {
         self.0.push(step);
     }
+
+    fn by_warps(&mut self, _: Op, why: UnitRefusal) {
+        self.1.push(why);
+    }
 }
 
 /// The steps of a function on an architecture, and the swizzles of its shared buffers.
 fn laid(arch: &str, text: &str) -> Result<(Vec<SharedStep>, Vec<Option<Swizzle>>), LoopErrorKind> {
+    laid_by(arch, text).map(|(steps, lies)| (steps.0, lies.iter().map(|own| own.0).collect()))
+}
+
+/// How a shared buffer lies: its swizzle, and bytes of its strips.
+type Lies = (Option<Swizzle>, Option<u32>);
+
+/// All that was said, and how the shared buffers lie.
+fn laid_by(arch: &str, text: &str) -> Result<(Steps, Vec<Lies>), LoopErrorKind> {
     let mut storage = Box::new(Room::new());
     let mut program = parse(storage.pools(), &TABLES, text, Options::default()).expect("a text");
     verify(&mut program).expect("a program");
@@ -37,8 +49,8 @@ fn laid(arch: &str, text: &str) -> Result<(Vec<SharedStep>, Vec<Option<Swizzle>>
         told.inference.buffer_of(*id).is_ok_and(|own| own.scope == MemoryScope::Shared)
     };
     let ids = told.buffers().map(|(id, _)| id).filter(shared);
-    let swizzles = ids.map(|id| told.inference.swizzle(id)).collect();
-    Ok((steps.0, swizzles))
+    let lies = ids.map(|id| (told.inference.swizzle(id), told.inference.strips(id))).collect();
+    Ok((steps, lies))
 }
 
 fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
@@ -84,10 +96,51 @@ fn what_is_written_is_kept_and_what_cannot_be_is_refused() {
     // Written without a swizzle it has none.
     let (_, swizzles) = laid("gfx942", &product(", (64,64):(64,1)", "")).expect("it is told");
     assert_eq!(swizzles[0], None);
-    for other in [", (64,64):(72,1)", ", (64,64):(1,64)", ", (64,64):(65,1)"] {
+    // Columns are strips of one element.
+    let columns = laid("sm_80", &product(", (64,64):(1,64)", ""));
+    assert_eq!(columns.expect("it is told").1, [None, bytes(3, 4, 3)]);
+    // Rows apart from each other.
+    let padded = laid("sm_80", &product(", (64,64):(72,1)", ""));
+    assert_eq!(padded.expect("it is told").1, [None, bytes(3, 4, 3)]);
+    for other in [", (64,64):(63,1)", ", (64,64):(1,1)"] {
         let refused = laid("sm_80", &product(other, ""));
         assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{other}: {refused:?}");
     }
+}
+
+#[test]
+fn a_unit_reads_what_its_descriptors_say_and_warps_multiply_the_rest() {
+    let (steps, lies) = laid_by("sm_90a", &product("", "")).expect("it is told");
+    assert_eq!(lies, [(bytes(3, 4, 3), None); 2]);
+    let described = |step: &SharedStep| step.answer == SharedAnswer::Described;
+    assert_eq!((steps.0.iter().filter(|step| described(step)).count(), steps.1.len()), (2, 0));
+    // Rows of 256 bytes: two strips of 128.
+    let wide = product("", "")
+        .replace("64x64xf16", "64x128xf16")
+        .replace("gemm %a, %b, %c", "gemm %a, %b, %c {transpose_b}");
+    let (_, lies) = laid_by("sm_90a", &wide).expect("it is told");
+    assert_eq!(lies, [(bytes(3, 4, 3), Some(128)); 2]);
+    // Written so that no descriptor says it: the other one is free for the banks.
+    let written = product(", <(64, 64), (64, 1), swizzle<2, 3, 4>>", "");
+    let (steps, _) = laid_by("sm_90a", &written).expect("it is told");
+    assert!(!steps.0.iter().any(described), "{:?}", steps.0);
+    assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
+    // Bytes are read along the depth alone.
+    let bytes_of = product("", "").replace("f16", "i8").replace("xf32", "xi32");
+    let (steps, _) = laid_by("sm_90a", &bytes_of.replace("fill 0.0", "fill 0")).expect("told");
+    assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
+    // Extents that are no powers of two.
+    let odd = product("", "").replace("%B: memref<64x64xf16>", "%B: memref<64x96xf16>").replace(
+        "%b = alloc_tensor : tensor<64x64xf16, #smem>",
+        "%b = alloc_tensor : tensor<64x96xf16, #smem>",
+    );
+    let odd = odd.replace("64x64xf32", "64x96xf32");
+    let (steps, _) = laid_by("sm_90a", &odd).expect("it is told");
+    assert_eq!(steps.1, [UnitRefusal::Instruction]);
+    let (steps, _) = laid_by("sm_100a", &product("", "")).expect("it is told");
+    assert_eq!(steps.1, [UnitRefusal::TensorMemory]);
+    let (steps, _) = laid_by("sm_80", &product("", "")).expect("it is told");
+    assert_eq!(steps.1, []);
 }
 
 /// Three matrices, each read by columns.

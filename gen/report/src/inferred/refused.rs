@@ -47,7 +47,7 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
             _ => "write {thread = v0 * 16 + v1, index = 0, replicate = 1}",
         },
         LoopErrorKind::Shared(_) => {
-            "write it row by row, with or without a swizzle: <(64, 32), (32, 1), swizzle<2, 4, 3>>"
+            "write it by rows or columns, swizzled or apart from each other: <(64, 32), (32, 1), swizzle<2, 4, 3>>, <(64, 32), (40, 1)>; of more dimensions row by row"
         }
         LoopErrorKind::NoUnit => {
             "name another architecture with --arch, or change the element types (`lanebook atoms --class matrix` lists the units)"

@@ -1,7 +1,8 @@
 //! The layouts of shared buffers in the timeline: who wanted which swizzle, and what became of it.
 use super::timeline::Names;
+use lanebook::ir::Op;
 use lanebook::layout::Swizzle;
-use lanebook::loops::{SharedAnswer, SharedStep};
+use lanebook::loops::{SharedAnswer, SharedStep, UnitRefusal};
 use serde_json::{Value as Json, json};
 
 /// A swizzle of bytes as text.
@@ -52,6 +53,9 @@ pub fn line(names: &Names, step: &SharedStep) -> String {
             swizzle(step.taken),
             passes(taken)
         ),
+        SharedAnswer::Described => {
+            format!("its unit reads {name} by itself, with {}", swizzle(step.taken))
+        }
         SharedAnswer::Yields => format!(
             "wants {} of {name}; none serves all, and {} costs less together: it {does} in {} of the banks, {wanted} alone",
             swizzle(step.wanted),
@@ -71,6 +75,7 @@ pub fn object(names: &Names, step: &SharedStep) -> Json {
         SharedAnswer::Merges => "merges",
         SharedAnswer::Prevails => "prevails",
         SharedAnswer::Yields => "yields",
+        SharedAnswer::Described => "described",
     };
     json!({
         "level": "shared", "operator": names.caller(step.op), "event": answer,
@@ -78,5 +83,34 @@ pub fn object(names: &Names, step: &SharedStep) -> Json {
         "access": if step.writes { "write" } else { "read" },
         "wanted": swizzle(step.wanted), "taken": swizzle(step.taken),
         "passes": {"wanted": wanted, "taken": taken, "row_major": plain},
+    })
+}
+
+/// Why single warps compute a product, in words.
+fn refusal(names: &Names, why: UnitRefusal) -> String {
+    match why {
+        UnitRefusal::TensorMemory => {
+            "the architecture's unit keeps sums in tensor memory, not in fragments".into()
+        }
+        UnitRefusal::Instruction => {
+            "no instruction of a group of warps takes its operands where they are, or its extents"
+                .into()
+        }
+        UnitRefusal::Layout(id) => {
+            format!("{} lies as no descriptor of the unit says", names.buffer(id))
+        }
+    }
+}
+
+/// That single warps compute a product, with the reason.
+pub fn by_warps_line(names: &Names, (op, why): (Op, UnitRefusal)) -> String {
+    format!("{} -> single warps multiply: {}", names.caller(op), refusal(names, why))
+}
+
+/// The same as an object.
+pub fn by_warps_object(names: &Names, (op, why): (Op, UnitRefusal)) -> Json {
+    json!({
+        "level": "shared", "operator": names.caller(op), "event": "by_warps",
+        "reason": refusal(names, why),
     })
 }

@@ -10,7 +10,7 @@ use lanebook::infer::{
     Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
 };
 use lanebook::ir::{Op, Program, Value};
-use lanebook::loops::{SharedListener, SharedStep, Told};
+use lanebook::loops::{SharedListener, SharedStep, Told, UnitRefusal};
 use lanebook_tables::OpRole;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,6 +169,8 @@ pub struct Timeline {
     pub rejected: Option<RejectedLayout>,
     /// What became of the layouts of shared buffers.
     shared: Vec<SharedStep>,
+    /// Products that single warps compute although the architecture's unit could.
+    by_warps: Vec<(Op, UnitRefusal)>,
 }
 
 impl Timeline {
@@ -190,6 +192,7 @@ impl Timeline {
             before: BTreeMap::new(),
             rejected: None,
             shared: Vec::new(),
+            by_warps: Vec::new(),
         }
     }
     /// What operators and buffers are called.
@@ -332,6 +335,10 @@ impl Listener for Timeline {
 impl SharedListener for Timeline {
     fn step(&mut self, step: SharedStep) {
         self.shared.push(step);
+    }
+
+    fn by_warps(&mut self, op: Op, why: UnitRefusal) {
+        self.by_warps.push((op, why));
     }
 }
 
@@ -568,6 +575,10 @@ impl Timeline {
             self.headed(&mut out, &mut heading, "Shared");
             let _ = writeln!(out, "  {}", shared::line(&self.names, step));
         }
+        for (op, why) in &self.by_warps {
+            self.headed(&mut out, &mut heading, "Shared");
+            let _ = writeln!(out, "  {}", shared::by_warps_line(&self.names, (*op, *why)));
+        }
         out
     }
 
@@ -681,6 +692,8 @@ impl Timeline {
             }
         }
         out.extend(self.shared.iter().map(|step| shared::object(&self.names, step)));
+        let by_warps = self.by_warps.iter();
+        out.extend(by_warps.map(|own| shared::by_warps_object(&self.names, *own)));
         Json::Array(out)
     }
 

@@ -333,7 +333,7 @@ pub(super) fn of_plan(
                         "write none, and one is chosen; or write a swizzled one that the unit's descriptors have (`lanebook compile --explain` without a layout names it)"
                     }
                     Unwritable::Rows => {
-                        "write it row by row, such as `<(64, 32), (32, 1), swizzle<2, 4, 3>>`; or write none, and one is chosen"
+                        "write it by rows or columns, such as `<(64, 32), (32, 1), swizzle<2, 4, 3>>` or `<(64, 32), (40, 1)>`, of more dimensions row by row; or write none, and one is chosen"
                     }
                     _ => {
                         "write rows or columns at one distance, maybe swizzled or padded, such as `S[(64,64):(72,1)]`; or write none, and one is chosen"

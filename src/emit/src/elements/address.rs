@@ -9,9 +9,8 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::step::Purpose;
 use heapless::VecView;
-use lanebook_infer::{BaseId, FormBase, IndexForm, MAX_RANK, VarRole};
+use lanebook_infer::{BaseId, BufferId, FormBase, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value, attr_names};
-use lanebook_layout::Swizzle;
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, OffsetField, Space};
 
@@ -21,8 +20,8 @@ pub(crate) struct Place<'i> {
     pub op: Op,
     pub value: Value,
     pub indices: &'i [IndexForm],
-    /// How the bytes of its storage are exchanged.
-    pub swizzle: Option<Swizzle>,
+    /// The buffer, whose storage has an order of its own.
+    pub buffer: BufferId,
 }
 
 /// Where an element lies.
@@ -92,9 +91,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
         }
-        if let Some(swizzle) = place.swizzle {
-            all = arena.swizzled(all, swizzle).map_err(&full)?;
-        }
+        all = told.inference.placed(place.buffer, all).map_err(&full)?;
+        let arena = &mut told.inference.arena;
         let (mut outer, mut own) = (IndexForm::constant(0), IndexForm::constant(0));
         let mut at = 0usize;
         while let Some(term) = arena.terms_of(all).get(at).copied() {

@@ -22,6 +22,7 @@
 //! | `outside` | values and branches outside of parallel loops |
 //! | `swizzle` | shared tiles under the swizzles that were found for them |
 //! | `product` | products of fragments and shared tiles |
+//! | `unit_products` | those of a group of warps, whose unit reads shared tiles by itself |
 //! | `sums` | where these add up |
 
 mod access;
@@ -40,6 +41,7 @@ mod slots;
 mod storage;
 mod sums;
 mod swizzle;
+mod unit_products;
 
 pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;

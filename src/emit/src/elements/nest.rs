@@ -312,7 +312,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.read_fragment(op, told, (chunk.doers, chunk.slots), (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
+        let place = Place { op, value, indices, buffer: id };
         self.load_elements(told, chunk, place, into)
     }
 
@@ -330,7 +330,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.write_fragment(op, told, (chunk.doers, chunk.slots), (id, indices), from);
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-        let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
+        let place = Place { op, value, indices, buffer: id };
         let before = self.only_first_copy(op, told, chunk)?;
         let stored = self.store_elements(told, chunk, place, from);
         for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
@@ -356,7 +356,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 return Ok(false);
             }
             let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
-            let place = Place { op, value, indices, swizzle: told.inference.swizzle(id) };
+            let place = Place { op, value, indices, buffer: id };
             places.push(place).map_err(|_| refused(op, ElementReason::Room))?;
         }
         let [from, to] = places.as_slice() else { return Ok(false) };
@@ -480,6 +480,8 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         for (value, writes) in self.buffers_of(op).unwrap_or_default() {
             let touched = match self.plan.alloc_of(value) {
+                // The unit reads it by itself.
+                Some((number, _)) if self.is_given(op, number) => None,
                 Some((_, tile)) => {
                     self.access_kind(op, value, Space::Shared, writes).map(|kind| MemAccess {
                         from: tile.offset,
@@ -496,6 +498,12 @@ impl LowerContext<'_, '_, '_, '_> {
                 let _ = out.push(touched);
             }
         }
+    }
+
+    /// Whether a product's unit reads a shared tile by itself.
+    fn is_given(&self, op: Op, number: u16) -> bool {
+        let product = self.plan.product_of(op);
+        product.is_some_and(|own| own.shared.iter().flatten().any(|given| given.alloc == number))
     }
 
     /// A tensor that something else in the kernel touches, too, where one of the two writes.

@@ -18,6 +18,7 @@ use lanebook_infer::{BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSi
 use lanebook_ir::{Op, attr_names};
 use lanebook_loops::{
     AccessModels, AnchorUnit, LaneTile, TileLoad, Told, WarpProduct, operand_place, product_unit,
+    unit_anchor,
 };
 use lanebook_tables::MatrixShape;
 
@@ -90,15 +91,26 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             |side: &InPlaceSide| told.inference.buffer_of(side.buffer).map(|own| own.storage);
         let own = storage(d).map_err(of_form(op))?;
         let is_apart = [a, b].iter().all(|side| storage(side).is_ok_and(|other| other != own));
+        let by_unit = self.plan.product_of(op).is_some();
         let in_place = match is_apart {
             true => self.sums_in_place(told, &product, (d, [rows, columns]), &mut chunk)?,
             false => None,
         };
         let sums = match in_place {
-            Some(sums) => sums,
-            None => self.sum_registers(&product, [rows, columns])?,
+            Some(sums) if !by_unit || sums.follow_along_rows(columns) => sums,
+            _ => self.sum_registers(&product, [rows, columns])?,
         };
         self.move_sums(told, &product, (d, [rows, columns]), (&mut chunk, &sums), true)?;
+        if by_unit {
+            self.multiply_by_unit(told, &product, (a, &sums), &mut chunk, blocks)?;
+            return self.move_sums(
+                told,
+                &product,
+                (d, [rows, columns]),
+                (&mut chunk, &sums),
+                false,
+            );
+        }
         for step in 0..depth {
             let mut factors: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
             for column in 0..columns {
@@ -135,7 +147,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(InPlaceProduct<'t>, [u32; 3]), EmitError> {
         let refuse = refused(op, ElementReason::Product);
         let full = of_form(op);
-        let found = product_unit(self.program, self.machine.tables, self.machine.arch, told, op);
+        let machine = (self.machine.tables, self.machine.arch);
+        let given = self.plan.product_of(op).map(|own| own.shared);
+        let found = match given {
+            None => product_unit(self.program, machine.0, machine.1, told, op),
+            Some(_) => unit_anchor(self.program, machine, told, op),
+        };
         let found = found.ok_or(refuse)?;
         let WarpProduct { unit, warps: (along, across), together } = found;
         let shape = unit.instance().shape().ok_or(refuse)?;
@@ -157,7 +174,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             true => ((shape.b, u32::from(shape.n)), (shape.a, u32::from(shape.m))),
             false => ((shape.a, u32::from(shape.m)), (shape.b, u32::from(shape.n))),
         };
-        let (depth, next_m) = (u32::from(shape.k), part_m.saturating_mul(together));
+        // An instruction of a group has rows of all of its warps.
+        let apart = if given.is_some() { 1 } else { together };
+        let (depth, next_m) = (u32::from(shape.k), part_m.saturating_mul(apart));
         let [m, n] = self.extents_of(op, told, 2)?;
         let [_, k] = self.product_extents(op, told)?;
         let own_m = m.checked_div(groups).ok_or(refuse)?;
@@ -167,7 +186,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let arena = &mut told.inference.arena;
         let digit = |unit, extent| BaseDigit { base: var, unit, extent };
         let group = arena.digit(digit(wave.saturating_mul(together), groups)).map_err(&full)?;
-        let member = arena.digit(digit(wave, together)).map_err(&full)?;
+        let member = match apart {
+            1 => IndexForm::constant(0),
+            apart => arena.digit(digit(wave, apart)).map_err(&full)?,
+        };
         let column = arena.digit(digit(wave.saturating_mul(along), across)).map_err(&full)?;
         let down = arena.scale(group, i64::from(own_m)).map_err(&full)?;
         let down = arena.add_scaled(down, member, i64::from(part_m)).map_err(&full)?;
@@ -181,8 +203,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             (UnitSide::D, 2, shape.d, false, [down, right], [next_m, part_n]),
         ] {
             let buffer = self.buffer_at(op, told, operand)?;
-            let tile = LaneTile::of(&product.unit, side).ok_or(refuse)?;
-            let load = self.tile_load(op, told, (buffer, operand), &found, &tile)?;
+            let by_unit =
+                given.is_some_and(|given| given.get(operand).is_some_and(Option::is_some));
+            let (tile, load) = if by_unit {
+                (LaneTile::default(), None)
+            } else {
+                let tile = LaneTile::of(&product.unit, side).ok_or(refuse)?;
+                let load = self.tile_load(op, told, (buffer, operand), &found, &tile)?;
+                (tile, load)
+            };
             let side = InPlaceSide { buffer, tile, number, turned, warp, part, load };
             sides.push(side).map_err(|_| refuse)?;
         }
@@ -381,8 +410,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let (row, column) = (arena.whole(row).map_err(&full)?, arena.whole(column).map_err(&full)?);
         let indices = if side.turned { [column, row] } else { [row, column] };
         let value = told.value(side.buffer).ok_or(refuse)?;
-        let swizzle = told.inference.swizzle(side.buffer);
-        let place = Place { op, value, indices: &indices, swizzle };
+        let place = Place { op, value, indices: &indices, buffer: side.buffer };
         let each = load.registers;
         let count = u8::try_from(load.parts.len()).ok().and_then(|n| n.checked_mul(each));
         let (class, count) = (class, count.ok_or(refuse)?);
@@ -403,7 +431,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// The registers of a block of a factor.
     #[inline(never)]
-    fn factor(
+    pub(super) fn factor(
         &mut self,
         told: &mut Told<'_>,
         product: &InPlaceProduct<'t>,
@@ -489,8 +517,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             (arena.whole(row).map_err(of_form(op))?, arena.whole(column).map_err(of_form(op))?);
         let indices = if side.turned { [column, row] } else { [row, column] };
         let value = told.value(side.buffer).ok_or(refuse)?;
-        let swizzle = told.inference.swizzle(side.buffer);
-        let place = Place { op, value, indices: &indices, swizzle };
+        let place = Place { op, value, indices: &indices, buffer: side.buffer };
         if each > 1 && self.load_words(told, chunk, &place, each, part)? {
             return Ok(());
         }

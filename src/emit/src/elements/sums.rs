@@ -25,6 +25,11 @@ impl BlockRegisters {
         let at = along(down, row).wrapping_add(along(right, column));
         Reg { first: self.first.first.wrapping_add(at), ..self.first }
     }
+
+    /// Whether the blocks of a row of so many follow each other.
+    pub(super) fn follow_along_rows(&self, columns: u32) -> bool {
+        columns <= 1 || self.steps[1] == u16::from(self.first.count)
+    }
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {

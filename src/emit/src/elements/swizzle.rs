@@ -1,8 +1,9 @@
 //! Shared tiles of functions of loops under the swizzles that were found for them.
 
+use crate::elements::unit_products::plan_unit_products;
 use lanebook_infer::MemoryScope;
 use lanebook_ir::Program;
-use lanebook_layout::PostMap;
+use lanebook_layout::{Pad, Padding, PostMap, Unit};
 use lanebook_loops::Told;
 use lanebook_plan::select::{line_of, place_loops};
 use lanebook_plan::{Plan, PlanError};
@@ -31,6 +32,14 @@ pub fn place_swizzled(
         };
         let Some(swizzle) = swizzle else {
             tile.layout.post = PostMap::None;
+            tile.layout.strip = None;
+            if let Some((interval, pad)) = told.inference.padding(id) {
+                let stale = PlanError::Stale;
+                let padding = Padding::new(&[Pad { interval, pad }], Unit::Byte);
+                tile.layout.post = PostMap::Padding(padding.map_err(|_| stale)?);
+                let bytes = tile.layout.bytes(tile.shape).and_then(|n| u32::try_from(n).ok());
+                tile.bytes = bytes.ok_or(stale)?;
+            }
             tile.align = tables.weights.shared_align;
             continue;
         };
@@ -50,5 +59,6 @@ pub fn place_swizzled(
         }
         tile.align = tile.layout.align(tables.weights.shared_align);
     }
+    plan_unit_products(tables, program, told, plan)?;
     place_loops(tables, program, plan)
 }

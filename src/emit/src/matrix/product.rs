@@ -166,7 +166,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Operands that are the same for all instances: words and values of parameters, orders.
-    fn fixed_operands(
+    pub(crate) fn fixed_operands(
         &self,
         op: Op,
         plan: &ProductPlan,

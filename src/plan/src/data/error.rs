@@ -294,8 +294,8 @@ pub enum Unwritable {
     /// ([`read_layouts`](lanebook_ir::Program::read_layouts)); or it is in a notation of another
     /// system, and nobody has brought it to one of these (`lanebook::written::resolve_layouts`).
     Unread,
-    /// The function is one of parallel loops, and the tile is not one of two dimensions, or the layout
-    /// not row by row, under a swizzle or none.
+    /// The function is one of parallel loops, and the layout neither by rows or columns at one distance
+    /// or in strips, nor, of more than two dimensions, row by row without gaps.
     Rows,
 }
 

@@ -7,6 +7,7 @@
 //! - [`tile`]: layouts with parameters: made for a shape, and found again in a layout;
 //! - [`operand`]: tiles of operands in shared memory, and the descriptor that describes a given
 //!   one;
+//! - [`shared_tile`]: layouts of tiles that a unit reads by itself, and its word for them;
 //! - [`tensor`]: places, allocations and reach in tensor memory, and the shapes of products;
 //! - [`map`]: what a tiled copy of a tensor can describe, checked, and derived from a layout.
 //!
@@ -15,6 +16,8 @@
 pub mod descriptor;
 pub mod map;
 pub mod operand;
+#[doc(hidden)]
+pub mod shared_tile;
 pub mod swizzle;
 pub mod tensor;
 #[cfg(test)]

@@ -5,12 +5,12 @@ use crate::data::{InShared, PlanError};
 use crate::select::fragments::explicit_layouts::text;
 use crate::select::planner::Planner;
 use lanebook_ir::{Def, Op, Value, attr_names};
-use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::{AtomId, Major, OpRole, SharedOperand};
 use lanebook_tile::map::{SharedLayout, TileShape, log2_exact};
 use lanebook_tile::product::Product;
 use lanebook_tile::tiling::Reject;
-use lanebook_tile::unit::{UnitError, operand, swizzle, tensor};
+use lanebook_tile::unit::shared_tile::{self, TileReader};
+use lanebook_tile::unit::{UnitError, tensor};
 
 /// Most such operands of a function.
 pub(crate) const MAX_UNIT_USES: usize = 16;
@@ -151,11 +151,11 @@ impl<'t> Planner<'_, 't, '_, '_> {
 
     /// How many layouts [`Self::unit_layout`] counts.
     pub(crate) fn unit_layouts(&self) -> usize {
-        swizzle::modes(self.target.tables, self.target.arch).count().saturating_mul(2)
+        shared_tile::layouts(self.target.tables, self.target.arch)
     }
 
-    /// A layout that the swizzle modes know, by its number: widest span first (of equals the first
-    /// is kept), by rows and by columns. `None` if the tile is narrower than the span.
+    /// A layout that the swizzle modes know, by its number; of a tile of block scales what these ask
+    /// for.
     #[inline(never)]
     pub(crate) fn unit_layout(
         &self,
@@ -168,29 +168,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         {
             return self.scale_layout(scales, shape, number);
         }
-        let modes = || swizzle::modes(self.target.tables, self.target.arch);
-        let mode = modes().nth(modes().count().checked_sub(1)?.checked_sub(number / 2)?)?;
-        let row_major = number.is_multiple_of(2);
-        let span = if mode.xor.is_empty() {
-            u32::from(mode.atom_bytes)
-        } else {
-            u32::from(mode.span_bytes)
-        };
-        let strip = log2_exact(u64::from(span.checked_div(u32::from(shape.bits / 8))?))?;
-        let inner = if row_major { shape.cols } else { shape.rows };
-        let post = match mode.xor {
-            [] => PostMap::None,
-            [one] => PostMap::Swizzle(
-                lanebook_layout::Swizzle::new(one.b, one.m, one.s, Unit::Byte).ok()?,
-            ),
-            _ => return None,
-        };
-        (strip <= inner).then_some(SharedLayout {
-            row_major,
-            strip: (strip < inner).then_some(strip),
-            turn: None,
-            post,
-        })
+        shared_tile::layout(self.target.tables, self.target.arch, number, shape)
     }
 
     /// Whether every matrix unit that reads a tile can be given it under a layout; else why not.
@@ -239,43 +217,14 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 .any(|number| self.scale_layout(unit, shape, number) == Some(*layout));
             return self.scale_word(unit).filter(|_| known).map(|word| (word, false));
         }
-        let plain = SharedLayout { post: PostMap::None, ..*layout }.map(shape)?;
-        let placed = layout.map(shape)?;
-        let element = u32::from(shape.bits / 8);
-        let outer_is_rows = unit.is_a != unit.transposed;
-        let place = |outer: bool, bit: u8| {
-            if outer == outer_is_rows { shape.cols.checked_add(bit) } else { Some(bit) }
+        let reader = TileReader {
+            descriptor: unit.how.descriptor,
+            is_a: unit.is_a,
+            transposed: unit.transposed,
+            block: unit.block,
+            either: unit.either,
         };
-        // Blocks begin where the pattern does: what comes after them is not permuted.
-        for (outer, bits) in [(false, unit.block.1), (true, unit.block.0)] {
-            let total = if outer == outer_is_rows { shape.rows } else { shape.cols };
-            for bit in bits..total {
-                let number = usize::from(place(outer, bit)?);
-                if plain.columns.get(number)? != placed.columns.get(number)? {
-                    return None;
-                }
-            }
-        }
-        let step = |outer: bool, bit: u8| {
-            let column = plain.columns.get(usize::from(place(outer, bit)?))?;
-            column.bytes.checked_div(element).map(u64::from)
-        };
-        let (tables, arch) = (self.target.tables, self.target.arch);
-        let extent = |bits: u8| 1u32.checked_shl(u32::from(bits));
-        let major = if unit.either { None } else { Some(Major::Depth) };
-        let size = (extent(unit.block.0)?, extent(unit.block.1)?);
-        let found = operand::describe_steps(
-            tables,
-            arch,
-            unit.how.descriptor,
-            &layout.post,
-            (size, shape.bits),
-            major,
-            step,
-        )
-        .ok()?;
-        let word = found.word(tables, arch, unit.how.descriptor, 0).ok()?.pack().ok()?;
-        Some((word, found.tile.major != Major::Depth))
+        shared_tile::word(self.target.tables, self.target.arch, &reader, layout, shape)
     }
 
     /// How a product's operands are given, now that layouts are settled.

@@ -81,7 +81,7 @@ pub(crate) fn shared(
 }
 
 /// The layout that a function of parallel loops writes for a tile in shared memory: row by row, of
-/// any rank.
+/// any rank; of two dimensions by columns and in strips, too, with padding behind every so many bytes.
 ///
 /// # Errors
 /// Why it cannot be kept to.
@@ -94,9 +94,9 @@ pub fn shared_by_rows(
         return matrices_by_rows(program, text, tile);
     }
     let layout = shared(program, text, tile_shape(program, tile).ok_or(Unwritable::Rows)?)?;
-    let plain = layout.row_major && layout.strip.is_none() && layout.turn.is_none();
-    let padded = layout.post.padding().is_some();
-    if plain && !padded { Ok(layout) } else { Err(Unwritable::Rows) }
+    let whole = layout.row_major || layout.strip.is_none();
+    let once = layout.post.padding().is_none_or(|padding| padding.pads().len() <= 1);
+    if whole && once && layout.turn.is_none() { Ok(layout) } else { Err(Unwritable::Rows) }
 }
 
 /// The same for matrices one behind the other.

@@ -1,0 +1,353 @@
+//! Products that a group of warps computes together, and whose unit reads operands from shared memory
+//! by itself: which instruction, and which layouts its descriptors say.
+
+use crate::machine::{AnchorUnit, group_unit, sums_in_tensor_memory};
+use crate::operators::{AnchoredProduct, WarpProduct, anchored_product};
+use crate::tell::{Fact, Told};
+use lanebook_infer::{BufferId, FormError, MemoryScope};
+use lanebook_ir::{Op, Program, attr_names};
+use lanebook_layout::PostMap;
+use lanebook_tables::{Arch, OpRole, Tables};
+use lanebook_tile::map::{SharedLayout, TileShape, log2_exact};
+use lanebook_tile::unit::shared_tile::{self, TileReader};
+
+/// Most blocks of rows of a warp whose factors are held at once.
+const ROWS: u32 = 32;
+
+/// An operand that the unit reads from shared memory.
+#[derive(Copy, Clone, Debug)]
+pub struct UnitOperand {
+    /// Its buffer, which is all of its storage.
+    pub buffer: BufferId,
+    /// Rows and columns as they lie.
+    pub shape: TileShape,
+    /// How they lie.
+    pub layout: SharedLayout,
+    /// They are the operand's columns and rows.
+    pub transposed: bool,
+    /// The descriptor of one at address 0.
+    pub word: u64,
+    /// Whether the outer coordinate is contiguous.
+    pub outer_major: bool,
+}
+
+/// A product of a group of warps.
+#[derive(Copy, Clone, Debug)]
+pub struct UnitProduct<'t> {
+    /// What has laid the sums, and the left factor in registers.
+    pub anchor: WarpProduct<'t>,
+    /// The instruction, whose sums are several of those next to each other.
+    pub unit: AnchorUnit<'t>,
+    /// log2 of a warp's instances along rows, columns and depth.
+    pub blocks: [u8; 3],
+    /// log2 of the rows, columns and depth.
+    pub extents: [u8; 3],
+    /// Left and right operand in shared memory.
+    pub operands: [Option<UnitOperand>; 2],
+}
+
+/// A product that its unit could compute so, whatever the layouts.
+struct UnitCandidate<'t> {
+    product: AnchoredProduct<'t>,
+    unit: AnchorUnit<'t>,
+    blocks: [u8; 3],
+    extents: [u8; 3],
+}
+
+/// log2 of how often a part fits.
+fn parts(extent: u32, part: u32) -> Option<u8> {
+    let many = extent.checked_div(part)?;
+    log2_exact(u64::from(many)).filter(|_| many.checked_mul(part) == Some(extent))
+}
+
+/// The buffer of an operand.
+fn buffer_at(
+    told: &Told<'_>,
+    program: &Program<'_, '_>,
+    op: Op,
+    number: usize,
+) -> Option<BufferId> {
+    match told.fact(program.operand(op, number)?) {
+        Fact::Buffer(id) => Some(id),
+        _ => None,
+    }
+}
+
+impl<'t> UnitCandidate<'t> {
+    #[inline(never)] // What is looked at for it leaves the stack.
+    fn of(
+        program: &Program<'_, '_>,
+        (tables, arch): (&'t Tables<'t>, &Arch<'t>),
+        told: &Told<'_>,
+        op: Op,
+    ) -> Option<Self> {
+        if program.role(op) != OpRole::ProductInto {
+            return None;
+        }
+        let product = anchored_product(program, tables, arch, told, op)?;
+        let together = product.together;
+        if together <= 1 || product.anchor.transposed() {
+            return None;
+        }
+        let mut in_shared = [false; 2];
+        for (number, shared) in in_shared.iter_mut().enumerate() {
+            let own = told.inference.buffer_of(buffer_at(told, program, op, number)?).ok()?;
+            *shared = own.scope == MemoryScope::Shared;
+        }
+        let (along, across) = product.warps;
+        let ((m, n), k) = (product.request.extents, product.depth);
+        let rows = m.checked_div(along.checked_div(together)?)?;
+        let columns = n.checked_div(across)?;
+        let anchor = &product.anchor;
+        let unit = group_unit((tables, arch), (anchor, &product.request), (columns, k), in_shared)?;
+        let shape = unit.instance().shape()?;
+        let (rows, columns) =
+            (parts(rows, u32::from(shape.m))?, parts(columns, u32::from(shape.n))?);
+        let blocks = [rows, columns, parts(k, u32::from(shape.k))?];
+        let extent = |extent: u32| log2_exact(u64::from(extent));
+        let extents = [extent(m)?, extent(n)?, extent(k)?];
+        let fits = 1u32.checked_shl(u32::from(rows))? <= ROWS;
+        fits.then_some(Self { product, unit, blocks, extents })
+    }
+
+    /// How the unit reads an operand, and the shape of its tile; `None` where that is no tile in
+    /// shared memory.
+    fn reader(
+        &self,
+        told: &Told<'_>,
+        program: &Program<'_, '_>,
+        op: Op,
+        number: usize,
+    ) -> Option<(TileReader<'t>, TileShape)> {
+        let id = buffer_at(told, program, op, number)?;
+        let own = told.inference.buffer_of(id).ok()?;
+        if own.scope != MemoryScope::Shared || own.storage != id {
+            return None;
+        }
+        let mut extents = own.dims.iter().map(|dim| told.inference.arena.extent(dim).ok());
+        let (rows, columns) = (extents.next()??, extents.next()??);
+        let bits = u16::try_from(own.bits).ok().filter(|bits| *bits >= 8)?;
+        let shape = TileShape::new(u64::from(rows), u64::from(columns), bits)?;
+        let instance = self.unit.instance();
+        let own = instance.shape()?;
+        let (operand, outer) = if number == 0 { (own.a, own.m) } else { (own.b, own.n) };
+        let how = instance.atom.shared(operand)?;
+        let key = if number == 0 { attr_names::TRANSPOSE_A } else { attr_names::TRANSPOSE_B };
+        let reader = TileReader {
+            descriptor: how.descriptor,
+            is_a: number == 0,
+            transposed: program.has_attr(op, key),
+            block: (log2_exact(u64::from(outer))?, log2_exact(u64::from(own.k))?),
+            either: how.along.is_some(),
+        };
+        (shape.grid.count() == 1).then_some((reader, shape))
+    }
+}
+
+/// How a shared buffer of rows and columns lies.
+fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLayout> {
+    if told.inference.padding(id).is_some() {
+        return None;
+    }
+    let post = told.inference.swizzle(id).map_or(PostMap::None, PostMap::Swizzle);
+    let strip = match told.inference.strips(id) {
+        None => None,
+        Some(bytes) => {
+            let elements = bytes.checked_div(u32::from(shape.bits / 8))?;
+            Some(log2_exact(u64::from(elements))?)
+        }
+    };
+    Some(SharedLayout { row_major: true, strip, turn: None, post })
+}
+
+/// The product that a group of warps computes, whose unit reads what lies in shared memory by itself;
+/// `None` where no unit does, or a layout is none that its descriptors say.
+#[inline(never)] // What is looked at for it leaves the stack.
+#[must_use]
+pub fn unit_product<'t>(
+    program: &Program<'_, '_>,
+    (tables, arch): (&'t Tables<'t>, &Arch<'t>),
+    told: &Told<'_>,
+    op: Op,
+) -> Option<UnitProduct<'t>> {
+    let own = UnitCandidate::of(program, (tables, arch), told, op)?;
+    let mut operands = [None; 2];
+    for (number, operand) in operands.iter_mut().enumerate() {
+        let buffer = buffer_at(told, program, op, number)?;
+        if told.inference.buffer_of(buffer).ok()?.scope != MemoryScope::Shared {
+            continue;
+        }
+        let (reader, shape) = own.reader(told, program, op, number)?;
+        let layout = layout_of(told, buffer, shape)?;
+        let (word, outer_major) = shared_tile::word(tables, arch, &reader, &layout, shape)?;
+        let transposed = reader.transposed;
+        *operand = Some(UnitOperand { buffer, shape, layout, transposed, word, outer_major });
+    }
+    let UnitCandidate { product, unit, blocks, extents } = own;
+    let AnchoredProduct { anchor, warps, together, .. } = product;
+    let anchor = WarpProduct { unit: anchor, warps, together };
+    Some(UnitProduct { anchor, unit, blocks, extents, operands })
+}
+
+/// Why single warps compute a product of an architecture whose unit could take it from shared memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum UnitRefusal {
+    /// The unit keeps sums in tensor memory, not in fragments.
+    TensorMemory,
+    /// No instruction of a group of warps takes its operands where they are, or its extents.
+    Instruction,
+    /// A shared buffer lies as no descriptor says.
+    Layout(BufferId),
+}
+
+/// Why [`unit_product`] finds none; `None` where it does, or the architecture has no such unit for it.
+#[inline(never)] // What is looked at for it leaves the stack.
+pub(crate) fn unit_refusal(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, &Arch<'_>),
+    told: &Told<'_>,
+    op: Op,
+) -> Option<UnitRefusal> {
+    if program.role(op) != OpRole::ProductInto || program.has_attr(op, attr_names::THREADS) {
+        return None;
+    }
+    let product = anchored_product(program, tables, arch, told, op)?;
+    if sums_in_tensor_memory(tables, arch, &product.request) {
+        return Some(UnitRefusal::TensorMemory);
+    }
+    if product.together <= 1 {
+        return None;
+    }
+    let Some(own) = UnitCandidate::of(program, (tables, arch), told, op) else {
+        return Some(UnitRefusal::Instruction);
+    };
+    (0..2).find_map(|number| {
+        let buffer = buffer_at(told, program, op, number)?;
+        let scope = told.inference.buffer_of(buffer).ok()?.scope;
+        let lies = || {
+            let (reader, shape) = own.reader(told, program, op, number)?;
+            let layout = layout_of(told, buffer, shape)?;
+            shared_tile::word(tables, arch, &reader, &layout, shape)
+        };
+        let refused = scope == MemoryScope::Shared && lies().is_none();
+        refused.then_some(UnitRefusal::Layout(buffer))
+    })
+}
+
+/// What has laid the sums of [`unit_product`], and its left factor in registers.
+#[inline(never)] // What is looked at for it leaves the stack.
+#[must_use]
+pub fn unit_anchor<'t>(
+    program: &Program<'_, '_>,
+    (tables, arch): (&'t Tables<'t>, &Arch<'t>),
+    told: &Told<'_>,
+    op: Op,
+) -> Option<WarpProduct<'t>> {
+    let AnchoredProduct { anchor, warps, together, .. } =
+        anchored_product(program, tables, arch, told, op)?;
+    Some(WarpProduct { unit: anchor, warps, together })
+}
+
+/// The products that read a storage.
+fn readers<'p>(
+    program: &'p Program<'_, '_>,
+    told: &'p Told<'_>,
+    id: BufferId,
+) -> impl Iterator<Item = (Op, usize)> + 'p {
+    let own = move |op: Op, number: usize| {
+        let buffer = buffer_at(told, program, op, number);
+        let buffer = buffer.and_then(|id| told.inference.buffer_of(id).ok());
+        buffer.is_some_and(|own| own.scope == MemoryScope::Shared && own.storage == id)
+    };
+    let products = program.inside(told.function());
+    let products = products.filter(|op| program.role(*op) == OpRole::ProductInto);
+    products.flat_map(|op| [(op, 0), (op, 1)]).filter(move |(op, number)| own(*op, *number))
+}
+
+/// A layout of a storage that all products that read it take by themselves: widest spans first.
+#[inline(never)] // What is looked at for it leaves the stack.
+fn wanted_layout(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, &Arch<'_>),
+    told: &Told<'_>,
+    id: BufferId,
+) -> Option<(SharedLayout, TileShape)> {
+    let (first, number) = readers(program, told, id).next()?;
+    let own = UnitCandidate::of(program, (tables, arch), told, first)?;
+    let (_, shape) = own.reader(told, program, first, number)?;
+    let takes = |op: Op, number: usize, layout: &SharedLayout| {
+        let own = UnitCandidate::of(program, (tables, arch), told, op)?;
+        let (reader, shape) = own.reader(told, program, op, number)?;
+        shared_tile::word(tables, arch, &reader, layout, shape)
+    };
+    let all = |layout: &SharedLayout| {
+        readers(program, told, id).all(|(op, number)| takes(op, number, layout).is_some())
+    };
+    let layouts = 0..shared_tile::layouts(tables, arch);
+    let layouts = layouts.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
+    let mut by_rows = layouts.filter(|layout| layout.row_major);
+    by_rows.find(all).map(|layout| (layout, shape))
+}
+
+/// Buffers that units read by themselves: the first ones of a function alone can be.
+#[derive(Copy, Clone)]
+pub(crate) struct UnitBuffers(u64);
+
+impl UnitBuffers {
+    pub fn has(self, id: BufferId) -> bool {
+        self.0 & bit(usize::from(id.0)) != 0
+    }
+}
+
+fn bit(number: usize) -> u64 {
+    u32::try_from(number).ok().and_then(|number| 1u64.checked_shl(number)).unwrap_or(0)
+}
+
+/// Lays shared buffers as the units read them that compute the products of a function: where all
+/// products that read a buffer are computed so. Layouts that are written stay.
+///
+/// # Errors
+/// [`FormError`]: an extent does not fit.
+#[inline(never)]
+pub(crate) fn lay_for_units(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, &Arch<'_>),
+    told: &mut Told<'_>,
+) -> Result<UnitBuffers, FormError> {
+    let mut laid = 0u64;
+    let id = |number: usize| BufferId(u16::try_from(number).unwrap_or(u16::MAX));
+    let buffers = told.inference.counts().0;
+    for number in 0..buffers {
+        let own = *told.inference.buffer_of(id(number))?;
+        let is_free = own.storage == id(number) && !told.inference.is_swizzle_pinned(id(number));
+        if own.scope != MemoryScope::Shared || !is_free {
+            continue;
+        }
+        let wanted = wanted_layout(program, (tables, arch), told, id(number));
+        let Some((layout, shape)) = wanted.filter(|_| bit(number) != 0) else { continue };
+        let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
+        let strip = layout.strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
+        let strip = strip.map(|strip| strip.saturating_mul(u32::from(shape.bits / 8)));
+        told.inference.set_swizzle(id(number), swizzle)?;
+        told.inference.set_strips(id(number), strip)?;
+        laid |= bit(number);
+    }
+    // Where another operand does not lie so, the product is another, and its buffers are free.
+    let mut before = 0u64;
+    while before != laid {
+        before = laid;
+        for number in 0..buffers {
+            if laid & bit(number) == 0 {
+                continue;
+            }
+            let by_unit = |op: Op| unit_product(program, (tables, arch), &*told, op).is_some();
+            let whole = readers(program, &*told, id(number)).all(|(op, _)| by_unit(op));
+            if !whole {
+                told.inference.set_swizzle(id(number), None)?;
+                told.inference.set_strips(id(number), None)?;
+                laid &= !bit(number);
+            }
+        }
+    }
+    Ok(UnitBuffers(laid))
+}
