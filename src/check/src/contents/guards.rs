@@ -187,8 +187,8 @@ impl ThreadRun<'_, '_> {
             if Some(dim) == indexed {
                 continue;
             }
-            let further = u64::from(at.byte.max(at.lead));
-            most = self.place_of(start)?.checked_add(further)?.max(most);
+            let last = self.index(start)?.checked_add(i64::from(at.byte.max(at.lead)))?;
+            most = u64::try_from(last).unwrap_or(0).max(most);
         }
         Some(most)
     }
@@ -254,7 +254,8 @@ impl ThreadRun<'_, '_> {
                 inside &= coordinate < bound;
                 continue;
             }
-            inside &= self.place_of(start)?.checked_add(u64::from(further))? < bound;
+            let place = self.index(start)?.checked_add(i64::from(further))?;
+            inside &= u64::try_from(place).is_ok_and(|place| place < bound);
         }
         Some(inside)
     }
@@ -293,8 +294,9 @@ impl ContentsContext<'_> {
                 if is_known || self.decides(value, start) {
                     continue;
                 }
-                let Some(from) = run.place_of(start) else { continue };
-                let inside = from.saturating_add(part(extent, nth)).saturating_mul(of_each);
+                let Some(from) = run.index(start) else { continue };
+                let inside = from.saturating_add_unsigned(part(extent, nth));
+                let inside = u64::try_from(inside).unwrap_or(0).saturating_mul(of_each);
                 let number = inside.next_multiple_of(div);
                 if number < 1 << 31 {
                     let _ = out.push(Edge { value, number });

@@ -50,9 +50,12 @@ impl ContentsContext<'_> {
 }
 
 impl ThreadRun<'_, '_> {
-    /// The value of a subscript, which is not below zero.
-    pub(super) fn place_of(&self, value: Value) -> Option<u64> {
-        u64::try_from(self.index(value)?).ok()
+    /// Bytes from a tensor's first element to a tile's along a dimension, modulo 2^64: a subscript
+    /// is below zero only where bounds or a mask leave out what is there.
+    fn bytes_to(&self, g: &GlobalPlan, (dim, start): (usize, Value), apart: u64) -> Option<u64> {
+        let index = self.index(start)?;
+        let is_known = index >= 0 || g.may_start_below(dim);
+        is_known.then(|| index.cast_unsigned().wrapping_mul(apart))
     }
 
     /// The value of an index of the program in the turns that run.
@@ -329,7 +332,7 @@ impl ThreadRun<'_, '_> {
                 index = Some((lead.start, apart));
                 continue;
             }
-            at = at.checked_add(self.place_of(lead.start)?.checked_mul(apart)?)?;
+            at = at.wrapping_add(self.bytes_to(g, (dim, lead.start), apart)?);
         }
         let outer = match g.map.outer_bytes {
             Some(bytes) => u64::from(bytes),
@@ -338,13 +341,15 @@ impl ThreadRun<'_, '_> {
         let (is_row, is_column) = (own(rank.wrapping_sub(2)), own(rank.saturating_sub(1)));
         match g.start.0 {
             Some(row) if is_row => index = Some((row, outer)),
-            Some(row) => at = at.checked_add(self.place_of(row)?.checked_mul(outer)?)?,
+            Some(row) => {
+                at = at.wrapping_add(self.bytes_to(g, (rank.checked_sub(2)?, row), outer)?)
+            }
             None => {}
         }
         if is_column {
             index = Some((g.start.1, bytes));
         } else {
-            at = at.checked_add(self.place_of(g.start.1)?.checked_mul(bytes)?)?;
+            at = at.wrapping_add(self.bytes_to(g, (rank.saturating_sub(1), g.start.1), bytes)?);
         }
         let index = match index {
             Some((from, stride)) => Some((self.index(from)?, stride)),

@@ -9,6 +9,7 @@ use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
 use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::sums::BlockRegisters;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
@@ -85,7 +86,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let ElementLists { slots, spots, known, guards } = room;
         let state = crate::elements::address::AccessState { known, guards };
         let mut chunk = Chunk { doers: &doers, slots, spots, state };
-        let [rows, columns, depth] = blocks;
+        let [rows, columns, _] = blocks;
         // A factor of the same registers is read until the last product.
         let storage =
             |side: &InPlaceSide| told.inference.buffer_of(side.buffer).map(|own| own.storage);
@@ -100,24 +101,34 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             Some(sums) if !by_unit || sums.follow_along_rows(columns) => sums,
             _ => self.sum_registers(&product, [rows, columns])?,
         };
-        self.move_sums(told, &product, (d, [rows, columns]), (&mut chunk, &sums), true)?;
-        if by_unit {
-            self.multiply_by_unit(told, &product, (a, &sums), &mut chunk, blocks)?;
-            return self.move_sums(
-                told,
-                &product,
-                (d, [rows, columns]),
-                (&mut chunk, &sums),
-                false,
-            );
+        let tile = (d, [rows, columns]);
+        self.move_sums(told, &product, tile, (&mut chunk, &sums), true)?;
+        match by_unit {
+            true => self.multiply_by_unit(told, &product, (a, &sums), &mut chunk, blocks)?,
+            false => self.multiply_by_warps(told, &product, [a, b], &sums, &mut chunk, blocks)?,
         }
+        self.move_sums(told, &product, tile, (&mut chunk, &sums), false)
+    }
+
+    /// Multiplies what single warps read into registers.
+    #[inline(never)] // Its lists of registers are not there while a unit reads by itself.
+    fn multiply_by_warps(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        [a, b]: [&InPlaceSide; 2],
+        sums: &BlockRegisters,
+        chunk: &mut Chunk<'_>,
+        [rows, columns, depth]: [u32; 3],
+    ) -> Result<(), EmitError> {
+        let refuse = refused(product.op, ElementReason::Product);
         for step in 0..depth {
             let mut factors: heapless::Vec<Reg, FACTORS> = heapless::Vec::new();
             for column in 0..columns {
                 if usize::try_from(column).is_ok_and(|column| factors.len() > column) {
                     continue;
                 }
-                self.shared_factors(told, &product, (b, [step, column]), &mut chunk, &mut factors)?;
+                self.shared_factors(told, product, (b, [step, column]), chunk, &mut factors)?;
             }
             let mut lefts: heapless::Vec<Reg, TOGETHER> = heapless::Vec::new();
             let mut first = 0u32;
@@ -126,15 +137,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 if own >= lefts.len() {
                     lefts.clear();
                     (first, own) = (row, 0);
-                    self.shared_factors(told, &product, (a, [row, step]), &mut chunk, &mut lefts)?;
+                    self.shared_factors(told, product, (a, [row, step]), chunk, &mut lefts)?;
                 }
                 let left = *lefts.get(own).ok_or(refuse)?;
                 for (column, right) in (0u32..).zip(&factors) {
-                    self.multiply(&product, (left, *right), sums.of(row, column))?;
+                    self.multiply(product, (left, *right), sums.of(row, column))?;
                 }
             }
         }
-        self.move_sums(told, &product, (d, [rows, columns]), (&mut chunk, &sums), false)
+        Ok(())
     }
 
     /// What is multiplied by what, and how many blocks a warp has along rows, columns and depth.
