@@ -87,27 +87,40 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let state = crate::elements::address::AccessState { known, guards };
         let mut chunk = Chunk { doers: &doers, slots, spots, state };
         let [rows, columns, _] = blocks;
-        // A factor of the same registers is read until the last product.
-        let storage =
-            |side: &InPlaceSide| told.inference.buffer_of(side.buffer).map(|own| own.storage);
-        let own = storage(d).map_err(of_form(op))?;
-        let is_apart = [a, b].iter().all(|side| storage(side).is_ok_and(|other| other != own));
-        let by_unit = self.plan.product_of(op).is_some();
-        let in_place = match is_apart {
-            true => self.sums_in_place(told, &product, (d, [rows, columns]), &mut chunk)?,
-            false => None,
-        };
-        let sums = match in_place {
-            Some(sums) if !by_unit || sums.follow_along_rows(columns) => sums,
-            _ => self.sum_registers(&product, [rows, columns])?,
-        };
+        let sums = self.block_sums(told, &product, [a, b, d], [rows, columns], &mut chunk)?;
         let tile = (d, [rows, columns]);
         self.move_sums(told, &product, tile, (&mut chunk, &sums), true)?;
-        match by_unit {
+        match self.plan.product_of(op).is_some() {
             true => self.multiply_by_unit(told, &product, (a, &sums), &mut chunk, blocks)?,
             false => self.multiply_by_warps(told, &product, [a, b], &sums, &mut chunk, blocks)?,
         }
         self.move_sums(told, &product, tile, (&mut chunk, &sums), false)
+    }
+
+    /// The registers of the sums: those of the fragment, where the unit takes them as they lie.
+    #[inline(never)] // Beside the products, not below them.
+    fn block_sums(
+        &mut self,
+        told: &mut Told<'_>,
+        product: &InPlaceProduct<'t>,
+        [a, b, d]: [&InPlaceSide; 3],
+        [rows, columns]: [u32; 2],
+        chunk: &mut Chunk<'_>,
+    ) -> Result<BlockRegisters, EmitError> {
+        let storage =
+            |side: &InPlaceSide| told.inference.buffer_of(side.buffer).map(|own| own.storage);
+        // A factor of the same registers is read until the last product.
+        let own = storage(d).map_err(of_form(product.op))?;
+        let is_apart = [a, b].iter().all(|side| storage(side).is_ok_and(|other| other != own));
+        let in_place = match is_apart {
+            true => self.sums_in_place(told, product, (d, [rows, columns]), chunk)?,
+            false => None,
+        };
+        let by_unit = self.plan.product_of(product.op).is_some();
+        match in_place {
+            Some(sums) if !by_unit || sums.follow_along_rows(columns) => Ok(sums),
+            _ => self.sum_registers(product, [rows, columns]),
+        }
     }
 
     /// Multiplies what single warps read into registers.
@@ -300,22 +313,43 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let op = product.op;
         let refuse = refused(op, ElementReason::Product);
-        let full = of_form(op);
         let threads = (0, self.plan.threads, self.plan.threads);
         let spread = told.inference.layout(buffer).ok_or(refuse)?;
         let doers = Doers { op, spread, thread: product.thread, threads };
-        let layout = &doers.spread;
-        let local = told.inference.arena.index_at(layout, &coordinates).map_err(&full)?;
-        let number = u32::try_from(local.constant).ok().filter(|_| local.is_constant());
-        let number = number.filter(|number| *number < layout.slots).ok_or(refuse)?;
+        let number = Self::number_at(told, &doers, coordinates)?;
         self.slot_at(told, &doers, number, work)?;
-        let same = layout.vars.iter().zip(coordinates).all(|(var, wanted)| {
+        let same = doers.spread.vars.iter().zip(coordinates).all(|(var, wanted)| {
             let own = work.vars.iter().find(|(own, _)| *own == var);
             own.is_some_and(|(_, form)| told.inference.arena.same(*form, wanted))
         });
         if !same || !work.live || work.guard.is_some() {
             return Err(refuse);
         }
+        self.held_at(op, told, (buffer, number))
+    }
+
+    /// The number of a slot of a fragment at a place, which all threads have.
+    #[inline(never)] // What it computes with leaves the stack before the slot is made.
+    fn number_at(
+        told: &mut Told<'_>,
+        doers: &Doers,
+        coordinates: [IndexForm; 2],
+    ) -> Result<u32, EmitError> {
+        let (op, layout) = (doers.op, &doers.spread);
+        let local = told.inference.arena.index_at(layout, &coordinates).map_err(of_form(op))?;
+        let number = u32::try_from(local.constant).ok().filter(|_| local.is_constant());
+        number.filter(|number| *number < layout.slots).ok_or(refused(op, ElementReason::Product))
+    }
+
+    /// The registers of an element of a fragment, by its slot.
+    #[inline(never)] // Behind the slot, not around it.
+    fn held_at(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        (buffer, number): (BufferId, u32),
+    ) -> Result<Reg, EmitError> {
+        let refuse = refused(op, ElementReason::Product);
         let packing = self.packing(op, told, buffer)?;
         if packing.parts != 1 {
             return Err(refused(op, ElementReason::View));
