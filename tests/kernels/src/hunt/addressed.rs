@@ -104,14 +104,7 @@ fn begun(g: &mut Generator, ty: &Type, place: &str) -> String {
 fn taken(g: &mut Generator, ty: &Type, row: &str) -> Id {
     let number = g.tensor(ty);
     let from = Place::Global(number, vec![row.to_string(), "0".to_string()]);
-    if g.choices.once_in(2) {
-        let out = g.value(ty.clone());
-        g.push(Statement::Load { out, from });
-        return g.show(out);
-    }
-    let shared = g.alloc(ty);
-    g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-    g.read(shared)
+    g.brought(from, ty)
 }
 
 fn joined(g: &mut Generator, value: Id, ty: &Type, row: &str) -> Id {

@@ -33,14 +33,7 @@ pub(super) fn corner(g: &mut Generator) {
 /// A tile from such a tensor, straight or by way of shared memory.
 fn taken(g: &mut Generator, ty: &Type) -> Id {
     let from = place(g, ty);
-    if g.choices.once_in(2) {
-        let out = g.value(ty.clone());
-        g.push(Statement::Load { out, from });
-        return g.show(out);
-    }
-    let shared = g.alloc(ty);
-    g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-    g.read(shared)
+    g.brought(from, ty)
 }
 
 /// A tile to such a tensor.
@@ -50,9 +43,7 @@ fn given(g: &mut Generator, value: Id) {
     if g.choices.once_in(2) {
         return g.push(Statement::Store { value, to });
     }
-    let shared = g.alloc(&ty);
-    g.push(Statement::Store { value, to: Place::Shared(shared) });
-    g.push(Statement::Copy { from: Place::Shared(shared), to, ty });
+    g.store_by_shared(value, to);
 }
 
 fn changed(g: &mut Generator, value: Id) -> Id {

@@ -318,7 +318,18 @@ impl Generator {
     /// A tile from global memory, straight or by way of shared memory.
     pub fn load(&mut self, ty: &Type) -> Id {
         let from = self.source(ty);
-        if self.choices.below(2) == 0 {
+        let is_straight = self.choices.below(2) == 0;
+        self.bring(from, ty, is_straight)
+    }
+
+    /// A tile from a place in global memory, straight or by way of shared memory.
+    pub fn brought(&mut self, from: Place, ty: &Type) -> Id {
+        let is_straight = self.choices.once_in(2);
+        self.bring(from, ty, is_straight)
+    }
+
+    fn bring(&mut self, from: Place, ty: &Type, is_straight: bool) -> Id {
+        if is_straight {
             let out = self.value(ty.clone());
             self.push(Statement::Load { out, from });
             return self.show(out);
@@ -326,6 +337,14 @@ impl Generator {
         let shared = self.alloc(ty);
         self.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
         self.read(shared)
+    }
+
+    /// A register tile to a place in global memory by way of shared memory.
+    pub fn store_by_shared(&mut self, value: Id, to: Place) {
+        let ty = self.ty(value);
+        let shared = self.alloc(&ty);
+        self.push(Statement::Store { value, to: Place::Shared(shared) });
+        self.push(Statement::Copy { from: Place::Shared(shared), to, ty });
     }
 
     /// A shared tile in registers.

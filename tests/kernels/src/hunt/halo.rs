@@ -124,14 +124,7 @@ fn taken(g: &mut Generator, ty: &Type) -> Id {
         return g.show(out);
     }
     let from = place(g, ty, true);
-    if g.choices.once_in(2) {
-        let out = g.value(ty.clone());
-        g.push(Statement::Load { out, from });
-        return g.show(out);
-    }
-    let shared = g.alloc(ty);
-    g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-    g.read(shared)
+    g.brought(from, ty)
 }
 
 fn given(g: &mut Generator, value: Id) {
@@ -145,9 +138,7 @@ fn given(g: &mut Generator, value: Id) {
         }
         2 => {
             let to = place(g, &ty, true);
-            let shared = g.alloc(&ty);
-            g.push(Statement::Store { value, to: Place::Shared(shared) });
-            g.push(Statement::Copy { from: Place::Shared(shared), to, ty });
+            g.store_by_shared(value, to);
         }
         _ => {
             let to = place(g, &ty, true);

@@ -57,14 +57,7 @@ fn taken(g: &mut Generator, ty: &Type) -> Id {
     let rank = ty.shape.len().max(1 + g.choices.below(2));
     let tensor = g.tensor(&Type { shape: vec![ty.shape[0]; rank], element: ty.element });
     let from = Place::Global(tensor, corners(g, rank));
-    if g.choices.once_in(2) {
-        let out = g.value(ty.clone());
-        g.push(Statement::Load { out, from });
-        return g.show(out);
-    }
-    let shared = g.alloc(ty);
-    g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-    g.read(shared)
+    g.brought(from, ty)
 }
 
 fn corners(g: &mut Generator, rank: usize) -> Vec<String> {
@@ -79,9 +72,7 @@ fn given(g: &mut Generator, value: Id) {
     if g.choices.below(3) > 0 {
         return g.push(Statement::Store { value, to });
     }
-    let shared = g.alloc(&ty);
-    g.push(Statement::Store { value, to: Place::Shared(shared) });
-    g.push(Statement::Copy { from: Place::Shared(shared), to, ty });
+    g.store_by_shared(value, to);
 }
 
 /// Lines and matrices made of each other.
