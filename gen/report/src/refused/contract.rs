@@ -297,7 +297,7 @@ pub fn of_breach(
         ),
         BreachKind::Subscript { operand, number } => refused(
             format!("subscript {number} of operand {operand} of `{name}` is no index"),
-            "use an index argument, a loop's counter, a number of 0 or more, or index.div of one of these".into(),
+            "use an index argument, a loop's counter, a number (of 0 or more where neither a bound nor a mask leaves out what is below zero), or index.div of one of these".into(),
             String::new(),
         ),
         BreachKind::Layout { at: At { side: ValueList::Argument, .. }, found, obeyed: 0 } => refused(
