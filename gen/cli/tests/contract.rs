@@ -192,6 +192,18 @@ fn operands_and_operations_are_those_of_the_contract() {
         .refused(1, &["has 2 functions that may be launched", "^^^^", "--function: @f, @g"]);
     with("[%m, 0], %s", "[%m, -8], %s")
         .refused(1, &["subscript 1 of operand 0 of `copy` is no index"]);
+    // Where a bound leaves out what is below zero, a tile may begin there: along that dimension.
+    let bounded = |bounds: &str, from: &str| {
+        let body = format!(
+            "func @f(%A: memref<40x40xf32, #gmem> {{bounds = {bounds}}}, %C: memref<32x32xf32, #gmem>) {{threads = 128}} {{\n  %a = tiled_load %A[{from}] : memref<40x40xf32, #gmem> -> tensor<32x32xf32>\n  tiled_store %a, %C[0, 0] : tensor<32x32xf32> -> memref<32x32xf32, #gmem>\n}}\n"
+        );
+        compile(&body)
+    };
+    bounded("(40, _)", "-3, 0").fine();
+    bounded("(40, _)", "-3, -1").refused(
+        1,
+        &["subscript 1 of operand 0 of `tiled_load` is no index", "a bound nor a mask"],
+    );
 }
 
 #[test]
