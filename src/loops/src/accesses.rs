@@ -158,8 +158,8 @@ impl AccessModels<'_, '_> {
         Some(SlotAccess { op, buffer, writes: false, is_whole, places, bytes, times, model })
     }
 
-    /// How a warp accesses elements of a storage, from its first thread and a local index on as many
-    /// as lie next to each other.
+    /// How a warp accesses elements of a storage, from its first thread and a local index on as
+    /// many as lie next to each other.
     #[inline(never)]
     pub(crate) fn access(
         &self,

@@ -47,8 +47,8 @@ impl Teller<'_, '_, '_, '_> {
         self.inference.arena.range(form).map(|(low, _)| low >= 0)
     }
 
-    /// What an operation on indices computes; `None` if it takes numbers without signs that may have
-    /// one.
+    /// What an operation on indices computes; `None` if it takes numbers without signs that may
+    /// have one.
     fn computed(
         &mut self,
         op: Op,

@@ -39,7 +39,8 @@ pub struct AnchorUnit<'t> {
 /// Bits of a register.
 const REGISTER_BITS: u32 = 32;
 
-/// Digits of a layout's rows and columns: axis, extent, stride, and row and column of the second value.
+/// Digits of a layout's rows and columns: axis, extent, stride, and row and column of the second
+/// value.
 type TileDigits = heapless::Vec<(AxisId, u32, u32, (u32, u32)), 8>;
 
 /// Warps that work together in the tile of a layout: 1 where it names none.
@@ -160,9 +161,9 @@ pub(crate) fn sums_in_tensor_memory(
     all.any(|id| tables.atom(*id).is_some_and(|atom| atom.tensor().is_some()))
 }
 
-/// The instruction of a group of warps for sums of so many columns and such a depth of a group, with the
-/// widest of those that an anchor has laid: it reads the operands that are `in_shared` by itself, and no
-/// others.
+/// The instruction of a group of warps for sums of so many columns and such a depth of a group,
+/// with the widest of those that an anchor has laid: it reads the operands that are `in_shared` by
+/// itself, and no others.
 pub(crate) fn group_unit<'t>(
     (tables, arch): (&Tables<'t>, &Arch<'t>),
     (anchor, request): (&AnchorUnit<'t>, &UnitRequest),
@@ -298,8 +299,8 @@ impl<'t> AnchorUnit<'t> {
         self.tile(side, taken).flatten()
     }
 
-    /// Whether the sums are those of an anchor, several next to each other along a row, in registers
-    /// that follow each other; and a left factor in registers the anchor's.
+    /// Whether the sums are those of an anchor, several next to each other along a row, in
+    /// registers that follow each other; and a left factor in registers the anchor's.
     fn is_beside(&self, (anchor, laid): (&Self, &TileDigits), in_shared: [bool; 2]) -> bool {
         let [left, _] = in_shared;
         if !left && self.digits(UnitSide::A) != anchor.digits(UnitSide::A) {

@@ -91,8 +91,8 @@ impl LaneTile {
         Some(out)
     }
 
-    /// The loads of a lane that brings its elements by itself, where they lie row by row or column by
-    /// column: how many, and the bytes of the first.
+    /// The loads of a lane that brings its elements by itself, where they lie row by row or column
+    /// by column: how many, and the bytes of the first.
     #[must_use]
     pub fn plain_loads(&self, place: &OperandPlace, widest: u32) -> Option<(u32, u32)> {
         let element = place.bits >> BYTE;

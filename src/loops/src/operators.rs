@@ -65,7 +65,15 @@ pub(crate) struct AnchoredProduct<'t> {
     pub together: u32,
 }
 
-/// The anchor of a product in place; `None` where a range of threads computes it, or no unit takes it.
+impl<'t> AnchoredProduct<'t> {
+    /// The anchor as what computes it.
+    pub const fn laid(&self) -> WarpProduct<'t> {
+        WarpProduct { unit: self.anchor, warps: self.warps, together: self.together }
+    }
+}
+
+/// The anchor of a product in place; `None` where a range of threads computes it, or no unit takes
+/// it.
 pub(crate) fn anchored_product<'t>(
     program: &Program<'_, '_>,
     tables: &'t Tables<'t>,
@@ -107,11 +115,13 @@ pub fn product_unit<'t>(
     told: &Told<'_>,
     op: Op,
 ) -> Option<WarpProduct<'t>> {
-    let AnchoredProduct { request, depth, anchor, warps, together } =
-        anchored_product(program, tables, arch, told, op)?;
-    let unit =
-        if together > 1 { warp_unit_of_depth(tables, arch, &request, depth)? } else { anchor };
-    Some(WarpProduct { unit, warps, together })
+    let own = anchored_product(program, tables, arch, told, op)?;
+    let laid = own.laid();
+    if own.together <= 1 {
+        return Some(laid);
+    }
+    let unit = warp_unit_of_depth(tables, arch, &own.request, own.depth)?;
+    Some(WarpProduct { unit, ..laid })
 }
 
 type Indices = heapless::Vec<IndexForm, MAX_RANK>;

@@ -97,9 +97,9 @@ impl Annotate for LoopLayouts<'_, '_> {
 }
 
 impl Told<'_> {
-    /// Writes the layouts that inference found into the program: of fragments, and of shared buffers
-    /// that have a swizzle, into their types, of
-    /// nests of loops into their attribute `layout`. Print it with [`LoopLayouts`].
+    /// Writes the layouts that inference found into the program: of fragments, and of shared
+    /// buffers that have a swizzle, into their types, of nests of loops into their attribute
+    /// `layout`. Print it with [`LoopLayouts`].
     ///
     /// # Errors
     /// Those of the edits: a pool of the program is full.

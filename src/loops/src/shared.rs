@@ -60,8 +60,8 @@ pub struct SharedStep {
     pub wanted: Option<Swizzle>,
     /// What is taken then.
     pub taken: Option<Swizzle>,
-    /// Passes of the banks for what one instruction of it moves row by row: with what it wants, with
-    /// what is taken, and row by row.
+    /// Passes of the banks for what one instruction of it moves row by row: with what it wants,
+    /// with what is taken, and row by row.
     pub passes: [u32; 3],
     /// Instructions that move that with what is taken.
     pub instructions: u32,
@@ -151,8 +151,8 @@ impl SharedPattern {
         Some(u32::from(*place).saturating_mul(u32::from(self.unit)))
     }
 
-    /// Passes of the banks where each slot moves so many bytes; `None` if the model cannot be counted
-    /// by.
+    /// Passes of the banks where each slot moves so many bytes; `None` if the model cannot be
+    /// counted by.
     fn passes(&self, model: &BankModel<'_>, swizzle: Option<Swizzle>, bytes: u32) -> Option<u32> {
         let bytes = u16::try_from(bytes).ok()?;
         match self.columns(swizzle) {
@@ -275,8 +275,8 @@ impl SharedWeighing<'_, '_> {
         core::iter::once(None).chain(own)
     }
 
-    /// What an access's instruction costs under a swizzle, which may tear it into several; `None` where
-    /// none does that.
+    /// What an access's instruction costs under a swizzle, which may tear it into several; `None`
+    /// where none does that.
     fn price(&self, pattern: &SharedPattern, swizzle: Option<Swizzle>) -> Option<BankPrice> {
         let bytes = u32::from(pattern.bytes);
         let piece = swizzle.filter(|s| s.b > 0).map_or(u32::MAX, |s| power(s.m)).min(bytes);
@@ -399,8 +399,8 @@ impl SharedWeighing<'_, '_> {
     }
 }
 
-/// Finds a swizzle for each shared buffer of a function whose loops are spread, by what its products,
-/// loops and tile operations take of the banks. Those of written layouts stay.
+/// Finds a swizzle for each shared buffer of a function whose loops are spread, by what its
+/// products, loops and tile operations take of the banks. Those of written layouts stay.
 ///
 /// # Errors
 /// [`FormError`]: lent memory is full.

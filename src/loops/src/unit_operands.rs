@@ -1,5 +1,5 @@
-//! Products that a group of warps computes together, and whose unit reads operands from shared memory
-//! by itself: which instruction, and which layouts its descriptors say.
+//! Products that a group of warps computes together, and whose unit reads operands from shared
+//! memory by itself: which instruction, and which layouts its descriptors say.
 
 use crate::machine::{AnchorUnit, group_unit, sums_in_tensor_memory};
 use crate::operators::{AnchoredProduct, WarpProduct, anchored_product};
@@ -91,8 +91,7 @@ impl<'t> UnitCandidate<'t> {
         }
         let mut in_shared = [false; 2];
         for (number, shared) in in_shared.iter_mut().enumerate() {
-            let own = told.inference.buffer_of(buffer_at(told, program, op, number)?).ok()?;
-            *shared = own.scope == MemoryScope::Shared;
+            *shared = is_shared(told, buffer_at(told, program, op, number)?)?;
         }
         let (along, across) = product.warps;
         let ((m, n), k) = (product.request.extents, product.depth);
@@ -142,6 +141,28 @@ impl<'t> UnitCandidate<'t> {
         };
         (shape.grid.count() == 1).then_some((reader, shape))
     }
+
+    /// An operand as its buffer lies; `None` where that is no tile in shared memory, or lies as no
+    /// descriptor says.
+    fn operand(
+        &self,
+        told: &Told<'_>,
+        program: &Program<'_, '_>,
+        (tables, arch): (&Tables<'_>, &Arch<'_>),
+        (op, number): (Op, usize),
+    ) -> Option<UnitOperand> {
+        let buffer = buffer_at(told, program, op, number)?;
+        let (reader, shape) = self.reader(told, program, op, number)?;
+        let layout = layout_of(told, buffer, shape)?;
+        let (word, outer_major) = shared_tile::word(tables, arch, &reader, &layout, shape)?;
+        let transposed = reader.transposed;
+        Some(UnitOperand { buffer, shape, layout, transposed, word, outer_major })
+    }
+}
+
+/// Whether an operand lies in shared memory.
+fn is_shared(told: &Told<'_>, buffer: BufferId) -> Option<bool> {
+    Some(told.inference.buffer_of(buffer).ok()?.scope == MemoryScope::Shared)
 }
 
 /// How a shared buffer of rows and columns lies.
@@ -160,8 +181,8 @@ fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLa
     Some(SharedLayout { row_major: true, strip, turn: None, post })
 }
 
-/// The product that a group of warps computes, whose unit reads what lies in shared memory by itself;
-/// `None` where no unit does, or a layout is none that its descriptors say.
+/// The product that a group of warps computes, whose unit reads what lies in shared memory by
+/// itself; `None` where no unit does, or a layout is none that its descriptors say.
 #[inline(never)] // What is looked at for it leaves the stack.
 #[must_use]
 pub fn unit_product<'t>(
@@ -173,23 +194,16 @@ pub fn unit_product<'t>(
     let own = UnitCandidate::of(program, (tables, arch), told, op)?;
     let mut operands = [None; 2];
     for (number, operand) in operands.iter_mut().enumerate() {
-        let buffer = buffer_at(told, program, op, number)?;
-        if told.inference.buffer_of(buffer).ok()?.scope != MemoryScope::Shared {
-            continue;
+        if is_shared(told, buffer_at(told, program, op, number)?)? {
+            *operand = Some(own.operand(told, program, (tables, arch), (op, number))?);
         }
-        let (reader, shape) = own.reader(told, program, op, number)?;
-        let layout = layout_of(told, buffer, shape)?;
-        let (word, outer_major) = shared_tile::word(tables, arch, &reader, &layout, shape)?;
-        let transposed = reader.transposed;
-        *operand = Some(UnitOperand { buffer, shape, layout, transposed, word, outer_major });
     }
     let UnitCandidate { product, unit, blocks, extents } = own;
-    let AnchoredProduct { anchor, warps, together, .. } = product;
-    let anchor = WarpProduct { unit: anchor, warps, together };
-    Some(UnitProduct { anchor, unit, blocks, extents, operands })
+    Some(UnitProduct { anchor: product.laid(), unit, blocks, extents, operands })
 }
 
-/// Why single warps compute a product of an architecture whose unit could take it from shared memory.
+/// Why single warps compute a product of an architecture whose unit could take it from shared
+/// memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum UnitRefusal {
     /// The unit keeps sums in tensor memory, not in fragments.
@@ -200,7 +214,8 @@ pub enum UnitRefusal {
     Layout(BufferId),
 }
 
-/// Why [`unit_product`] finds none; `None` where it does, or the architecture has no such unit for it.
+/// Why [`unit_product`] finds none; `None` where it does, or the architecture has no such unit for
+/// it.
 #[inline(never)] // What is looked at for it leaves the stack.
 pub(crate) fn unit_refusal(
     program: &Program<'_, '_>,
@@ -223,14 +238,9 @@ pub(crate) fn unit_refusal(
     };
     (0..2).find_map(|number| {
         let buffer = buffer_at(told, program, op, number)?;
-        let scope = told.inference.buffer_of(buffer).ok()?.scope;
-        let lies = || {
-            let (reader, shape) = own.reader(told, program, op, number)?;
-            let layout = layout_of(told, buffer, shape)?;
-            shared_tile::word(tables, arch, &reader, &layout, shape)
-        };
-        let refused = scope == MemoryScope::Shared && lies().is_none();
-        refused.then_some(UnitRefusal::Layout(buffer))
+        let lies = || own.operand(told, program, (tables, arch), (op, number));
+        let is_refused = is_shared(told, buffer)? && lies().is_none();
+        is_refused.then_some(UnitRefusal::Layout(buffer))
     })
 }
 
@@ -243,9 +253,7 @@ pub fn unit_anchor<'t>(
     told: &Told<'_>,
     op: Op,
 ) -> Option<WarpProduct<'t>> {
-    let AnchoredProduct { anchor, warps, together, .. } =
-        anchored_product(program, tables, arch, told, op)?;
-    Some(WarpProduct { unit: anchor, warps, together })
+    anchored_product(program, tables, arch, told, op).map(|own| own.laid())
 }
 
 /// The products that read a storage.
