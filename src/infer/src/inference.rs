@@ -286,7 +286,8 @@ impl<'a> Inference<'a> {
     }
 
     /// How the bytes of a buffer in shared memory are exchanged, counted row by row, in
-    /// [`Inference::strips`] strip by strip, from the start of its storage: a view has the swizzle of its storage. `None`: not at all.
+    /// [`Inference::strips`] strip by strip, from the start of its storage: a view has the swizzle
+    /// of its storage. `None`: not at all.
     #[must_use]
     pub fn swizzle(&self, id: BufferId) -> Option<Swizzle> {
         self.buffer_of(self.storage(id)).ok()?.swizzle
@@ -333,8 +334,9 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Bytes of each row in a strip, where a buffer's storage in shared memory is strips of all rows, one
-    /// behind the other; `None`: it lies row by row. Strips come before [`Inference::swizzle`].
+    /// Bytes of each row in a strip, where a buffer's storage in shared memory is strips of all
+    /// rows, one behind the other; `None`: it lies row by row. Strips come before
+    /// [`Inference::swizzle`].
     #[must_use]
     pub fn strips(&self, id: BufferId) -> Option<u32> {
         let own = self.buffer_of(self.storage(id)).ok()?;
@@ -356,8 +358,8 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Behind how many bytes of a buffer's storage in shared memory, strip by strip, how many stand that
-    /// nothing uses. There is no swizzle then.
+    /// Behind how many bytes of a buffer's storage in shared memory, strip by strip, how many stand
+    /// that nothing uses. There is no swizzle then.
     #[must_use]
     pub fn padding(&self, id: BufferId) -> Option<(u32, u32)> {
         let own = self.buffer_of(self.storage(id)).ok()?;
@@ -387,8 +389,8 @@ impl<'a> Inference<'a> {
         Ok((last.checked_mul(element).ok_or(FormError::Overflow)?, rows))
     }
 
-    /// Where the byte of a buffer in shared memory lies that is this one row by row: in its strip, and
-    /// exchanged by its swizzle.
+    /// Where the byte of a buffer in shared memory lies that is this one row by row: in its strip,
+    /// and exchanged by its swizzle.
     ///
     /// # Errors
     /// [`FormError::Full`], [`FormError::Overflow`].

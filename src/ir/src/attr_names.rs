@@ -152,7 +152,8 @@ pub const XOR: &str = "xor";
 pub const MAX: &str = "max";
 /// A reduction's kind: the least.
 pub const MIN: &str = "min";
-/// The kind of a reduction of two tiles: the greatest of one, and what of the other stands beside it.
+/// The kind of a reduction of two tiles: the greatest of one, and what of the other stands beside
+/// it.
 pub const ARGMAX: &str = "argmax";
 /// The same of the least.
 pub const ARGMIN: &str = "argmin";

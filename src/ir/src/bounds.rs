@@ -52,6 +52,16 @@ impl Program<'_, '_> {
         }
     }
 
+    /// Whether a bound of a memref, or a mask, leaves out what a tile has in front of it along a
+    /// dimension: there a subscript may be below zero. `operand`: the memref's number.
+    #[doc(hidden)] // A question of the floors above.
+    #[must_use]
+    pub fn leaves_out_below_zero(&self, op: Op, operand: usize, dim: usize) -> bool {
+        let bounds = self.operand(op, operand).and_then(|memref| self.bounds(memref));
+        let bound = bounds.and_then(|bounds| bounds.get(dim).copied());
+        self.mask(op).is_some() || bound.is_some_and(|bound| bound != MemrefBound::None)
+    }
+
     /// The bounds that a text says of a memref among a function's arguments: as many as it has
     /// dimensions, none beyond an extent of its type, and of index arguments that are not signed.
     pub(crate) fn bounds_of(

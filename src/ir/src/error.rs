@@ -414,7 +414,8 @@ pub enum ErrorKind {
     /// A `scf.while` goes on for another reason than that an index which grows is below a bound.
     WhileForm,
     /// A stage of a pipeline that does not stand directly in a loop of two or more stages, or that
-    /// holds what it cannot; another agent that does more than copy in the turns of the loop behind.
+    /// holds what it cannot; another agent that does more than copy in the turns of the loop
+    /// behind.
     StageForm,
     /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,
     /// or that something else than a load or a store of its elements reads.

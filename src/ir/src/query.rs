@@ -385,8 +385,8 @@ impl<'t> Program<'_, 't> {
             induction: self.arguments(body).next()?,
         })
     }
-    /// Over how many buffers a loop's copies run ahead: one less than that in turns. 1 where it does
-    /// not say so.
+    /// Over how many buffers a loop's copies run ahead: one less than that in turns. 1 where it
+    /// does not say so.
     #[must_use]
     pub fn stages(&self, op: Op) -> u8 {
         let stages = self.int_attr(op, attr_names::STAGES);

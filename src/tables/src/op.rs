@@ -120,8 +120,8 @@ impl OpRole {
     pub const fn combines(self) -> bool {
         matches!(self, Self::Reduce | Self::Scan)
     }
-    /// Stands in a tile program for several operations, which are put in its place before anything is
-    /// chosen.
+    /// Stands in a tile program for several operations, which are put in its place before anything
+    /// is chosen.
     ///
     /// ```
     /// use lanebook_tables::OpRole;

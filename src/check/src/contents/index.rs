@@ -129,8 +129,9 @@ impl ThreadRun<'_, '_> {
         None
     }
 
-    /// What is said to be the one element of a tile, in the turns that run: the same in all threads.
-    /// Numbers of one program follow each other, so that loops from one to the next have turns.
+    /// What is said to be the one element of a tile, in the turns that run: the same in all
+    /// threads. Numbers of one program follow each other, so that loops from one to the next have
+    /// turns.
     fn uniform(&self, value: Value) -> Option<i64> {
         let program = self.look.program;
         let op = program.def_op(value)?;

@@ -80,8 +80,8 @@ pub enum ElementReason {
     Operation = 8,
     /// A fragment with more elements a thread than one list of registers has.
     Fragment = 9,
-    /// A view with elements of another width, of which not every one lies in a part of one register,
-    /// or which a product, a reduction or a place that is chosen at run time touches.
+    /// A view with elements of another width, of which not every one lies in a part of one
+    /// register, or which a product, a reduction or a place that is chosen at run time touches.
     View = 10,
     /// More values, loops or conditions in one body than there is room for.
     Room = 11,
@@ -112,8 +112,8 @@ pub(crate) fn of_form(op: Op) -> impl Fn(FormError) -> EmitError {
     move |_| refused(op, ElementReason::Form)
 }
 
-/// Where a function's loops come from. What compiles functions without any is compiled by itself, so
-/// that its stack is none the deeper.
+/// Where a function's loops come from. What compiles functions without any is compiled by itself,
+/// so that its stack is none the deeper.
 #[doc(hidden)]
 pub trait LoopSource<'f> {
     /// The function that was told, if it is one of loops.

@@ -150,8 +150,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether copies of an iteration would race with the first one, which alone writes memory: then
-    /// it is executed alone.
+    /// Whether copies of an iteration would race with the first one, which alone writes memory:
+    /// then it is executed alone.
     fn changes_what_it_reads(
         &self,
         op: Op,
@@ -339,8 +339,8 @@ impl LowerContext<'_, '_, '_, '_> {
         stored
     }
 
-    /// Copies elements from memory to memory in registers that hold several each; whether they lie on
-    /// both sides so. Accesses of the one side may be wider than those of the other.
+    /// Copies elements from memory to memory in registers that hold several each; whether they lie
+    /// on both sides so. Accesses of the one side may be wider than those of the other.
     #[inline(never)]
     fn copy_packed(
         &mut self,

@@ -411,8 +411,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         out.push(reg).map_err(|_| full)
     }
 
-    /// Registers that instructions bring rows of a shared tile to; `None` where its addresses are not
-    /// what they ask for.
+    /// Registers that instructions bring rows of a shared tile to; `None` where its addresses are
+    /// not what they ask for.
     #[inline(never)]
     fn loaded_tiles(
         &mut self,

@@ -1,5 +1,6 @@
 //! Where products in place add up: in the registers of their fragment, where the unit takes each
-//! block from them as it lies, else in registers of their own, to and from which elements are copied.
+//! block from them as it lies, else in registers of their own, to and from which elements are
+//! copied.
 
 use crate::elements::nest::{Chunk, fresh};
 use crate::elements::product::{HALVES, InPlaceProduct, InPlaceSide};
@@ -70,7 +71,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// The registers of the fragment, where the unit takes each block of the sum from them as they lie.
+    /// The registers of the fragment, where the unit takes each block of the sum from them as they
+    /// lie.
     #[inline(never)] // What is looked at for it leaves the stack.
     pub(super) fn sums_in_place(
         &mut self,

@@ -3,8 +3,8 @@
 //! All tiles of such an operation are distributed alike, so registers meet registers. Where
 //! elements become narrower, several registers of the operand are packed into one; where they
 //! become wider, each register of the operand fills several, by an instruction for each share of
-//! it. A loose tile has each element alone; an element of 64 bits has a pair of registers. A tile that nothing reads afterwards gives its
-//! registers to the result.
+//! it. A loose tile has each element alone; an element of 64 bits has a pair of registers. A tile
+//! that nothing reads afterwards gives its registers to the result.
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};

@@ -440,21 +440,14 @@ impl LowerContext<'_, '_, '_, '_> {
         // The wave-uniform part, 64 bits.
         let mut uniform = Some(pointer);
         // What may be below zero is multiplied by itself: rows of lanes are not.
-        let outer = match global.may_start_below(rank.saturating_sub(2)) && rank > 1 {
-            true => {
-                uniform = self.add_signed_product(uniform, outer, outer_bytes)?;
-                None
-            }
-            false => outer,
-        };
-        let inner = match global.may_start_below(rank.saturating_sub(1)) {
-            true => {
-                let size = self.arena.constant(u32::from(global.map.shape.bits / 8))?;
-                uniform = self.add_signed_product(uniform, inner, size)?;
-                None
-            }
-            false => inner,
-        };
+        let (mut outer, mut inner) = (outer, inner);
+        if global.may_start_below(rank.saturating_sub(2)) {
+            uniform = self.add_signed_product(uniform, outer.take(), outer_bytes)?;
+        }
+        if global.may_start_below(rank.saturating_sub(1)) {
+            let size = self.arena.constant(u32::from(global.map.shape.bits / 8))?;
+            uniform = self.add_signed_product(uniform, inner.take(), size)?;
+        }
         if split {
             uniform = self.add_product(uniform, outer, outer_bytes)?;
             uniform = self.add_scaled(uniform, inner, element)?;
@@ -489,8 +482,8 @@ impl LowerContext<'_, '_, '_, '_> {
                             let node = this.arena.op_const(IndexOp::Add, from, u64::from(more))?;
                             this.compute(node, RegBank::Vector)?
                         }
-                        // One step from an offset that is there already: the step is the same in all
-                        // lanes.
+                        // One step from an offset that is there already: the step is the same in
+                        // all lanes.
                         Some((from, step))
                             if outer_lanes.is_none_or(|l| {
                                 this.arena
@@ -589,7 +582,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.add_step((IndexOp::Add64, from, step), bank, &mut added)?
             };
-            // What was computed is the node in its simplest form: the next step starts from this one.
+            // What was computed is the node in its simplest form: the next step starts from this
+            // one.
             this.selector.remember(node, reg);
             known
                 .push(node)

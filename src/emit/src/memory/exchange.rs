@@ -146,8 +146,9 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(to)
     }
 
-    /// The elements of an instance that begins at `register` of a packed tile, each in the low part of
-    /// a register, next to each other: how many there are to a register of the tile, and their bits.
+    /// The elements of an instance that begins at `register` of a packed tile, each in the low part
+    /// of a register, next to each other: how many there are to a register of the tile, and their
+    /// bits.
     #[inline(never)]
     fn each_alone(
         &mut self,

@@ -74,8 +74,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(Some(guard))
     }
 
-    /// The register that keeps instructions to the lanes in which a word is below `number`, which is
-    /// 0 where nothing compares.
+    /// The register that keeps instructions to the lanes in which a word is below `number`, which
+    /// is 0 where nothing compares.
     fn kept_by(&mut self, op: Op, word: Reg, number: i32) -> Result<Reg, EmitError> {
         let missing = StepError::NoAtom(Missing::Frame);
         let rules = self.machine.isa.guard.ok_or(missing)?;

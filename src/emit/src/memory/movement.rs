@@ -500,8 +500,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(guard)
     }
 
-    /// Zeros where what a guard leaves out would stand: what is loaded, and what an atomic operation
-    /// answers.
+    /// Zeros where what a guard leaves out would stand: what is loaded, and what an atomic
+    /// operation answers.
     fn fill_what_is_left_out(
         &mut self,
         movement: &Movement<'_>,
@@ -562,8 +562,8 @@ impl LowerContext<'_, '_, '_, '_> {
         }
     }
 
-    /// The operands of one side of an instance: its address, its base and what its fields hold; where
-    /// it has none of them in the text, what its special register is to hold.
+    /// The operands of one side of an instance: its address, its base and what its fields hold;
+    /// where it has none of them in the text, what its special register is to hold.
     #[inline(never)] // Its map leaves the stack before bounds are told.
     fn place_operands(
         &mut self,
@@ -609,8 +609,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(None)
     }
 
-    /// The map of a side's memory, and what its addresses count from as they were prepared; `None` of
-    /// registers.
+    /// The map of a side's memory, and what its addresses count from as they were prepared; `None`
+    /// of registers.
     fn place_map(
         &self,
         plan: &TransferPlan,

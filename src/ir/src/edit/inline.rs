@@ -65,8 +65,8 @@ type OpenFunctions = Vec<(Op, Option<Op>), MAX_CALLS>;
 /// with other threads or with attributes that only a kernel has; results that the function says
 /// otherwise: the program is as it was. Where room runs out, which is [`ErrorKind::Capacity`], or a
 /// tile of pointers, a loop or a tile of three or more dimensions has a form that is not followed
-/// ([`ErrorKind::PointerForm`], [`ErrorKind::CarriedIndex`], [`ErrorKind::RankForm`] and their kin),
-/// some has given way already, and the text is to be read again.
+/// ([`ErrorKind::PointerForm`], [`ErrorKind::CarriedIndex`], [`ErrorKind::RankForm`] and their
+/// kin), some has given way already, and the text is to be read again.
 #[inline(never)]
 pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Result<Op, IrError> {
     let kernel = chosen(program, name)?;

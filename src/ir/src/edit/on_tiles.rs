@@ -1,6 +1,6 @@
 //! Arithmetic of whole numbers under the names that indices have, on tiles: MLIR has one name for
-//! both (`arith.addi`, `arith.cmpi slt, ..`). `rules/ops.ron` says which operation does it element by
-//! element.
+//! both (`arith.addi`, `arith.cmpi slt, ..`). `rules/ops.ron` says which operation does it element
+//! by element.
 
 use crate::attr::AttrValue;
 use crate::attr_names;

@@ -207,12 +207,18 @@ impl Program<'_, '_> {
     /// smaller, an equal and a greater number.
     #[must_use]
     pub fn relation(&self, op: Op) -> Option<(bool, [bool; 3])> {
-        let said = self.attr(op, attr_names::KIND).or_else(|| self.attr(op, attr_names::PREFIX))?;
-        let (AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name)) = said else {
-            return None;
-        };
-        let name = self.text(name);
+        let name = self.relation_name(op)?;
         RELATIONS.iter().find(|known| known.0 == name).map(|(_, plain, holds)| (*plain, *holds))
+    }
+
+    /// What a comparison calls the relation that it asks for.
+    pub(crate) fn relation_name(&self, op: Op) -> Option<&str> {
+        match self.attr(op, attr_names::KIND).or_else(|| self.attr(op, attr_names::PREFIX))? {
+            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => {
+                Some(self.text(name))
+            }
+            _ => None,
+        }
     }
 
     fn made(&self, value: Value) -> Made {
@@ -322,8 +328,8 @@ impl Program<'_, '_> {
         IndexFacts::UNKNOWN
     }
 
-    /// Whether an index is computed of a tile's element, also by way of loops' bounds; of one that is
-    /// computed of more values than are followed it is said that it is.
+    /// Whether an index is computed of a tile's element, also by way of loops' bounds; of one that
+    /// is computed of more values than are followed it is said that it is.
     #[must_use]
     #[inline(never)]
     pub fn is_of_elements(&self, value: Value) -> bool {
@@ -479,7 +485,7 @@ fn counter([lower, upper, step]: [IndexFacts; 3]) -> IndexFacts {
 
 /// Facts of what an operation computes.
 fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3], overflow: Overflow) -> IndexFacts {
-    // No divisor is 0.
+    // Where nothing wraps, no divisor is below zero either.
     let is_divided = matches!(word, IndexWord::Div | IndexWord::CeilDiv | IndexWord::Rem);
     let b = match overflow {
         Overflow::Never if is_divided => IndexFacts { low: b.low.max(1), ..b },

@@ -33,7 +33,6 @@
 //! assert_ne!(notation_of("S[(8,8):(8,1)]"), notation_of("#ttg.blocked<{}>"));
 //! ```
 use crate::attr::{AttrValue, Literal};
-use crate::bounds::MemrefBound;
 use crate::error::SourcePlace;
 use crate::handle::{Block, Op, TextRef, Value};
 pub use crate::layouts::notation_of;
@@ -523,7 +522,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         } else {
             0
         };
-        // No index is below zero.
+        // No index that is written is below zero, but for subscripts (see `subscripts`).
         let negative = program.int(value).is_some_and(|n| n < 0);
         let index = if negative { 0 } else { kind::INDEX };
         if let Def::Literal(literal) = program.def(value) {
@@ -664,17 +663,8 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
     }
 
-    /// Whether bounds, or a mask, leave out what a tile has below zero along a dimension.
-    fn is_left_out(self, operand: u8, dim: u8) -> bool {
-        let program = self.program;
-        let memref = program.operand(self.op, usize::from(operand));
-        let bounds = memref.and_then(|memref| program.bounds(memref));
-        let bound = bounds.and_then(|bounds| bounds.get(usize::from(dim)).copied());
-        program.mask(self.op).is_some() || bound.is_some_and(|bound| bound != MemrefBound::None)
-    }
-
-    /// A memref has one subscript for each dimension, and so has the tile of which a part is taken or
-    /// into which one is put, anything else none; each is an index.
+    /// A memref has one subscript for each dimension, and so has the tile of which a part is taken
+    /// or into which one is put, anything else none; each is an index.
     fn subscripts(self) -> ContractResult {
         let program = self.program;
         let last = program.operand_count(self.op).checked_sub(1);
@@ -694,8 +684,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             }
             for (number, value) in (0u8..).zip(program.subscripts(self.op, usize::from(operand))) {
                 let kinds = self.kinds(value);
-                let is_below = kinds & kind::NUMBER != 0 && self.is_left_out(operand, number);
-                if kinds & kind::INDEX == 0 && !is_below {
+                let (at, dim) = (usize::from(operand), usize::from(number));
+                let is_left_out = || program.leaves_out_below_zero(self.op, at, dim);
+                if kinds & kind::INDEX == 0 && !(kinds & kind::NUMBER != 0 && is_left_out()) {
                     return Err(BreachKind::Subscript { operand, number });
                 }
             }

@@ -103,7 +103,8 @@ pub(super) fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_A
             let theirs = outermost_first(*other);
             theirs.starts_with(&path) || (path.starts_with(&theirs) && moves(*other))
         });
-        // Extents of 1 and strides of 0 are written without an axis, whose path is before any other.
+        // Extents of 1 and strides of 0 are written without an axis, whose path is before any
+        // other.
         if moves(*axis) || !blocked {
             let _ = out.push(*axis);
         }

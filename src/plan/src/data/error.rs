@@ -161,8 +161,8 @@ pub enum PlanError {
     /// A mask keeps accesses of global memory, of a memref without bounds: of a tile in shared
     /// memory, or beside bounds, none is obeyed.
     Masked(Op),
-    /// The elements of a tile's rows do not follow each other under one of two shapes: a width that is
-    /// no power of two has its columns in blocks.
+    /// The elements of a tile's rows do not follow each other under one of two shapes: a width that
+    /// is no power of two has its columns in blocks.
     Reshape(Op),
     /// A part of a tile, or a scan of one, that is not made.
     Part {
@@ -210,8 +210,8 @@ pub enum PlanError {
         /// Why.
         why: Unsummed,
     },
-    /// A product whose factors are to be read with fewer bits, and that are no floats of as many bits
-    /// as such elements have.
+    /// A product whose factors are to be read with fewer bits, and that are no floats of as many
+    /// bits as such elements have.
     Precision(Op),
     /// The architecture is not in the tables.
     UnknownArch,
@@ -294,8 +294,8 @@ pub enum Unwritable {
     /// ([`read_layouts`](lanebook_ir::Program::read_layouts)); or it is in a notation of another
     /// system, and nobody has brought it to one of these (`lanebook::written::resolve_layouts`).
     Unread,
-    /// The function is one of parallel loops, and the layout neither by rows or columns at one distance
-    /// or in strips, nor, of more than two dimensions, row by row without gaps.
+    /// The function is one of parallel loops, and the layout neither by rows or columns at one
+    /// distance or in strips, nor, of more than two dimensions, row by row without gaps.
     Rows,
 }
 
@@ -408,8 +408,8 @@ pub enum Unatomic {
 pub enum Unsummed {
     /// The architecture has no such memory.
     Absent,
-    /// No instruction that leaves its sums there multiplies these elements in tiles of these extents,
-    /// the second of them from shared memory.
+    /// No instruction that leaves its sums there multiplies these elements in tiles of these
+    /// extents, the second of them from shared memory.
     Form,
 }
 

@@ -107,8 +107,8 @@ pub struct GlobalPlan {
     /// Dimensions of the memref, a bit each, along which the tile may reach beyond the tensor's
     /// bounds ([`Program::bounds`](lanebook_ir::Program::bounds)).
     pub guards: u8,
-    /// Dimensions of the memref, a bit each, along which the tile may start below zero, where bounds
-    /// or a mask leave out what is there.
+    /// Dimensions of the memref, a bit each, along which the tile may start below zero, where
+    /// bounds or a mask leave out what is there.
     pub below: u8,
     /// Whether a mask says which elements are touched.
     pub is_masked: bool,
@@ -325,8 +325,8 @@ pub struct SharedExchange {
     pub store: HalfPlan,
     /// The load.
     pub load: HalfPlan,
-    /// Rounds, one after the other through the same places: the bits of an element's number that say
-    /// in which one it goes. The last bits of an instance's number say the same, in this order.
+    /// Rounds, one after the other through the same places: the bits of an element's number that
+    /// say in which one it goes. The last bits of an instance's number say the same, in this order.
     pub rounds: Columns<u32, MAX_ROUND_BITS>,
 }
 
@@ -348,8 +348,8 @@ impl SharedExchange {
         all.checked_div(self.round_count()).unwrap_or(all)
     }
 
-    /// Weighted sum of both halves, addresses and barriers, in quarter units, as ways to convert are
-    /// compared.
+    /// Weighted sum of both halves, addresses and barriers, in quarter units, as ways to convert
+    /// are compared.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let halves = self.store.cost(weights).saturating_add(self.load.cost(weights));

@@ -179,8 +179,8 @@ impl Planner<'_, '_, '_, '_> {
         tile_shape(self.program, value).ok_or(PlanError::Extents(op))
     }
 
-    /// The shape of the first operand that is a tile with known extents; a memref's are those of all
-    /// of it.
+    /// The shape of the first operand that is a tile with known extents; a memref's are those of
+    /// all of it.
     fn shape_at(&self, op: Op, operands: &[usize]) -> Result<TileShape, PlanError> {
         let mut last = PlanError::Extents(op);
         for &k in operands {
@@ -303,7 +303,7 @@ impl Planner<'_, '_, '_, '_> {
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let indexed = self.indexed(op, rank)?;
         let (guards, whole) = self.guards(value, shape, (operand, indexed), op);
-        let below = self.below(value, (operand, indexed), op);
+        let below = self.below(op, (operand, indexed));
         let whole = whole.saturating_mul(element).min(inner);
         let whole = self.masked(op, value, element)?.map_or(whole, |most| whole.min(most));
         let whole = match indexed {
@@ -432,8 +432,8 @@ impl Planner<'_, '_, '_, '_> {
         Ok(Some(if self.program.is_same_along_rows(mask) { u32::MAX } else { element }))
     }
 
-    /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and how
-    /// many neighbours of a row are certainly all there or none.
+    /// Along which dimensions of a memref a tile may reach beyond what there is, a bit each, and
+    /// how many neighbours of a row are certainly all there or none.
     fn guards(
         &self,
         memref: Value,
@@ -478,15 +478,15 @@ impl Planner<'_, '_, '_, '_> {
 
     /// Along which dimensions of a memref a tile may start below zero, a bit each. A memref has
     /// nothing there: what a tile has there is left out by bounds or a mask.
-    fn below(&self, memref: Value, (operand, indexed): (usize, Option<u8>), op: Op) -> u8 {
-        let bounds = self.program.bounds(memref).unwrap_or_default();
-        let is_masked = self.program.mask(op).is_some();
+    fn below(&self, op: Op, (operand, indexed): (usize, Option<u8>)) -> u8 {
+        let program = self.program;
         let mut below = 0u8;
-        for (dim, start) in self.program.subscripts(op, operand).enumerate() {
+        for (dim, start) in program.subscripts(op, operand).enumerate() {
             let is_indexed = indexed.is_some_and(|own| usize::from(own) == dim);
-            let is_left_out =
-                is_masked || bounds.get(dim).is_some_and(|bound| *bound != MemrefBound::None);
-            if !is_indexed && is_left_out && self.program.may_be_below_zero(start) {
+            if !is_indexed
+                && program.leaves_out_below_zero(op, operand, dim)
+                && program.may_be_below_zero(start)
+            {
                 below |= 1u8.wrapping_shl(dim as u32);
             }
         }

@@ -103,9 +103,9 @@ impl<'w> Expansions<'w> {
         }
     }
 
-    /// After planning has failed: whether it may succeed with others in the place of slices that had
-    /// stayed what they are. Lanes have different parts of the tile of one, or a distribution that
-    /// one asks for meets another.
+    /// After planning has failed: whether it may succeed with others in the place of slices that
+    /// had stayed what they are. Lanes have different parts of the tile of one, or a distribution
+    /// that one asks for meets another.
     #[doc(hidden)]
     pub fn cross(&mut self, why: Option<PlanError>) -> bool {
         if self.all_cross || !self.kept {

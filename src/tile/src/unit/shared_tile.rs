@@ -1,5 +1,5 @@
-//! Tiles in shared memory that a matrix unit reads by itself: the layouts that its swizzle modes know,
-//! and the descriptor's word for a tile under a layout.
+//! Tiles in shared memory that a matrix unit reads by itself: the layouts that its swizzle modes
+//! know, and the descriptor's word for a tile under a layout.
 
 use crate::map::{SharedLayout, TileShape, log2_exact};
 use crate::unit::{operand, swizzle};

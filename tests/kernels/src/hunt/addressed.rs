@@ -1,5 +1,5 @@
-//! Indices that memory says: pages of a table, offsets of rows of many lengths, conditions. They are
-//! subscripts, bounds and what branches are chosen by, alone and in arithmetic.
+//! Indices that memory says: pages of a table, offsets of rows of many lengths, conditions. They
+//! are subscripts, bounds and what branches are chosen by, alone and in arithmetic.
 
 use super::generate::Generator;
 use super::kinds::same_type;

@@ -1,5 +1,5 @@
-//! Tiles that begin in front of their tensor: what is there is outside of bounds, or a mask leaves it
-//! out. Stencils, convolutions and shifts are made of them.
+//! Tiles that begin in front of their tensor: what is there is outside of bounds, or a mask leaves
+//! it out. Stencils, convolutions and shifts are made of them.
 
 use super::generate::Generator;
 use super::program::{Argument, Combines, Id, Place, Statement, Type, bytes};

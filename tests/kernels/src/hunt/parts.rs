@@ -35,8 +35,8 @@ pub(super) fn long(g: &mut Generator) {
     steps(g, &ty);
 }
 
-/// What can be written in more than one way: reductions that keep their dimension, by the type or by
-/// an attribute too, and attributes without a value that have one.
+/// What can be written in more than one way: reductions that keep their dimension, by the type or
+/// by an attribute too, and attributes without a value that have one.
 pub(super) fn spelled(g: &mut Generator) {
     let (rows, cols) = (g.choices.of(&[16, 32, 64]), g.choices.of(&[32, 64, 16]));
     let ty = Type::of(rows, cols, g.choices.of(&ELEMENTS));

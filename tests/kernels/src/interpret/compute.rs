@@ -412,9 +412,9 @@ struct Moved {
     error: f64,
 }
 
-/// By how much of its result a function may be off: as many units in the last place of an f32, or of
-/// an f64, as are said of the instructions, and of the sequence, that do it, whichever is most. What
-/// is said is what they are held to.
+/// By how much of its result a function may be off: as many units in the last place of an f32, or
+/// of an f64, as are said of the instructions, and of the sequence, that do it, whichever is most.
+/// What is said is what they are held to.
 ///
 /// # Panics
 /// If nothing is said of it.
@@ -514,8 +514,8 @@ fn fused(a: f64, b: f64, c: f64) -> f64 {
     f64::from_bits((sum.to_bits() - u64::from(beyond)) | 1)
 }
 
-/// What no error is said of is rounded once: functions of 64 bits. A subnormal result may be rounded
-/// before it is brought to its size.
+/// What no error is said of is rounded once: functions of 64 bits. A subnormal result may be
+/// rounded before it is brought to its size.
 fn exact(op: &str, v: &[f64], e: &[f64]) -> Option<Moved> {
     let value = match (op, v) {
         ("div", [a, b]) => a / b,

@@ -510,8 +510,8 @@ fn low(bits: u32) -> u64 {
     1u64.checked_shl(bits).map_or(u64::MAX, |n| n - 1)
 }
 
-/// An element of a view: other elements are seen through it as the bits they have, of which those of
-/// an element that is only near have no one value.
+/// An element of a view: other elements are seen through it as the bits they have, of which those
+/// of an element that is only near have no one value.
 fn seen_in(items: &[Item], own: Element, at: usize, as_element: Element) -> Said<Item> {
     let beyond = "beyond the buffer";
     if own == as_element {

@@ -309,8 +309,8 @@ impl<'p> Machine<'p> {
         Ok(Some((number, corner)))
     }
 
-    /// Numbers of a tile's elements in a tensor, `None` beyond its bounds; the tile's dimensions are
-    /// its last ones.
+    /// Numbers of a tile's elements in a tensor, `None` beyond its bounds; the tile's dimensions
+    /// are its last ones.
     pub(super) fn reach(
         &mut self,
         (number, corner): &Corner,

@@ -8,10 +8,10 @@
 //! Each element knows what of it the language fixes ([`tile::Sure`]). Moves and casts are exact to
 //! the bit; so are sums, differences, products and `fma` of two or three elements, rounded once.
 //! Sums of many elements have no order: they are exact where every order is (a common lowest bit
-//! and a bounded sum of magnitudes), else within `n` roundings of that sum; a matrix unit cuts off where it does not round. Functions are within
-//! 2^-20 of their value. Errors are carried along. Which of two zeros `max` and `min` answer, what
-//! they make of what is no number, and what a cast makes of a value beyond the greatest float of
-//! eight bits, is not fixed.
+//! and a bounded sum of magnitudes), else within `n` roundings of that sum; a matrix unit cuts off
+//! where it does not round. Functions are within 2^-20 of their value. Errors are carried along.
+//! Which of two zeros `max` and `min` answer, what they make of what is no number, and what a cast
+//! makes of a value beyond the greatest float of eight bits, is not fixed.
 
 mod addressed;
 mod affine;

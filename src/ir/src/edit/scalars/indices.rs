@@ -216,9 +216,9 @@ fn behind(program: &Program<'_, '_>, value: Value) -> Option<(Block, Option<Op>)
     }
 }
 
-/// Whether all threads certainly have the same number: nothing that it is computed of is loaded from
-/// a tensor on which atomic operations are carried out, which other blocks may change between the
-/// loads of two threads.
+/// Whether all threads certainly have the same number: nothing that it is computed of is loaded
+/// from a tensor on which atomic operations are carried out, which other blocks may change between
+/// the loads of two threads.
 fn is_settled(program: &Program<'_, '_>, value: Value) -> bool {
     let mut sources: Vec<Value, SOURCES> = Vec::new();
     if sources.push(value).is_err() {

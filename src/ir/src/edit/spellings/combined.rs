@@ -1,7 +1,7 @@
 //! Reductions and scans that say in a region how two elements are combined, as Triton prints them:
 //! as those that name it. A region of one operation is what that operation is; one that keeps the
-//! greater or the less of two elements, and of equal ones the lesser place, is told by what it makes
-//! of every order that two elements and two places can have.
+//! greater or the less of two elements, and of equal ones the lesser place, is told by what it
+//! makes of every order that two elements and two places can have.
 
 use crate::attr::AttrValue;
 use crate::attr_names;
@@ -175,12 +175,7 @@ const fn holds_for(is_known: bool, holds: [bool; 3]) -> Option<[bool; 3]> {
 
 /// When a relation of floats holds: of numbers, whatever it says of others.
 fn ordered(program: &Program<'_, '_>, op: Op) -> Option<[bool; 3]> {
-    let said =
-        program.attr(op, attr_names::KIND).or_else(|| program.attr(op, attr_names::PREFIX))?;
-    let (AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name)) = said else {
-        return None;
-    };
-    let name = program.text(name);
+    let name = program.relation_name(op)?;
     let plain = name.strip_prefix('o').or_else(|| name.strip_prefix('u'))?;
     RELATIONS.iter().find(|known| known.0 == plain).map(|(_, _, holds)| *holds)
 }

@@ -154,8 +154,8 @@ impl<'t> Planner<'_, 't, '_, '_> {
         shared_tile::layouts(self.target.tables, self.target.arch)
     }
 
-    /// A layout that the swizzle modes know, by its number; of a tile of block scales what these ask
-    /// for.
+    /// A layout that the swizzle modes know, by its number; of a tile of block scales what these
+    /// ask for.
     #[inline(never)]
     pub(crate) fn unit_layout(
         &self,

@@ -1,9 +1,9 @@
 //! Written layouts of shared tiles, brought to a form that the planner can keep to, or refused.
 //!
-//! What can be kept to is a tile by rows or by columns, maybe in strips (panels of some columns, one
-//! behind the other), with gaps behind powers of two of elements (a pitch is one), or with a swizzle.
-//! In any of the three notations, read with the program: TIRx and CuTe count elements, a TileAS
-//! triple counts bytes. Everything else is a reason, never a silent change.
+//! What can be kept to is a tile by rows or by columns, maybe in strips (panels of some columns,
+//! one behind the other), with gaps behind powers of two of elements (a pitch is one), or with a
+//! swizzle. In any of the three notations, read with the program: TIRx and CuTe count elements, a
+//! TileAS triple counts bytes. Everything else is a reason, never a silent change.
 
 use crate::data::Unwritable;
 use lanebook_ir::{LayoutFault, PositionOrder, Program, Value};
@@ -81,7 +81,8 @@ pub(crate) fn shared(
 }
 
 /// The layout that a function of parallel loops writes for a tile in shared memory: row by row, of
-/// any rank; of two dimensions by columns and in strips, too, with padding behind every so many bytes.
+/// any rank; of two dimensions by columns and in strips, too, with padding behind every so many
+/// bytes.
 ///
 /// # Errors
 /// Why it cannot be kept to.
@@ -235,7 +236,8 @@ fn by_bits(places: &[u64], post: PostMap, shape: TileShape) -> Result<SharedLayo
     found.map(|plain| SharedLayout { post, ..plain }).ok_or(Unwritable::Order)
 }
 
-/// The arrangement, by rows or by columns, in which the bits of an element's number have this order.
+/// The arrangement, by rows or by columns, in which the bits of an element's number have this
+/// order.
 fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLayout> {
     let (inner, outer) =
         if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
@@ -302,8 +304,8 @@ fn stride(count: u64, along: impl Fn(u64) -> Result<u64, Unwritable>) -> Result<
     Ok(step)
 }
 
-/// In bytes, and inside one panel, where it is a matrix over the panel's bits. Of a tile that is one
-/// panel, what a swizzle takes from above its positions is zero everywhere, and left out.
+/// In bytes, and inside one panel, where it is a matrix over the panel's bits. Of a tile that is
+/// one panel, what a swizzle takes from above its positions is zero everywhere, and left out.
 fn swizzle(s: Swizzle, shape: TileShape, element: u32) -> Result<PostMap, Unwritable> {
     let shift =
         if s.unit == Unit::Byte { 0 } else { i8::try_from(element.max(1).ilog2()).unwrap_or(0) };
