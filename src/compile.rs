@@ -43,7 +43,9 @@ use crate::compile::storage::{ExprScratch, KernelPools, PlanPools};
 use heapless::VecView;
 pub use lanebook_emit::Compiled;
 use lanebook_emit::expr::{ExprArena, SelectScratch, Selector, SimplifyScratch};
-use lanebook_emit::registers::allocate::{MAX_CLASSES, RegisterUsage};
+use lanebook_emit::registers::allocate::{
+    MAX_CLASSES, RegisterUsage, allocate, allocate_late, settle,
+};
 use lanebook_emit::step::{StepError, StepStorage};
 use lanebook_emit::{
     ElementReason, EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
@@ -549,15 +551,19 @@ fn fill<'f, L: LoopSource<'f>>(
         let error = match walked {
             Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
-                match lanebook_emit::registers::allocate::allocate(
-                    tables, isa, steps, tuples, patterns, loops,
-                ) {
+                let last_way = pressure.more().is_none();
+                let allocated = if last_way {
+                    allocate_late(tables, isa, steps, tuples, patterns, loops)
+                } else {
+                    allocate(tables, isa, steps, tuples, patterns, loops)
+                };
+                match allocated {
                     Ok(_) if *last == EmitStage::Lower => {
                         again = true;
                         continue;
                     }
                     Ok(usage) => {
-                        lanebook_emit::registers::allocate::settle(params, tuples);
+                        settle(params, tuples);
                         break usage;
                     }
                     Err(e) => CompileError::emission(EmitError::Step(e), Some(function)),

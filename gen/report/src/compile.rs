@@ -46,7 +46,7 @@ type Room = lanebook::compile_storage!(SIZES);
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.
-type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
+type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 8192>;
 
 /// A program compiled for the architecture of a name: the parts that are wanted, as one text; `explain`: with every loser.
 ///

@@ -14,7 +14,7 @@ use lanebook::written::{LayoutStorage, resolve_layouts};
 use lanebook::{TABLES, tables::ArchId};
 
 /// Storage of a program of up to 256 operations.
-pub(crate) type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
+pub(crate) type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 512>;
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
 pub(crate) struct CallStorage {

@@ -61,6 +61,7 @@ const WORDS: &[&str] = &[
     "right",
     "run",
     "halves",
+    "bounded",
     "inputPrecision",
     "mul",
     "argmax",
@@ -86,6 +87,8 @@ pub const GRID: &str = "grid";
 pub const BOUNDS: &str = "bounds";
 /// Attribute: bounds of a memref of pairs count halves along its last dimension.
 pub const HALVES: &str = "halves";
+/// Attribute: a mask leaves out what lies outside of the memref's bounds as well.
+pub const BOUNDED: &str = "bounded";
 /// An attribute without a value, as others write it where it is there.
 pub const TRUE: &str = "true";
 /// The same where it is not.

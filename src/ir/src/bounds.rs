@@ -52,6 +52,17 @@ impl Program<'_, '_> {
         }
     }
 
+    /// The bounds that an operation looks at beside its mask; `operand`: the memref's number.
+    #[doc(hidden)] // A question of the floors above.
+    #[must_use]
+    pub fn bounds_beside_mask(&self, op: Op, operand: usize) -> Option<MemrefBounds> {
+        let memref = self.operand(op, operand)?;
+        if self.mask(op).is_some() && self.has_attr(op, attr_names::BOUNDED) {
+            return None;
+        }
+        self.bounds(memref)
+    }
+
     /// Whether a bound of a memref, or a mask, leaves out what a tile has in front of it along a
     /// dimension: there a subscript may be below zero. `operand`: the memref's number.
     #[doc(hidden)] // A question of the floors above.

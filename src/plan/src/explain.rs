@@ -279,7 +279,7 @@ impl PlanError {
             Self::GlobalReach { .. } => sink.write_str("distances inside a tile of global memory, and from matrix to matrix, stay below 2147483648 bytes"),
             Self::Stages { why, .. } => names.unstaged(why, sink),
             Self::Reshape(_) => sink.write_str("rows of both shapes have to be a power of two wide, or the tile one row: else an element lies elsewhere in registers"),
-            Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of a memref without bounds is read or written: not of a tile in shared memory, and not beside bounds"),
+            Self::Masked(_) => sink.write_str("a mask is obeyed where a tile of global memory is read or written: not of a tile in shared memory, and not beside bounds that count halves"),
             Self::Sums { why, .. } => match why {
                 Unsummed::Absent => sentence!(sink, "~ has no tensor memory in which sums could stand", names.arch),
                 Unsummed::Form => sink.write_str("no instruction that leaves its sums in tensor memory multiplies these elements in tiles of these extents, the second of them from shared memory"),

@@ -436,7 +436,7 @@ pub(super) fn of_plan(
         PlanError::Masked(op) => here(
             Problem::refused(
                 what,
-                "say the tensor's ends by `bounds` or by the mask, not by both; load a tile of shared memory whole, and select",
+                "load a tile of shared memory whole, and select; of a memref of halves say the ends by the mask",
             ),
             op,
             String::from("here is a mask"),

@@ -7,6 +7,7 @@
 //! error that says how many registers were wanted; nothing is spilled.
 
 use crate::Param;
+use crate::registers::schedule::{Lacking, sink_to_readers};
 use crate::step::{
     LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register,
     owner,
@@ -84,6 +85,30 @@ pub fn allocate(
         }
     }
     Ok(usage)
+}
+
+/// The same, where nothing else makes do with fewer registers: where there are too few, arithmetic
+/// moves down to what reads it first, and where that is not enough, loads do.
+///
+/// # Errors
+/// As of [`allocate`].
+#[inline(never)] // Beside the first attempt, not below it.
+pub fn allocate_late(
+    tables: &Tables<'_>,
+    isa: &Isa<'_>,
+    steps: &mut VecView<Step>,
+    registers: &mut VecView<VRegTuple>,
+    patterns: &VecView<TupleStride>,
+    loops: &mut VecView<LoopSpan>,
+) -> Result<RegisterUsage, StepError> {
+    let mut allocated = allocate(tables, isa, steps, registers, patterns, loops);
+    for loads_sink in [false, true] {
+        let Err(StepError::Pool { class: ClassId(class), .. }) = allocated else { break };
+        let lacking = Lacking { class: class as u8, loads_sink };
+        sink_to_readers(tables, steps, registers, patterns, loops, lacking);
+        allocated = allocate(tables, isa, steps, registers, patterns, loops);
+    }
+    allocated
 }
 
 /// Writes down in which registers a snippet's parameters are.

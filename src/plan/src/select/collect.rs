@@ -302,10 +302,10 @@ impl Planner<'_, '_, '_, '_> {
         within_reach(op, Some(below.saturating_mul(apart).saturating_add(across)))?;
         let inner = power(self.program.index_facts(col).divisor()).saturating_mul(element);
         let indexed = self.indexed(op, rank)?;
-        let (guards, whole) = self.guards(value, shape, (operand, indexed), op);
+        let (guards, whole) = self.guards(shape, (operand, indexed), op);
         let below = self.below(op, (operand, indexed));
         let whole = whole.saturating_mul(element).min(inner);
-        let whole = self.masked(op, value, element)?.map_or(whole, |most| whole.min(most));
+        let whole = self.masked(op, operand, element)?.map_or(whole, |most| whole.min(most));
         let whole = match indexed {
             Some(dim) => whole.min(self.alike_indices(op, usize::from(dim), rank, element)),
             None => whole,
@@ -423,9 +423,9 @@ impl Planner<'_, '_, '_, '_> {
 
     /// How many bytes of a row move together at the most where a mask says which elements do;
     /// `None` without one.
-    fn masked(&self, op: Op, memref: Value, element: u32) -> Result<Option<u32>, PlanError> {
+    fn masked(&self, op: Op, memref: usize, element: u32) -> Result<Option<u32>, PlanError> {
         let Some(mask) = self.program.mask(op) else { return Ok(None) };
-        if self.program.bounds(memref).is_some() {
+        if self.program.bounds_beside_mask(op, memref).is_some() {
             return Err(PlanError::Masked(op));
         }
         // Neighbours of which the mask may say different things are apart.
@@ -436,13 +436,14 @@ impl Planner<'_, '_, '_, '_> {
     /// how many neighbours of a row are certainly all there or none.
     fn guards(
         &self,
-        memref: Value,
         shape: TileShape,
         (operand, indexed): (usize, Option<u8>),
         op: Op,
     ) -> (u8, u32) {
         let (mut guards, mut whole) = (0u8, u32::MAX);
-        let Some(bounds) = self.program.bounds(memref) else { return (guards, whole) };
+        let Some(bounds) = self.program.bounds_beside_mask(op, operand) else {
+            return (guards, whole);
+        };
         let starts = self.program.subscripts(op, operand);
         for (dim, (bound, start)) in bounds.iter().zip(starts).enumerate() {
             let inner = bounds.len().saturating_sub(dim);

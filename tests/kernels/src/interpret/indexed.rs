@@ -1,6 +1,6 @@
 //! Places that a tile of indices says.
 
-use super::machine::{Corner, Machine};
+use super::machine::{BEYOND, Corner, Machine};
 use super::tile::{Sure, Tile};
 use super::{Global, Said};
 
@@ -78,7 +78,11 @@ impl Machine<'_> {
                 };
                 let place = first + index;
                 let ends = bound(dim).map(|bound| bound as i64);
-                inside &= ends.is_none_or(|end| (0..end).contains(&place));
+                let is_there = ends.is_none_or(|end| (0..end).contains(&place));
+                if !is_there && self.bounded && !left_out && !measuring {
+                    return Err(BEYOND.to_string());
+                }
+                inside &= is_there;
                 at.push(place);
             }
             if measuring {

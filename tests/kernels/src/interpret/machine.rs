@@ -34,15 +34,21 @@ pub(super) struct Machine<'p> {
     pub(super) block: [u32; 3],
     /// The fewest turns of a loop whose bound is computed.
     pub(super) fewest: Option<u32>,
+    /// The statement says that its mask leaves out what lies outside of bounds.
+    pub(super) bounded: bool,
     pub(super) values: BTreeMap<String, Value>,
 }
+
+/// A mask does not say what it is said to.
+pub(super) const BEYOND: &str =
+    "a mask that is said to leave out what lies outside of bounds does not";
 
 /// An address: the tensor's number, its subscripts.
 pub(super) type Corner = (usize, Vec<i64>);
 
 impl<'p> Machine<'p> {
     pub(super) fn new(program: &'p mut Interpreted, measuring: bool, block: [u32; 3]) -> Self {
-        Self { program, measuring, block, fewest: None, values: BTreeMap::new() }
+        Self { program, measuring, block, fewest: None, bounded: false, values: BTreeMap::new() }
     }
 
     pub(super) fn run(&mut self) -> Said<()> {
@@ -379,7 +385,13 @@ impl<'p> Machine<'p> {
             for dim in (0..corner.len()).rev() {
                 let at = usize::try_from(corner[dim] + (rest % wide(dim)) as i64);
                 let inside = match (bound(dim), at) {
-                    (Some(bound), at) => at.is_ok_and(|at| at < bound) && is_touched(i),
+                    (Some(bound), at) => {
+                        let is_there = at.is_ok_and(|at| at < bound);
+                        if self.bounded && is_touched(i) && !is_there {
+                            return Err(BEYOND.to_string());
+                        }
+                        is_there && is_touched(i)
+                    }
                     (None, Ok(_)) => is_touched(i),
                     (None, Err(_)) if is_touched(i) => {
                         return Err(format!("leaves {}", global.name));
@@ -559,7 +571,8 @@ impl<'p> Machine<'p> {
             .rsplit_once(" : ")
             .or_else(|| rest.strip_prefix(": ").map(|t| ("", t)))
             .ok_or("no type")?;
-        let plain = operands.split('{').next().unwrap_or("");
+        let (plain, said) = operands.split_once('{').unwrap_or((operands, ""));
+        self.bounded = list(said.trim_end_matches('}')).iter().any(|word| word == "bounded");
         let inputs = list(plain);
         let to = types.rsplit("->").next().unwrap_or(types);
         let input = |k: usize| inputs.get(k).map(String::as_str).ok_or("too few operands");

@@ -1,5 +1,6 @@
 //! What a program may write in more than one way, as what follows reads it.
 
+mod bounded;
 mod combined;
 mod flags;
 mod kept;
@@ -27,6 +28,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         let settled = named.and_then(|()| flags::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Reduce => kept::drop_dimension(program, op),
+            OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
             _ => Ok(()),
         });
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;

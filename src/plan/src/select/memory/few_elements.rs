@@ -101,7 +101,7 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
     };
     let ways = if is_line { [Along::Line, Along::NewRows] } else { [Along::Columns, Along::Rows] };
     let rank = program.type_of(memref).shape.rank();
-    let bounds = program.bounds(memref);
+    let bounds = program.bounds_beside_mask(op, 1);
     let found = |along: Along| {
         let dim = rank.checked_sub(along.inner())?.checked_sub(1)?;
         // Under another shape rows keep their registers where they are a power of two wide.

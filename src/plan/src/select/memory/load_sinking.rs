@@ -1,9 +1,10 @@
-//! Loads moved into loops: a tile of shared memory that a loop's product reads, and that is loaded
-//! once before the loop, holds its registers as long as the loop goes on. Where there are too few,
-//! each turn loads it anew, beside the product or slice by slice inside it; the bytes stay as they
-//! are meanwhile.
+//! Loads moved to the products that read them, where there are too few registers: a tile of shared
+//! memory that is loaded once before a loop holds its registers as long as the loop goes on, so
+//! each turn loads it anew, beside the product or slice by slice inside it; and a tile that is
+//! loaded in front of another product, whose result the one that reads it waits for, is loaded
+//! behind that.
 //!
-//! Does not move a load whose tile anything else reads, or whose bytes the loop writes.
+//! Does not move a load whose tile anything else reads, or whose bytes are written meanwhile.
 
 use lanebook_ir::{Op, Program, Value};
 use lanebook_tables::OpRole;
@@ -11,7 +12,7 @@ use lanebook_tables::OpRole;
 /// Most operations moved.
 const MOST: usize = 8;
 /// Most operations between a load and its product.
-const WAY: usize = 3;
+const WAY: usize = 4;
 
 /// What was moved, each with what stood behind it.
 #[derive(Default)]
@@ -21,7 +22,7 @@ pub struct LoadSinking {
 }
 
 impl LoadSinking {
-    /// Moves every load that can be moved into the loop of its product; false if there is none.
+    /// Moves every load that can be moved to its product; false if there is none.
     #[doc(hidden)]
     pub fn sink(&mut self, program: &mut Program<'_, '_>, function: Op) -> bool {
         while let Some(product) = self.next(program, function) {
@@ -65,8 +66,8 @@ impl LoadSinking {
     }
 }
 
-/// From a product's input back to a load outside its loop, if nothing else reads the tile on the
-/// way and nothing in the loop writes its bytes.
+/// From a product's input back to a load that stands before its loop, or before another product,
+/// if nothing else reads the tile on the way and nothing writes its bytes meanwhile.
 fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless::Vec<Op, WAY>> {
     let mut out = heapless::Vec::new();
     let mut value: Value = program.operand(product, side)?;
@@ -75,11 +76,17 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
         out.push(op).ok()?;
         match program.role(op) {
             OpRole::Load => break,
-            OpRole::Transpose => value = program.operand(op, 0)?,
+            OpRole::Transpose | OpRole::Convert => value = program.operand(op, 0)?,
             _ => return None,
         }
     }
     let load = *out.last()?;
+    if program.block_of(load) == program.block_of(product) {
+        return is_behind_another(program, load, product).then_some(out);
+    }
+    if out.iter().any(|op| program.role(*op) == OpRole::Convert) {
+        return None;
+    }
     let around = core::iter::successors(program.parent(product), |at| program.parent(*at))
         .filter(|at| program.role(*at) == OpRole::For);
     let outer = around.filter(|at| !program.is_inside(load, *at)).last()?;
@@ -101,4 +108,33 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
         at = if behind { None } else { program.next(op) };
     }
     behind.then_some(out)
+}
+
+/// Whether another product stands between a load and the product that reads its tile, and nothing
+/// that may write memory or waits for others.
+fn is_behind_another(program: &Program<'_, '_>, load: Op, product: Op) -> bool {
+    let mut is_far = false;
+    let mut at = program.next(load);
+    while let Some(op) = at.filter(|op| *op != product) {
+        let role = program.role(op);
+        let is_plain = role.is_lanewise()
+            || matches!(
+                role,
+                OpRole::Load
+                    | OpRole::Matrix
+                    | OpRole::Convert
+                    | OpRole::Transpose
+                    | OpRole::Broadcast
+                    | OpRole::Reshape
+                    | OpRole::Reduce
+                    | OpRole::Constant
+                    | OpRole::Index
+            );
+        if !is_plain || program.regions(op).next().is_some() {
+            return false;
+        }
+        is_far |= role == OpRole::Matrix;
+        at = program.next(op);
+    }
+    is_far && at == Some(product)
 }

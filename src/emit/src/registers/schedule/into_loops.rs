@@ -1,0 +1,145 @@
+//! What a loop alone reads is computed in it: a tile that is the same in every turn holds its
+//! registers as long as the loop goes on, computed anew in each turn as long as it is read. Only
+//! what is made of registers that are there in any case moves.
+
+use super::{Schedule, TOUCHES, Touched};
+use crate::step::{LoopSpan, Purpose};
+use heapless::{Vec, VecView};
+
+impl Schedule<'_> {
+    /// Moves what only a later block of a loop reads to that block's beginning. The sinks of the
+    /// block are known.
+    pub(super) fn sink_into_loops(&mut self, end: usize, loops: &mut VecView<LoopSpan>) {
+        let (mut last, mut end) = (end, end);
+        while last > self.base {
+            let first = self.start_of_group(last);
+            // Memory may be another one there.
+            let is_worthy = self.sinks.has(first.saturating_sub(self.base)) && !self.is_load(first);
+            if is_worthy && let Some(reader) = self.first_reader(first, last, end, loops) {
+                self.belong(first, last, reader);
+                self.carry(first, last, self.start_of_straight(reader), loops);
+                let count = last.saturating_sub(first);
+                let from = first.saturating_sub(self.base);
+                // Nothing is known of where they are now.
+                self.joined.rotate(from, count, end.saturating_sub(self.base));
+                self.sinks.rotate(from, count, end.saturating_sub(self.base));
+                end = end.saturating_sub(count);
+            }
+            last = first;
+        }
+    }
+
+    /// The first step that touches what steps make, where one block alone does, in a loop in which
+    /// they are not, and their operands are the same wherever the block runs.
+    fn first_reader(
+        &self,
+        first: usize,
+        last: usize,
+        end: usize,
+        loops: &VecView<LoopSpan>,
+    ) -> Option<usize> {
+        let (mut made, mut read): (Vec<Touched, TOUCHES>, Vec<Touched, TOUCHES>) =
+            (Vec::new(), Vec::new());
+        for at in first..last {
+            let mut is_full = false;
+            self.touches(at, |touch| {
+                let list = match (touch.is_fixed, touch.written) {
+                    // The same everywhere: no block reads one that another one writes.
+                    (true, _) => return,
+                    (_, true) => &mut made,
+                    _ => &mut read,
+                };
+                is_full |= list.push(touch).is_err();
+            });
+            if is_full {
+                return None;
+            }
+        }
+        if made.is_empty() {
+            return None;
+        }
+        let mut reader: Option<usize> = None;
+        let mut own_end = end;
+        for at in 0..self.steps.len() {
+            if (first..last).contains(&at) {
+                continue;
+            }
+            let (mut touches_made, mut spoils) = (false, false);
+            self.touches(at, |touch| {
+                let any = Touched { written: true, ..touch };
+                touches_made |= made.iter().any(|mine| mine.meets(&any));
+                spoils |= touch.written && at > first && read.iter().any(|own| own.meets(&touch));
+                spoils |= touch.written && made.iter().any(|mine| mine.meets(&touch));
+            });
+            // What a loop itself does stands outside of what its operations do.
+            let is_control = self.steps.get(at).is_none_or(|s| s.purpose == Purpose::Control);
+            if spoils || touches_made && (at < last || is_control) {
+                return None;
+            }
+            if touches_made && reader.is_none() {
+                // What stands in the same block sinks there.
+                if at < end {
+                    return None;
+                }
+                reader = Some(at);
+                own_end = self.end_of_straight(at);
+            } else if touches_made && at >= own_end {
+                return None;
+            }
+        }
+        let reader = reader?;
+        let to = self.start_of_straight(reader);
+        let is_inside = |at: usize| {
+            let holds = |span: &LoopSpan, at: usize| {
+                usize::from(span.first) < at && at <= usize::from(span.last)
+            };
+            loops.iter().any(|span| holds(span, at) && !holds(span, first))
+        };
+        is_inside(to).then_some(reader)
+    }
+
+    /// The first step behind the label or branch before a step.
+    fn start_of_straight(&self, at: usize) -> usize {
+        let mut first = at;
+        while let Some(before) = first.checked_sub(1).filter(|before| !self.ends_block(*before)) {
+            first = before;
+        }
+        first
+    }
+
+    /// One past the last step before the next label or branch, or that branch.
+    fn end_of_straight(&self, at: usize) -> usize {
+        let mut end = at;
+        while end < self.steps.len() && !self.ends_block(end) {
+            end = end.saturating_add(1);
+        }
+        end
+    }
+
+    /// Addresses are the reader's now.
+    fn belong(&mut self, first: usize, last: usize, reader: usize) {
+        let Some(origin) = self.steps.get(reader).map(|step| step.origin) else { return };
+        let Some(own) = self.steps.get_mut(first..last) else { return };
+        let is_address = |p: Purpose| {
+            matches!(p, Purpose::FirstAddress | Purpose::FurtherAddress | Purpose::Fill)
+        };
+        for step in own.iter_mut().filter(|step| is_address(step.purpose)) {
+            step.origin = origin;
+        }
+    }
+
+    /// Moves steps that stand together before a later one, and the loops between along.
+    fn carry(&mut self, first: usize, last: usize, to: usize, loops: &mut VecView<LoopSpan>) {
+        let count = last.saturating_sub(first);
+        if let Some(steps) = self.steps.get_mut(first..to) {
+            steps.rotate_left(count);
+        }
+        let moved = |at: u16| {
+            let is_between = (last..to).contains(&usize::from(at));
+            at.saturating_sub(if is_between { u16::try_from(count).unwrap_or(0) } else { 0 })
+        };
+        for span in loops.iter_mut() {
+            (span.first, span.last) = (moved(span.first), moved(span.last));
+        }
+    }
+}
