@@ -65,6 +65,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 }
                 OpRole::Load if self.plan.is_absorbed(op) => {}
+                _ if self.is_lead(op, innermost(&loops)) => {}
                 // Its loop's head has started it.
                 OpRole::Copy if self.plan.runs_ahead(op) => {}
                 OpRole::Copy if self.is_loaded_before(op) => {}

@@ -8,6 +8,7 @@ pub(crate) mod edit_attrs;
 pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
+pub(crate) mod leads;
 pub(crate) mod insert;
 pub(crate) mod on_tiles;
 pub(crate) mod pairs;
