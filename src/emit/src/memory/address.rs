@@ -162,7 +162,9 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let refuse = EmitError::Unplanned(plan.op);
         let store = match &plan.transpose {
-            Some(flip) => TransferPlan { tiling: flip.second(&plan.tiling).ok_or(refuse)?, ..*plan },
+            Some(flip) => {
+                TransferPlan { tiling: flip.second(&plan.tiling).ok_or(refuse)?, ..*plan }
+            }
             None => *plan,
         };
         for (number, own) in [(Some(plan.atom), plan), (plan.second, &store)] {

@@ -54,7 +54,8 @@ fn part(program: &mut Program<'_, '_>, parts: &Loop) -> Edit {
                 program.set_use(place, new)?;
             }
         }
-        if let Some((old, new)) = program.result(op, 0).zip(program.result(own, 0)).filter(|_| leads)
+        if let Some((old, new)) =
+            program.result(op, 0).zip(program.result(own, 0)).filter(|_| leads)
         {
             copied.push((old, new)).map_err(|_| ErrorKind::Broken)?;
         }

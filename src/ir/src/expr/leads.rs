@@ -85,7 +85,8 @@ impl Program<'_, '_> {
 
     /// Adds what makes a value inside of a loop; whether it is known turns ahead.
     fn add_leading(&self, value: Value, parts: &Loop, out: &mut Leads) -> bool {
-        if self.int(value).is_some() || value == parts.induction {
+        let is_number = self.int(value).is_some() && !self.type_of(value).is_tile();
+        if is_number || value == parts.induction {
             return true;
         }
         match self.def(value) {

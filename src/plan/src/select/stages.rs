@@ -117,23 +117,7 @@ impl Planner<'_, '_, '_, '_> {
     ) -> Result<(), PlanError> {
         let (program, copy) = (self.program, movement.op);
         let refuse = |why| PlanError::Stages { op: copy, why };
-        let evenly = |start: Value| match program.index_step(start, parts) {
-            IndexStep::Fixed => true,
-            IndexStep::By(n) => n > 0 && i32::try_from(n).is_ok(),
-            IndexStep::Times(_) | IndexStep::Other => false,
-        };
-        if program.is_warp_specialized(parts.op)
-            && program.subscripts(copy, 0).any(|start| program.is_of_elements(start))
-        {
-            return Err(refuse(Unstaged::Loaded));
-        }
-        // What the loop loads to know it is loaded ahead, too.
-        let leads = program.leads(parts);
-        let is_led = |start: Value| program.def_op(start).is_some_and(|op| leads.contains(&op));
-        if !program.subscripts(copy, 0).all(|start| evenly(start) || is_led(start)) {
-            return Err(refuse(Unstaged::Uneven));
-        }
-        self.leads_stay(parts, &leads)?;
+        self.begins_known(copy, parts)?;
         let tensor = program.operand(copy, 0);
         let writes = |op: Op| {
             matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
@@ -157,6 +141,30 @@ impl Planner<'_, '_, '_, '_> {
         let tile = self.plan.allocs.get_mut(usize::from(alloc)).ok_or(PlanError::Stale)?;
         tile.stages = stages;
         Ok(())
+    }
+
+    /// Refuses a copy of which a turn ahead does not know where it begins.
+    #[inline(never)]
+    fn begins_known(&self, copy: Op, parts: &Loop) -> Result<(), PlanError> {
+        let program = self.program;
+        let refuse = |why| PlanError::Stages { op: copy, why };
+        let evenly = |start: Value| match program.index_step(start, parts) {
+            IndexStep::Fixed => true,
+            IndexStep::By(n) => n > 0 && i32::try_from(n).is_ok(),
+            IndexStep::Times(_) | IndexStep::Other => false,
+        };
+        if program.is_warp_specialized(parts.op)
+            && program.subscripts(copy, 0).any(|start| program.is_of_elements(start))
+        {
+            return Err(refuse(Unstaged::Loaded));
+        }
+        // What the loop loads to know it is loaded ahead, too.
+        let leads = program.leads(parts);
+        let is_led = |start: Value| program.def_op(start).is_some_and(|op| leads.contains(&op));
+        if !program.subscripts(copy, 0).all(|start| evenly(start) || is_led(start)) {
+            return Err(refuse(Unstaged::Uneven));
+        }
+        self.leads_stay(parts, &leads)
     }
 
     /// Refuses a loop that writes where it loads what its copies begin at.
