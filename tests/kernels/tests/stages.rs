@@ -181,13 +181,14 @@ fn counted_copies_of_so_many_turns_are_on_their_way() {
 /// the next ones begin is one for all earlier copies: those of the last turn are on their way.
 #[test]
 fn copies_from_loaded_places_are_on_their_way() {
-    let paged = include_str!("../programs/pages_staged.tile");
+    let paged = include_str!("../programs/pages_staged.tile").replace("grid = (2)", "grid = (1)");
     let archs = ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1250"];
-    for (stages, arch) in (2..=4).flat_map(|n| archs.map(|arch| (n, arch))) {
+    for (stages, arch) in [2, 4].into_iter().flat_map(|n| archs.map(|arch| (n, arch))) {
         let text = paged.replace("num_stages = 3", &format!("num_stages = {stages}"));
         let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
-        let [copies, loads] = copies_of_a_turn(&text, arch);
-        for turns in [1, 2, 5] {
+        let in_groups = arch.starts_with("sm_");
+        let [copies, loads] = if in_groups { [0; 2] } else { copies_of_a_turn(&text, arch) };
+        for turns in [1, 5] {
             let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
                 .unwrap_or_else(|e| panic!("{arch}: {e}"));
             let own = report.matrix.iter().filter(|e| e.warp == 0);
@@ -198,7 +199,7 @@ fn copies_from_loaded_places_are_on_their_way() {
             for (turn, found) in (0..turns).zip(of_one.chunks(products)) {
                 let ahead = (stages - 1).min(turns - 1 - turn);
                 let least = if turn + stages > turns { 0 } else { copies + loads };
-                let is_right = |[groups, own]: &[u32; 2]| match arch.starts_with("sm_") {
+                let is_right = |[groups, own]: &[u32; 2]| match in_groups {
                     true => *groups == ahead,
                     false => *own >= least,
                 };
