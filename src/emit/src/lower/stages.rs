@@ -87,6 +87,12 @@ impl LowerContext<'_, '_, '_, '_> {
             && !self.is_lead(op, Some(around))
     }
 
+    /// Whether an operation is a copy that runs ahead of its loop, or says where one begins.
+    pub(crate) fn starts_ahead(&self, op: Op, around: Option<&Loop>) -> bool {
+        let is_copy = self.program.role(op) == OpRole::Copy;
+        is_copy && self.plan.runs_ahead(op) || self.is_lead(op, around)
+    }
+
     /// Whether an operation runs ahead with its loop's copies because it says where they begin.
     #[inline(never)]
     pub(crate) fn is_lead(&self, op: Op, around: Option<&Loop>) -> bool {
