@@ -7,6 +7,9 @@
 use lanebook_ir::{Op, Program, Value};
 use lanebook_tables::{OpRole, Space};
 
+/// Most operations that are made of what one of them makes.
+const REACHED: usize = 48;
+
 /// The copy that fills a tile turns ahead.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StagedTile {
@@ -18,15 +21,58 @@ pub(crate) struct StagedTile {
     pub stages: u8,
 }
 
-/// The loop that a copy runs ahead of.
-pub(crate) fn ahead_of(program: &Program<'_, '_>, copy: Op) -> Option<Op> {
-    let space = |k: usize| program.operand(copy, k).and_then(|v| program.type_of(v).space);
-    let loads = program.role(copy) == OpRole::Copy
+/// The loop that a copy runs ahead of, or what is loaded and computed to know where one begins.
+pub(crate) fn ahead_of(program: &Program<'_, '_>, op: Op) -> Option<Op> {
+    let around = program.parent(op)?;
+    let staged = program.role(around) == OpRole::For && program.stages(around) > 1;
+    (staged && (fills(program, op) || leads(program, op, around))).then_some(around)
+}
+
+/// Whether an operation copies a tile from global into shared memory.
+fn fills(program: &Program<'_, '_>, op: Op) -> bool {
+    let space = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).space);
+    program.role(op) == OpRole::Copy
         && space(0) == Some(Space::Global)
-        && space(1) == Some(Space::Shared);
-    program.parent(copy).filter(|around| {
-        loads && program.role(*around) == OpRole::For && program.stages(*around) > 1
-    })
+        && space(1) == Some(Space::Shared)
+}
+
+/// Whether all that is made of what an operation in a loop of stages makes is where copies begin
+/// that run ahead, and a load is on the way there: it belongs to their turn.
+#[inline(never)]
+fn leads(program: &Program<'_, '_>, op: Op, around: Op) -> bool {
+    if program.regions(op).next().is_some() || program.results(op).next().is_none() {
+        return false;
+    }
+    let mut reached: heapless::Vec<Op, REACHED> = heapless::Vec::new();
+    let _ = reached.push(op);
+    let mut copies = false;
+    let mut at = 0usize;
+    while let Some(&here) = reached.get(at) {
+        at = at.saturating_add(1);
+        for value in program.results(here) {
+            for user in program.uses(value).filter_map(|place| program.user(place)) {
+                if program.parent(user) != Some(around) {
+                    return false;
+                }
+                if fills(program, user) {
+                    if !program.subscripts(user, 0).any(|start| start == value) {
+                        return false;
+                    }
+                    copies = true;
+                } else if program.results(user).next().is_none()
+                    || !reached.contains(&user) && reached.push(user).is_err()
+                {
+                    return false;
+                }
+            }
+        }
+    }
+    let is_loaded = || {
+        let parts = program.counted_loop(around);
+        parts.zip(program.result(op, 0)).is_some_and(|(at, v)| program.is_loaded_inside(v, &at))
+    };
+    let through_load = reached.iter().any(|op| program.role(*op) == OpRole::Load);
+    copies && (through_load || is_loaded() || program.role(op) != OpRole::Index)
 }
 
 /// The copy that fills a tile turns ahead.

@@ -97,6 +97,8 @@ pub use crate::expr::grid::{GridError, GridStack, GridStep};
 #[doc(hidden)]
 pub use crate::expr::index_expr::{IndexFacts, IndexStep};
 #[doc(hidden)]
+pub use crate::expr::leads::Leads;
+#[doc(hidden)]
 pub use crate::full::Coordinates;
 pub use crate::graph::{Node, TileGraph};
 pub use crate::handle::{AttrRef, Block, MAX_HANDLES, Op, Region, TextRef, TypeRef, Use, Value};

@@ -169,7 +169,7 @@ impl PlanNames<'_, '_, '_> {
                 MAX_STAGED_SIZES as u64
             ),
             Unstaged::Uneven => sink.write_str(
-                "a copy runs ahead only where its tile's place goes on by the same in each turn",
+                "a copy runs ahead only where its tile's place goes on by the same in each turn, or is made of what the loop loads from global memory",
             ),
             Unstaged::Touched => sink.write_str(
                 "a copy runs ahead only where nothing but loads behind it, directly in the same loop, touches its tile",

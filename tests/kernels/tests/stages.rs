@@ -176,6 +176,43 @@ fn counted_copies_of_so_many_turns_are_on_their_way() {
     }
 }
 
+/// Where copies begin at what the loop loads, that is loaded ahead with them: as many turns are on
+/// their way. On AMD the loads are counted with the copies, in order, so that the wait for where
+/// the next ones begin is one for all earlier copies: those of the last turn are on their way.
+#[test]
+fn copies_from_loaded_places_are_on_their_way() {
+    let paged = include_str!("../programs/pages_staged.tile").replace("grid = (2)", "grid = (1)");
+    let archs = ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1250"];
+    for (stages, arch) in [2, 4].into_iter().flat_map(|n| archs.map(|arch| (n, arch))) {
+        let text = paged.replace("num_stages = 3", &format!("num_stages = {stages}"));
+        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        let in_groups = arch.starts_with("sm_");
+        let [copies, loads] = if in_groups { [0; 2] } else { copies_of_a_turn(&text, arch) };
+        for turns in [1, 5] {
+            let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
+                .unwrap_or_else(|e| panic!("{arch}: {e}"));
+            let own = report.matrix.iter().filter(|e| e.warp == 0);
+            let of_one: Vec<[u32; 2]> =
+                own.map(|e| [e.groups_in_flight, e.copies_in_flight]).collect();
+            let products = of_one.len() / turns as usize;
+            assert!(products > 0 && of_one.len().is_multiple_of(turns as usize), "{arch}");
+            for (turn, found) in (0..turns).zip(of_one.chunks(products)) {
+                let ahead = (stages - 1).min(turns - 1 - turn);
+                let least = if turn + stages > turns { 0 } else { copies + loads };
+                let is_right = |[groups, own]: &[u32; 2]| match in_groups {
+                    true => *groups == ahead,
+                    false => *own >= least,
+                };
+                assert!(
+                    found.iter().all(is_right),
+                    "{arch}: {found:?} at turn {turn} of {turns}, {stages} stages, {copies} \
+                     copies and {loads} loads"
+                );
+            }
+        }
+    }
+}
+
 /// Any number of turns, fewer than stages too.
 #[test]
 fn any_number_of_turns() {
@@ -702,6 +739,11 @@ fn what_cannot_run_ahead_is_refused() {
         let found = try_kernel_text(&program, "sm_80").err().unwrap_or_else(|| panic!("{why}: it compiles\n{program}"));
         assert!(found.contains("Stages {") && found.contains(why), "{why}: {found}\n{program}");
     }
+    // What says where copies begin is loaded ahead, so that the loop does not write it.
+    let paged = include_str!("../programs/pages_staged.tile");
+    let store = "    tiled_store %e, %T[%b, %i] : i32 -> memref<?x?xi32, #gmem>\n    scf.yield";
+    let found = try_kernel_text(&paged.replace("    scf.yield", store), "sm_80").err();
+    assert!(found.as_ref().is_some_and(|why| why.contains("Written")), "{found:?}");
     // One stage is no stage.
     assert_eq!(
         kernel_text(&gemm(1), "sm_80"),

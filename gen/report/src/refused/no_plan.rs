@@ -406,7 +406,7 @@ pub(super) fn of_plan(
                     }
                     Unstaged::Reach | Unstaged::Sizes => "take fewer stages, or smaller steps",
                     Unstaged::Uneven => {
-                        "let the subscripts be the loop's counter, sums and multiples of it; or leave `num_stages` out"
+                        "let the subscripts be the loop's counter, sums and multiples of it, or numbers that the loop loads from global memory; or leave `num_stages` out"
                     }
                     Unstaged::Touched => {
                         "give the copy a tile of its own, and load it behind the copy in the same body; or leave `num_stages` out"

@@ -66,7 +66,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
                 OpRole::Load if self.plan.is_absorbed(op) => {}
                 // Its loop's head has started it.
-                OpRole::Copy if self.plan.runs_ahead(op) => {}
+                _ if self.starts_ahead(op, innermost(&loops)) => {}
                 OpRole::Copy if self.is_loaded_before(op) => {}
                 OpRole::Copy if self.copy_together(op, innermost(&loops), open)? => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {

@@ -154,6 +154,13 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.advance_buffers(plan, parts, staged)?;
                 }
             }
+            if let (Some(plan), Some(staged)) = (whole.move_of(inner), staged)
+                && whole.runs_ahead(inner)
+                && !self.is_even(plan, parts)
+            {
+                self.prepare_part(plan, true)?;
+                self.advance_buffers(plan, parts, staged)?;
+            }
             if let Some(plan) = whole.product_of(inner) {
                 self.prepare_product(plan)?;
                 if let Some(staged) = staged {

@@ -28,7 +28,7 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{
     CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
 };
-use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, SyncStep};
+use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, OpRole, SyncStep};
 
 /// Most pairs of kinds of accesses to a loop's buffers.
 const PAIRS: usize = 16;
@@ -81,7 +81,44 @@ struct SkippedCopies {
 impl LowerContext<'_, '_, '_, '_> {
     /// Whether an operation of a loop belongs to what waits for the first turn.
     pub(crate) fn waits_for_turns(&self, around: &Loop, op: Op) -> bool {
-        self.program.stages(around.op) > 1 && !self.is_apart(around.op) && !self.plan.runs_ahead(op)
+        self.program.stages(around.op) > 1
+            && !self.is_apart(around.op)
+            && !self.plan.runs_ahead(op)
+            && !self.is_lead(op, Some(around))
+    }
+
+    /// Whether an operation is a copy that runs ahead of its loop, or says where one begins.
+    pub(crate) fn starts_ahead(&self, op: Op, around: Option<&Loop>) -> bool {
+        let is_copy = self.program.role(op) == OpRole::Copy;
+        is_copy && self.plan.runs_ahead(op) || self.is_lead(op, around)
+    }
+
+    /// Whether an operation runs ahead with its loop's copies because it says where they begin.
+    #[inline(never)]
+    pub(crate) fn is_lead(&self, op: Op, around: Option<&Loop>) -> bool {
+        let around = around.filter(|at| self.program.stages(at.op) > 1);
+        around.is_some_and(|at| self.program.leads(at).contains(&op))
+    }
+
+    /// What the copies of a later turn begin at, as far as the loop loads that.
+    #[inline(never)]
+    fn lead_turn(&mut self, parts: &Loop, open: &mut PendingAccesses) -> Result<(), EmitError> {
+        let program = self.program;
+        for op in program.ops(parts.body) {
+            if !self.is_lead(op, Some(parts)) {
+                continue;
+            }
+            self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+            match program.role(op) {
+                OpRole::Load => self.movement(op, Some(parts), open)?,
+                OpRole::Index => self.define_index(op)?,
+                OpRole::Constant => self.constant(op)?,
+                OpRole::Reshape => self.rename(op)?,
+                _ if program.has_same_bits(op) => self.bits_of(op)?,
+                _ => self.elementwise(op)?,
+            }
+        }
+        Ok(())
     }
 
     /// By how much a loop's copies are ahead, in steps of its counter.
@@ -363,10 +400,12 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.stage_waits(parts, staged.stages)?;
         let (over, known) = self.later_turn((parts, counter, node), staged.last)?;
+        self.lead_turn(parts, open)?;
         // What is waited for in this turn is first: what comes later need not be.
         self.through_turn((parts, staged.loaded), Some(open))?;
         for op in self.program.ops(parts.body) {
             if self.plan.runs_ahead(op) && !self.is_through_registers(op) {
+                self.prepare_later(op, parts)?;
                 self.movement(op, Some(parts), open)?;
             }
         }
@@ -608,7 +647,10 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let own = (op, Some(parts));
             first = match &mut open {
-                Some(open) => self.load_half(own, first, Some(open))?,
+                Some(open) => {
+                    self.prepare_later(op, parts)?;
+                    self.load_half(own, first, Some(open))?
+                }
                 None => self.store_half(op, first)?,
             };
         }

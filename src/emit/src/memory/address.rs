@@ -11,6 +11,7 @@ use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
 use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::memory::repeated_step::AddedSteps;
+use crate::memory::tma::BoxPart;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
@@ -134,6 +135,50 @@ impl LowerContext<'_, '_, '_, '_> {
                 .prepare_flipped(plan, transpose, innermost)
                 .and_then(|()| self.prepare_choices(plan, transpose)),
             None => Ok(()),
+        }
+    }
+
+    /// In the head of a loop of stages: where a copy begins that does not go on evenly.
+    #[inline(never)]
+    pub(crate) fn prepare_later(&mut self, op: Op, parts: &Loop) -> Result<(), EmitError> {
+        let plan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
+        if self.is_even(&plan, parts) {
+            return Ok(());
+        }
+        self.prepare_part(&plan, false)
+    }
+
+    /// Addresses of a movement in shared memory, or of the rest of it.
+    #[inline(never)]
+    pub(crate) fn prepare_part(
+        &mut self,
+        plan: &TransferPlan,
+        shared: bool,
+    ) -> Result<(), EmitError> {
+        self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        if plan.tiled.is_some() {
+            let part = if shared { BoxPart::Places } else { BoxPart::Coordinates };
+            return self.prepare_boxes(plan, (part, None));
+        }
+        let refuse = EmitError::Unplanned(plan.op);
+        let store = match &plan.transpose {
+            Some(flip) => {
+                TransferPlan { tiling: flip.second(&plan.tiling).ok_or(refuse)?, ..*plan }
+            }
+            None => *plan,
+        };
+        for (number, own) in [(Some(plan.atom), plan), (plan.second, &store)] {
+            let Some(number) = number else { continue };
+            let atom = self.machine.tables.atom(number).ok_or(refuse)?;
+            for view in &memory_sides(atom, plan.from, plan.to) {
+                if (view.side.space == Space::Shared) == shared {
+                    self.prepare_side(own, view, None)?;
+                }
+            }
+        }
+        match &plan.transpose {
+            Some(flip) if shared => self.prepare_choices(plan, flip),
+            _ => Ok(()),
         }
     }
 

@@ -34,6 +34,17 @@ struct TiledCopy<'t> {
     order: [u8; MAP_RANK],
 }
 
+/// What of boxes is computed.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum BoxPart {
+    /// All of it.
+    Whole,
+    /// Where they are in shared memory, and the map's address.
+    Places,
+    /// Where they begin in the tensor.
+    Coordinates,
+}
+
 impl<'t> LowerContext<'_, 't, '_, '_> {
     fn tiled(&self, plan: &TransferPlan) -> Result<TiledCopy<'t>, EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
@@ -76,6 +87,16 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         plan: &TransferPlan,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
+        self.prepare_boxes(plan, (BoxPart::Whole, innermost))
+    }
+
+    /// The same, or a part of it.
+    #[inline(never)]
+    pub(crate) fn prepare_boxes(
+        &mut self,
+        plan: &TransferPlan,
+        (part, innermost): (BoxPart, Option<&Loop>),
+    ) -> Result<(), EmitError> {
         let op = plan.op;
         let unplanned = EmitError::Unplanned(op);
         let tiled = self.tiled(plan)?;
@@ -88,10 +109,16 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for instance in 0..plan.tiling.count() {
             self.steps.purpose =
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            let bytes = alloc.offset.saturating_add(places.at(plan.tiling.element(instance)).bytes);
-            let node = self.shared_address(bytes)?;
-            let reg = self.compute(node, RegBank::Vector)?;
-            self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
+            if part != BoxPart::Coordinates {
+                let bytes =
+                    alloc.offset.saturating_add(places.at(plan.tiling.element(instance)).bytes);
+                let node = self.shared_address(bytes)?;
+                let reg = self.compute(node, RegBank::Vector)?;
+                self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
+            }
+            if part == BoxPart::Places {
+                continue;
+            }
             for dim in 0..tiled.form.at.len().min(MAP_RANK) {
                 let (start, more) =
                     Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;

@@ -9,6 +9,7 @@ use crate::attr_names;
 use crate::data::ValueData;
 use crate::edit::agents::join_agents;
 use crate::edit::edit_ops::Edit;
+use crate::edit::leads::part_leads;
 use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pairs::pair_elements;
 use crate::edit::pipeline_stages::dissolve_stages;
@@ -85,6 +86,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     follow_tensor_memory(program, kernel)?;
     lower_scalars(program, kernel)?;
     pair_elements(program, kernel)?;
+    part_leads(program, kernel)?;
     lower_ranks(program, kernel)?;
     program.renumber();
     Ok(kernel)

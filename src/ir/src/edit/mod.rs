@@ -9,6 +9,7 @@ pub mod edit_ops;
 pub(crate) mod erase;
 pub(crate) mod inline;
 pub(crate) mod insert;
+pub(crate) mod leads;
 pub(crate) mod on_tiles;
 pub(crate) mod pairs;
 pub(crate) mod permute;

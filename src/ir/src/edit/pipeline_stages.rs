@@ -10,9 +10,10 @@ use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::not_kept;
 use crate::error::{ErrorKind, IrError, SourcePlace};
+use crate::expr::leads::fills;
 use crate::handle::{Block, Op};
 use crate::program::Program;
-use lanebook_tables::{OpRole, Space};
+use lanebook_tables::OpRole;
 
 /// Puts what stages of pipelines hold into their loops.
 ///
@@ -46,14 +47,6 @@ pub(crate) fn dissolve_stages(program: &mut Program<'_, '_>, kernel: Op) -> Resu
 
 fn is_stage(program: &Program<'_, '_>, op: Op) -> bool {
     matches!(program.role(op), OpRole::Produce | OpRole::Consume)
-}
-
-/// Whether an operation copies a tile from global into shared memory.
-pub(crate) fn fills(program: &Program<'_, '_>, op: Op) -> bool {
-    let space = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).space);
-    program.role(op) == OpRole::Copy
-        && space(0) == Some(Space::Global)
-        && space(1) == Some(Space::Shared)
 }
 
 /// Refuses stages that do not hold what they may, and a loop whose copies stand beside them.

@@ -3,3 +3,4 @@
 pub(crate) mod affine;
 pub(crate) mod grid;
 pub(crate) mod index_expr;
+pub(crate) mod leads;

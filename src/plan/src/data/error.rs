@@ -319,7 +319,8 @@ pub enum Unstaged {
     Reach,
     /// Tiles, and descriptors of them, of more sizes than there is room for.
     Sizes,
-    /// Where the copy's tile begins does not go on by the same in each turn.
+    /// Where the copy's tile begins does not go on by the same in each turn, nor is it made of what
+    /// the loop loads.
     Uneven,
     /// Something else than loads behind the copy, in the same loop, touches its tile.
     Touched,

@@ -9,7 +9,7 @@ use crate::data::{
 };
 use crate::in_flight::{CountedWait, closes_group, ends_with_product};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
-use lanebook_ir::{IndexStep, Loop, Op, Value};
+use lanebook_ir::{IndexStep, Leads, Loop, Op, Value};
 use lanebook_tables::{AccessId, AtomId, FieldRole, OpRole, Space, SyncRule, SyncStep};
 use lanebook_tile::unit::{descriptor_named, has};
 
@@ -117,19 +117,7 @@ impl Planner<'_, '_, '_, '_> {
     ) -> Result<(), PlanError> {
         let (program, copy) = (self.program, movement.op);
         let refuse = |why| PlanError::Stages { op: copy, why };
-        let evenly = |start: Value| match program.index_step(start, parts) {
-            IndexStep::Fixed => true,
-            IndexStep::By(n) => n > 0 && i32::try_from(n).is_ok(),
-            IndexStep::Times(_) | IndexStep::Other => false,
-        };
-        if !program.subscripts(copy, 0).all(evenly) {
-            return Err(refuse(Unstaged::Uneven));
-        }
-        if program.is_warp_specialized(parts.op)
-            && program.subscripts(copy, 0).any(|start| program.is_of_elements(start))
-        {
-            return Err(refuse(Unstaged::Loaded));
-        }
+        self.begins_known(copy, parts)?;
         let tensor = program.operand(copy, 0);
         let writes = |op: Op| {
             matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
@@ -152,6 +140,47 @@ impl Planner<'_, '_, '_, '_> {
         }
         let tile = self.plan.allocs.get_mut(usize::from(alloc)).ok_or(PlanError::Stale)?;
         tile.stages = stages;
+        Ok(())
+    }
+
+    /// Refuses a copy of which a turn ahead does not know where it begins.
+    #[inline(never)]
+    fn begins_known(&self, copy: Op, parts: &Loop) -> Result<(), PlanError> {
+        let program = self.program;
+        let refuse = |why| PlanError::Stages { op: copy, why };
+        let evenly = |start: Value| match program.index_step(start, parts) {
+            IndexStep::Fixed => true,
+            IndexStep::By(n) => n > 0 && i32::try_from(n).is_ok(),
+            IndexStep::Times(_) | IndexStep::Other => false,
+        };
+        if program.is_warp_specialized(parts.op)
+            && program.subscripts(copy, 0).any(|start| program.is_of_elements(start))
+        {
+            return Err(refuse(Unstaged::Loaded));
+        }
+        // What the loop loads to know it is loaded ahead, too.
+        let leads = program.leads(parts);
+        let is_led = |start: Value| program.def_op(start).is_some_and(|op| leads.contains(&op));
+        if !program.subscripts(copy, 0).all(|start| evenly(start) || is_led(start)) {
+            return Err(refuse(Unstaged::Uneven));
+        }
+        self.leads_stay(parts, &leads)
+    }
+
+    /// Refuses a loop that writes where it loads what its copies begin at.
+    #[inline(never)]
+    fn leads_stay(&self, parts: &Loop, leads: &Leads) -> Result<(), PlanError> {
+        let program = self.program;
+        for &load in leads.iter().filter(|op| program.role(**op) == OpRole::Load) {
+            let tensor = program.operand(load, 0);
+            let writes = |op: Op| {
+                matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
+                    && program.operand(op, 1) == tensor
+            };
+            if program.inside(parts.op).any(writes) {
+                return Err(PlanError::Stages { op: load, why: Unstaged::Written });
+            }
+        }
         Ok(())
     }
 
