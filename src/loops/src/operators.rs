@@ -509,12 +509,12 @@ impl Teller<'_, '_, '_, '_> {
             }
             let arena = &mut self.inference.arena;
             let made = unit.tile(side, |tile| arena.product_threads(own.dims, side, tile, split));
-            let (copy, thread) = match made.ok_or(LoopErrorKind::NoUnit)? {
+            let own_threads = match made.ok_or(LoopErrorKind::NoUnit)? {
                 // Warps that do not divide the extents.
                 Err(FormError::Stale) => return Err(LoopErrorKind::Warps),
                 made => made.map_err(LoopErrorKind::Form)?,
             };
-            let fragment = arena.by_threads(own.dims, copy, thread);
+            let fragment = arena.of_product(own.dims, &own_threads);
             let fragment = fragment.map_err(LoopErrorKind::Form)?;
             self.anchor(buffer, fragment)?;
         }
