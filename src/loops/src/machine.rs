@@ -145,7 +145,10 @@ fn unit_for<'t>(
 }
 
 /// What an instruction of a request does: with its elements, and with what units read these as.
-fn wishes(tables: &Tables<'_>, request: &UnitRequest) -> impl Iterator<Item = Capability> {
+pub(crate) fn wishes(
+    tables: &Tables<'_>,
+    request: &UnitRequest,
+) -> impl Iterator<Item = Capability> + use<> {
     let result = request.result;
     let own = [Some(request.operand), read_as(tables, request)].into_iter().flatten();
     own.map(move |own| Capability::Product { a: own, b: own, c: result, d: result })
@@ -189,7 +192,7 @@ pub(crate) fn group_unit<'t>(
                 && whole(depth, own.k)
                 && reads == in_shared
                 && best.as_ref().is_none_or(|best| own.n > best.0);
-            let unit = AnchorUnit { id: *id, instance, ..*anchor };
+            let unit = anchor.with_instance(*id, instance);
             if fits && unit.is_beside((anchor, &laid), in_shared) {
                 best = Some((own.n, unit));
             }
@@ -229,6 +232,11 @@ fn rank(instance: &Instance<'_>, (request, depth): (&UnitRequest, u32), wave: u3
 }
 
 impl<'t> AnchorUnit<'t> {
+    /// Another instruction of the same machine.
+    pub(crate) const fn with_instance(&self, id: AtomId, instance: Instance<'t>) -> Self {
+        Self { id, instance, ..*self }
+    }
+
     /// The instruction.
     #[must_use]
     pub const fn id(&self) -> AtomId {

@@ -4,6 +4,7 @@ use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
 use crate::machine::{AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_depth};
 use crate::tell::{Fact, Teller, Told};
+use crate::tensor_sums::{TensorUnit, tensor_unit};
 use lanebook_infer::{
     BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
     UnitTile, WarpPolicy, When, split_warps,
@@ -63,6 +64,8 @@ pub(crate) struct AnchoredProduct<'t> {
     pub warps: (u32, u32),
     /// Warps that work together in the anchor's tile.
     pub together: u32,
+    /// The instruction that may leave the sums in tensor memory: warps reach their rows there.
+    pub in_tensor: Option<AnchorUnit<'t>>,
 }
 
 impl<'t> AnchoredProduct<'t> {
@@ -100,10 +103,19 @@ pub(crate) fn anchored_product<'t>(
     let anchor = unit_of_depth(tables, arch, &request, depth)?;
     let warps = threads.checked_div(anchor.wave())?;
     let policy = policy(program, op)?;
+    let scope = |buffer| told.inference.buffer_of(buffer).map(|own| own.scope);
+    let Fact::Buffer(right) = told.fact(program.operand(op, 1)?) else { return None };
+    if scope(left) == Ok(MemoryScope::Shared) && scope(right) == Ok(MemoryScope::Shared) {
+        let found = tensor_unit((tables, arch), &anchor, (&request, depth), policy);
+        if let Some(TensorUnit { unit, warps }) = found {
+            let in_tensor = Some(unit);
+            return Some(AnchoredProduct { request, depth, anchor, warps, together: 1, in_tensor });
+        }
+    }
     let split =
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
-    Some(AnchoredProduct { request, depth, anchor, warps, together })
+    Some(AnchoredProduct { request, depth, anchor, warps, together, in_tensor: None })
 }
 
 /// The instruction of a warp that computes a product in place where its anchor has laid the
@@ -500,8 +512,22 @@ impl Teller<'_, '_, '_, '_> {
         let unit = unit_of_depth(self.tables, self.arch, &request, depth);
         let unit = unit.ok_or(LoopErrorKind::NoUnit)?;
         let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
-        let split = unit.tile(UnitSide::D, |tile| split_warps(policy, (m, n), warps, tile));
-        let split = split.ok_or(LoopErrorKind::NoUnit)?.ok_or(LoopErrorKind::Warps)?;
+        let is_shared = |own: Result<MemoryScope, LoopErrorKind>| own == Ok(MemoryScope::Shared);
+        let by_unit = is_shared(self.scope(a)) && is_shared(self.scope(b));
+        let by_unit = by_unit && !program.has_attr(op, attr_names::THREADS);
+        let machine = (self.tables, self.arch);
+        let in_tensor = match by_unit {
+            true => tensor_unit(machine, &unit, (&request, depth), policy),
+            false => None,
+        };
+        let split = match in_tensor {
+            Some(own) => own.warps,
+            None => {
+                let split = |tile: &UnitTile<'_>| split_warps(policy, (m, n), warps, tile);
+                let split = unit.tile(UnitSide::D, split).ok_or(LoopErrorKind::NoUnit)?;
+                split.ok_or(LoopErrorKind::Warps)?
+            }
+        };
         for (buffer, side) in [(c, UnitSide::D), (a, UnitSide::A), (b, UnitSide::B)] {
             let own = *self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?;
             if own.scope != MemoryScope::Fragment {

@@ -135,6 +135,29 @@ fn place_all(
     {
         return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
     }
+    place_behind(tables, program, plan, (end, align))
+}
+
+/// Places what a kernel has in shared memory besides its tiles, from `end` on: completion objects,
+/// and what tensor memory needs. The segment is aligned to `align` at least.
+///
+/// # Errors
+/// [`PlanError::SharedMemory`], [`PlanError::TensorMemory`], [`PlanError::Capacity`].
+#[inline(never)]
+pub(crate) fn place_behind(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    (mut end, mut align): (u32, u32),
+) -> Result<(), PlanError> {
+    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let full = |alloc: AllocPlan| {
+        program.def_op(alloc.value).map_or(PlanError::Stale, |op| PlanError::SharedMemory {
+            op,
+            need: u32::MAX,
+            have: arch.shared.max_bytes,
+        })
+    };
     complete(tables, program, plan)?;
     if plan.completions > 0 {
         let bytes = tables

@@ -57,6 +57,32 @@ fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
     Some(Swizzle::new(b, m, s, Unit::Byte).expect("a swizzle"))
 }
 
+#[test]
+fn a_unit_leaves_sums_in_tensor_memory_where_warps_load_them_as_they_lie() {
+    let described = |step: &SharedStep| step.answer == SharedAnswer::Described;
+    let by_unit = |text: &str| {
+        let (steps, lies) = laid_by("sm_100a", text).expect("it is told");
+        (steps.0.iter().filter(|step| described(step)).count(), steps.1, lies)
+    };
+    let own = product("", "");
+    assert_eq!(by_unit(&own), (2, vec![], vec![(bytes(3, 4, 3), None); 2]));
+    // Written so that no descriptor says it.
+    let written = by_unit(&product(", <(64, 64), (64, 1), swizzle<2, 3, 4>>", ""));
+    assert!(matches!(written.1[..], [UnitRefusal::Layout(_)]), "{written:?}");
+    // Of the same threads, but in another order in their registers.
+    let order = "{thread = v0 // 16 * 32 + v0 % 8 * 4 + v1 % 8 // 2, \
+                 index = v0 // 8 % 2 * 16 + v1 // 8 * 2 + v1 % 2}";
+    let other = own.replace("xf32, #fragment>", &format!("xf32, #fragment, {order}>"));
+    let other = by_unit(&other);
+    assert!(matches!(other.1[..], [UnitRefusal::Sums(_)]), "{other:?}");
+    // Eight products of 64 columns are what tensor memory holds.
+    let many = by_unit(&own.replace("  gemm", &format!("{}  gemm", "  gemm %a, %b, %c\n".repeat(8))));
+    assert_eq!((many.0, many.1), (16, vec![UnitRefusal::TensorMemory]));
+    // A left factor in a fragment is no operand of such an instruction here.
+    let left = own.replace("tensor<64x64xf16, #smem>\n  %b", "tensor<64x64xf16, #fragment>\n  %b");
+    assert_eq!(by_unit(&left).1, [UnitRefusal::Instruction]);
+}
+
 /// A product of tiles of f16: what the left one's type says behind its space, and what happens before
 /// the product.
 fn product(alloc: &str, between: &str) -> String {
@@ -137,8 +163,8 @@ fn a_unit_reads_what_its_descriptors_say_and_warps_multiply_the_rest() {
     let odd = odd.replace("64x64xf32", "64x96xf32");
     let (steps, _) = laid_by("sm_90a", &odd).expect("it is told");
     assert_eq!(steps.1, [UnitRefusal::Instruction]);
-    let (steps, _) = laid_by("sm_100a", &product("", "")).expect("it is told");
-    assert_eq!(steps.1, [UnitRefusal::TensorMemory]);
+    let (steps, _) = laid_by("sm_100a", &odd).expect("it is told");
+    assert_eq!(steps.1, [UnitRefusal::Instruction]);
     let (steps, _) = laid_by("sm_80", &product("", "")).expect("it is told");
     assert_eq!(steps.1, []);
 }

@@ -90,7 +90,11 @@ pub fn object(names: &Names, step: &SharedStep) -> Json {
 fn refusal(names: &Names, why: UnitRefusal) -> String {
     match why {
         UnitRefusal::TensorMemory => {
-            "the architecture's unit keeps sums in tensor memory, not in fragments".into()
+            "the sums of the products before it leave too little of tensor memory".into()
+        }
+        UnitRefusal::Sums(id) => {
+            let name = names.buffer(id);
+            format!("warps do not load {name} from tensor memory as it lies")
         }
         UnitRefusal::Instruction => {
             "no instruction of a group of warps takes its operands where they are, or its extents"

@@ -184,7 +184,8 @@ impl LowerContext<'_, '_, '_, '_> {
         if self.arena.len() <= self.arena.capacity() >> 1 {
             return;
         }
-        let own = [Some(self.thread), self.shared_base].into_iter().flatten();
+        let base = self.tensor.and_then(|frame| frame.base());
+        let own = [Some(self.thread), self.shared_base, base].into_iter().flatten();
         let known = self.indices.iter().map(|index| index.node);
         let computed = self.computed.iter().map(|index| index.node);
         let settled = self.settled.iter().flat_map(|pair| [pair.0, pair.1]);

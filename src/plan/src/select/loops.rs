@@ -4,6 +4,7 @@
 use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
 use crate::select::memory::explicit_layouts::shared_by_rows;
 use crate::select::planner::full;
+use crate::shared_alloc::place_behind;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{OpRole, Space, Tables};
@@ -95,7 +96,7 @@ pub fn line_of(count: u32, bits: u16) -> Option<TileShape> {
 /// any of them anywhere.
 ///
 /// # Errors
-/// [`PlanError::SharedMemory`].
+/// [`PlanError::SharedMemory`]; [`PlanError::TensorMemory`].
 pub fn place_loops(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
@@ -103,19 +104,18 @@ pub fn place_loops(
 ) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let mut end = 0u32;
-    plan.shared_align = tables.weights.shared_align;
+    let mut align = tables.weights.shared_align;
     for alloc in plan.allocs.iter_mut() {
         let op = program.def_op(alloc.value).ok_or(PlanError::Stale)?;
         let have = arch.shared.max_bytes;
         let full = |need| PlanError::SharedMemory { op, need, have };
         let at = end.checked_next_multiple_of(alloc.align.max(1)).ok_or(full(u32::MAX))?;
         alloc.offset = at;
-        plan.shared_align = plan.shared_align.max(alloc.align);
+        align = align.max(alloc.align);
         end = at.checked_add(alloc.bytes).ok_or(full(u32::MAX))?;
         if end > have {
             return Err(full(end));
         }
     }
-    plan.shared_bytes = end;
-    Ok(())
+    place_behind(tables, program, plan, (end, align))
 }
