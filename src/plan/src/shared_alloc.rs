@@ -135,21 +135,23 @@ fn place_all(
     {
         return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
     }
-    place_behind(tables, program, plan, (end, align))
+    (plan.shared_bytes, plan.shared_align) = (end, align);
+    place_behind(tables, program, plan)
 }
 
-/// Places what a kernel has in shared memory besides its tiles, from `end` on: completion objects,
-/// and what tensor memory needs. The segment is aligned to `align` at least.
+/// Places what a kernel has in shared memory behind its tiles: completion objects, and what tensor
+/// memory needs.
 ///
 /// # Errors
 /// [`PlanError::SharedMemory`], [`PlanError::TensorMemory`], [`PlanError::Capacity`].
 #[inline(never)]
-pub(crate) fn place_behind(
+#[doc(hidden)]
+pub fn place_behind(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
-    (mut end, mut align): (u32, u32),
 ) -> Result<(), PlanError> {
+    let (mut end, mut align) = (plan.shared_bytes, plan.shared_align);
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let full = |alloc: AllocPlan| {
         program.def_op(alloc.value).map_or(PlanError::Stale, |op| PlanError::SharedMemory {

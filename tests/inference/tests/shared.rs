@@ -76,7 +76,8 @@ fn a_unit_leaves_sums_in_tensor_memory_where_warps_load_them_as_they_lie() {
     let other = by_unit(&other);
     assert!(matches!(other.1[..], [UnitRefusal::Sums(_)]), "{other:?}");
     // Eight products of 64 columns are what tensor memory holds.
-    let many = by_unit(&own.replace("  gemm", &format!("{}  gemm", "  gemm %a, %b, %c\n".repeat(8))));
+    let many =
+        by_unit(&own.replace("  gemm", &format!("{}  gemm", "  gemm %a, %b, %c\n".repeat(8))));
     assert_eq!((many.0, many.1), (16, vec![UnitRefusal::TensorMemory]));
     // A left factor in a fragment is no operand of such an instruction here.
     let left = own.replace("tensor<64x64xf16, #smem>\n  %b", "tensor<64x64xf16, #fragment>\n  %b");

@@ -4,7 +4,6 @@
 use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
 use crate::select::memory::explicit_layouts::shared_by_rows;
 use crate::select::planner::full;
-use crate::shared_alloc::place_behind;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
 use lanebook_layout::PostMap;
 use lanebook_tables::{OpRole, Space, Tables};
@@ -96,7 +95,7 @@ pub fn line_of(count: u32, bits: u16) -> Option<TileShape> {
 /// any of them anywhere.
 ///
 /// # Errors
-/// [`PlanError::SharedMemory`]; [`PlanError::TensorMemory`].
+/// [`PlanError::SharedMemory`].
 pub fn place_loops(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
@@ -104,18 +103,19 @@ pub fn place_loops(
 ) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let mut end = 0u32;
-    let mut align = tables.weights.shared_align;
+    plan.shared_align = tables.weights.shared_align;
     for alloc in plan.allocs.iter_mut() {
         let op = program.def_op(alloc.value).ok_or(PlanError::Stale)?;
         let have = arch.shared.max_bytes;
         let full = |need| PlanError::SharedMemory { op, need, have };
         let at = end.checked_next_multiple_of(alloc.align.max(1)).ok_or(full(u32::MAX))?;
         alloc.offset = at;
-        align = align.max(alloc.align);
+        plan.shared_align = plan.shared_align.max(alloc.align);
         end = at.checked_add(alloc.bytes).ok_or(full(u32::MAX))?;
         if end > have {
             return Err(full(end));
         }
     }
-    place_behind(tables, program, plan, (end, align))
+    plan.shared_bytes = end;
+    Ok(())
 }
