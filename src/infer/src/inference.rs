@@ -310,6 +310,7 @@ impl<'a> Inference<'a> {
         let mut any = false;
         for at in 0..self.buffers.len() {
             if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
+                own.is_described = false;
                 any |= own.swizzle.take().is_some();
                 any |= core::mem::take(&mut own.strip) > 0;
             }
@@ -321,6 +322,22 @@ impl<'a> Inference<'a> {
     #[must_use]
     pub fn is_swizzle_pinned(&self, id: BufferId) -> bool {
         self.buffer_of(self.storage(id)).is_ok_and(|owner| owner.is_swizzle_pinned)
+    }
+
+    /// Whether a buffer's storage lies as a matrix unit reads it by itself.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_described(&self, id: BufferId) -> bool {
+        self.buffer_of(self.storage(id)).is_ok_and(|owner| owner.is_described)
+    }
+
+    /// Notes that a buffer's storage lies as a matrix unit reads it by itself, or does no longer.
+    #[doc(hidden)]
+    pub fn set_described(&mut self, id: BufferId, is_described: bool) {
+        let storage = self.storage(id);
+        if let Some(owner) = self.buffers.get_mut(usize::from(storage.0)) {
+            owner.is_described = is_described;
+        }
     }
 
     /// Sets [`Inference::swizzle`] of a buffer's storage.

@@ -413,13 +413,13 @@ pub fn lay_shared(
     listener: &mut dyn SharedListener,
 ) -> Result<(), FormError> {
     let machine = AccessModels::of(tables, arch);
-    let laid = lay_for_units(program, (tables, arch), told)?;
+    lay_for_units(program, (tables, arch), told)?;
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
         let id = BufferId(u16::try_from(number).unwrap_or(u16::MAX));
         let own = *told.inference.buffer_of(id)?;
         let is_free = own.storage == id && !told.inference.is_swizzle_pinned(id);
-        let is_free = is_free && !laid.has(id);
+        let is_free = is_free && !told.inference.is_described(id);
         if own.scope == MemoryScope::Shared && is_free {
             let swizzle = storage(machine, told, program, id, listener)?;
             told.inference.set_swizzle(id, swizzle)?;

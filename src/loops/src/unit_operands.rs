@@ -419,24 +419,14 @@ fn wanted_layout(
     let all = |layout: &SharedLayout| {
         readers(program, told, id).all(|(op, number)| takes(op, number, layout).is_some())
     };
-    let layouts = 0..shared_tile::layouts(tables, arch);
-    let layouts = layouts.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
-    let mut by_rows = layouts.filter(|layout| layout.row_major);
-    by_rows.find(all).map(|layout| (layout, shape))
-}
-
-/// Buffers that units read by themselves: the first ones of a function alone can be.
-#[derive(Copy, Clone)]
-pub(crate) struct UnitBuffers(u64);
-
-impl UnitBuffers {
-    pub fn has(self, id: BufferId) -> bool {
-        self.0 & bit(usize::from(id.0)) != 0
-    }
-}
-
-fn bit(number: usize) -> u64 {
-    u32::try_from(number).ok().and_then(|number| 1u64.checked_shl(number)).unwrap_or(0)
+    let layouts = |by_rows: bool| {
+        let all = 0..shared_tile::layouts(tables, arch);
+        let all = all.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
+        // Columns that are strips themselves are none that strips of rows say.
+        all.filter(move |own| own.row_major == by_rows && (by_rows || own.strip.is_none()))
+    };
+    let found = layouts(true).chain(layouts(false)).find(all);
+    found.map(|layout| (layout, shape))
 }
 
 /// Lays shared buffers as the units read them that compute the products of a function: where all
@@ -449,8 +439,7 @@ pub(crate) fn lay_for_units(
     program: &Program<'_, '_>,
     (tables, arch): (&Tables<'_>, &Arch<'_>),
     told: &mut Told<'_>,
-) -> Result<UnitBuffers, FormError> {
-    let mut laid = 0u64;
+) -> Result<(), FormError> {
     let id = |number: usize| BufferId(u16::try_from(number).unwrap_or(u16::MAX));
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
@@ -459,21 +448,23 @@ pub(crate) fn lay_for_units(
         if own.scope != MemoryScope::Shared || !is_free {
             continue;
         }
+        told.inference.set_described(id(number), false);
         let wanted = wanted_layout(program, (tables, arch), told, id(number));
-        let Some((layout, shape)) = wanted.filter(|_| bit(number) != 0) else { continue };
+        let Some((layout, shape)) = wanted else { continue };
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
-        let strip = layout.strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
+        // Columns are strips of one element.
+        let strip = if layout.row_major { layout.strip } else { Some(0) };
+        let strip = strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
         let strip = strip.map(|strip| strip.saturating_mul(u32::from(shape.bits / 8)));
         told.inference.set_swizzle(id(number), swizzle)?;
         told.inference.set_strips(id(number), strip)?;
-        laid |= bit(number);
+        told.inference.set_described(id(number), true);
     }
     // Where another operand does not lie so, the product is another, and its buffers are free.
-    let mut before = 0u64;
-    while before != laid {
-        before = laid;
+    let mut changes = true;
+    while core::mem::take(&mut changes) {
         for number in 0..buffers {
-            if laid & bit(number) == 0 {
+            if !told.inference.is_described(id(number)) {
                 continue;
             }
             let by_unit = |op: Op| unit_product(program, (tables, arch), &*told, op).is_some();
@@ -481,9 +472,10 @@ pub(crate) fn lay_for_units(
             if !whole {
                 told.inference.set_swizzle(id(number), None)?;
                 told.inference.set_strips(id(number), None)?;
-                laid &= !bit(number);
+                told.inference.set_described(id(number), false);
+                changes = true;
             }
         }
     }
-    Ok(UnitBuffers(laid))
+    Ok(())
 }
