@@ -414,15 +414,7 @@ impl<'a> Inference<'a> {
     #[inline(never)]
     pub fn placed(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
         let storage = self.storage(id);
-        let mut place = bytes;
-        if let Some(strip) = self.strips(storage).map(i64::from) {
-            let (pitch, rows) = self.rows_of(storage)?;
-            let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
-            let (row, inside) = self.arena.div_rem(bytes, pitch)?;
-            let (strips, low) = self.arena.div_rem(inside, strip)?;
-            place = self.arena.add_scaled(low, row, strip)?;
-            place = self.arena.add_scaled(place, strips, apart)?;
-        }
+        let place = self.in_strips(storage, bytes)?;
         if let Some((every, more)) = self.padding(storage) {
             let (before, _) = self.arena.div_rem(place, i64::from(every))?;
             return self.arena.add_scaled(place, before, i64::from(more));
@@ -431,6 +423,22 @@ impl<'a> Inference<'a> {
             Some(swizzle) => self.arena.swizzled(place, swizzle),
             None => Ok(place),
         }
+    }
+
+    /// [`Inference::placed`] where there is neither a swizzle nor padding.
+    ///
+    /// # Errors
+    /// Those of [`Inference::placed`].
+    #[doc(hidden)]
+    pub fn in_strips(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
+        let storage = self.storage(id);
+        let Some(strip) = self.strips(storage).map(i64::from) else { return Ok(bytes) };
+        let (pitch, rows) = self.rows_of(storage)?;
+        let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
+        let (row, inside) = self.arena.div_rem(bytes, pitch)?;
+        let (strips, low) = self.arena.div_rem(inside, strip)?;
+        let place = self.arena.add_scaled(low, row, strip)?;
+        self.arena.add_scaled(place, strips, apart)
     }
 
     /// [`Inference::placed`] of a number; `None` outside of the storage.

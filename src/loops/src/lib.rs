@@ -5,7 +5,7 @@
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
 //! | `accesses` `access_models` `operand` | those accesses; what the tables say of them; how a product reads its operands |
-//! | `tensor_sums` | products whose unit leaves sums in tensor memory, and how they come from there |
+//! | `tensor_unit` `tensor_sums` | products whose unit leaves sums in tensor memory; how they come from there |
 //! | `unit_operands` | products whose unit reads shared memory by itself, and the layouts for that |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
@@ -122,6 +122,7 @@ mod result;
 mod shared;
 mod tell;
 mod tensor_sums;
+mod tensor_unit;
 mod unit_operands;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};

@@ -2,7 +2,7 @@
 
 use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Arch, AtomId, Capability, DtypeId, Instance, Tables};
+use lanebook_tables::{Arch, AtomId, Capability, Dtype, DtypeId, Instance, Tables};
 
 /// The figures of an architecture.
 #[must_use]
@@ -103,6 +103,19 @@ pub fn warp_unit<'t>(
     request: &UnitRequest,
 ) -> Option<AnchorUnit<'t>> {
     warp_unit_of_depth(tables, arch, request, 0)
+}
+
+/// A unit of a warp whose sums are those of a request, whatever its factors: it says where they lie.
+pub(crate) fn warp_unit_of_sums<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+) -> Option<AnchorUnit<'t>> {
+    let of = |dtype: &Dtype<'_>| {
+        let operand = tables.dtype_named(dtype.name)?;
+        unit_for(tables, arch, (request, 0), operand, true)
+    };
+    tables.dtypes.iter().find_map(of)
 }
 
 /// The same of a product of some depth.

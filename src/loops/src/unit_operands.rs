@@ -5,6 +5,7 @@ use crate::machine::{AnchorUnit, group_unit, sums_in_tensor_memory};
 use crate::operators::{AnchoredProduct, WarpProduct, anchored_product};
 use crate::tell::{Fact, Told};
 use crate::tensor_sums::{self, ProductSize, TensorSums};
+use crate::tensor_unit;
 use lanebook_infer::{BufferId, FormError, MemoryScope};
 use lanebook_ir::{Op, Program, attr_names};
 use lanebook_layout::PostMap;
@@ -272,7 +273,7 @@ fn has_room(
             continue;
         }
         let wants = anchored_product(program, tables, arch, told, other)
-            .and_then(|own| tensor_sums::columns(&own.in_tensor?, &own.request))
+            .and_then(|own| tensor_unit::columns(&own.in_tensor?, &own.request))
             .and_then(|columns| taken.checked_add(columns))
             .filter(|all| tensor::allocation(memory, *all).is_ok());
         taken = wants.unwrap_or(taken);

@@ -58,6 +58,20 @@ fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
 }
 
 #[test]
+fn what_a_product_gathers_lies_by_columns_where_that_costs_less() {
+    let strips = |arch: &str, text: &str| -> Vec<_> {
+        let (_, lies) = laid_by(arch, text).expect("it is told");
+        lies.into_iter().map(|(_, strip)| strip).collect()
+    };
+    // The right factor's columns are its depth; the left one's rows are.
+    assert_eq!(strips("gfx1100", &product("", "")), [None, Some(2)]);
+    let turned = product("", "").replace("gemm %a, %b, %c", "gemm %a, %b, %c {transpose_b}");
+    assert_eq!(strips("gfx1100", &turned), [None; 2]);
+    // An instruction brings columns to all lanes.
+    assert_eq!(strips("sm_80", &product("", "")), [None; 2]);
+}
+
+#[test]
 fn a_unit_leaves_sums_in_tensor_memory_where_warps_load_them_as_they_lie() {
     let described = |step: &SharedStep| step.answer == SharedAnswer::Described;
     let by_unit = |text: &str| {

@@ -1,5 +1,6 @@
 //! The layouts of shared buffers in the timeline: who wanted which swizzle, and what became of it.
 use super::timeline::Names;
+use lanebook::infer::BufferId;
 use lanebook::ir::Op;
 use lanebook::layout::Swizzle;
 use lanebook::loops::{SharedAnswer, SharedStep, UnitRefusal};
@@ -83,6 +84,22 @@ pub fn object(names: &Names, step: &SharedStep) -> Json {
         "access": if step.writes { "write" } else { "read" },
         "wanted": swizzle(step.wanted), "taken": swizzle(step.taken),
         "passes": {"wanted": wanted, "taken": taken, "row_major": plain},
+    })
+}
+
+/// That a buffer lies by columns, with what its accesses cost by rows and so.
+pub fn by_columns_line(names: &Names, id: BufferId, [rows, columns]: [u32; 2]) -> String {
+    let name = names.buffer(id);
+    format!(
+        "{name} -> lies by columns: all that reads and writes it costs {columns} so, {rows} by rows"
+    )
+}
+
+/// The same as an object.
+pub fn by_columns_object(names: &Names, id: BufferId, [rows, columns]: [u32; 2]) -> Json {
+    json!({
+        "level": "shared", "event": "by_columns", "buffer": names.buffer(id),
+        "costs": {"rows": rows, "columns": columns},
     })
 }
 
