@@ -14,6 +14,9 @@ use lanebook_tile::map::{SharedLayout, TileShape, log2_exact};
 use lanebook_tile::unit::shared_tile::{self, TileReader};
 use lanebook_tile::unit::tensor;
 
+/// More than the fragments whose sums tensor memory has columns for.
+const SUMS: usize = 32;
+
 /// Most blocks of rows of a warp whose factors are held at once.
 const ROWS: u32 = 32;
 
@@ -268,15 +271,26 @@ fn has_room(
 ) -> bool {
     let Ok(memory) = tensor::memory(tables, arch) else { return false };
     let mut taken = 0u32;
+    // Products that add to one fragment have the same columns.
+    let mut known: heapless::Vec<BufferId, SUMS> = heapless::Vec::new();
     for other in program.inside(told.function()) {
         if program.role(other) != OpRole::ProductInto {
             continue;
         }
+        let sums = buffer_at(told, program, other, 2);
+        let sums = sums.and_then(|id| Some(told.inference.buffer_of(id).ok()?.storage));
         let wants = anchored_product(program, tables, arch, told, other)
             .and_then(|own| tensor_unit::columns(&own.in_tensor?, &own.request))
+            .map(|columns| if sums.is_some_and(|id| known.contains(&id)) { 0 } else { columns })
             .and_then(|columns| taken.checked_add(columns))
             .filter(|all| tensor::allocation(memory, *all).is_ok());
-        taken = wants.unwrap_or(taken);
+        if let (Some(all), Some(id)) = (wants, sums) {
+            taken = all;
+            let fits = known.contains(&id) || known.push(id).is_ok();
+            if !fits {
+                return false;
+            }
+        }
         if other == op {
             return wants.is_some();
         }

@@ -89,10 +89,21 @@ fn a_unit_leaves_sums_in_tensor_memory_where_warps_load_them_as_they_lie() {
     let other = own.replace("xf32, #fragment>", &format!("xf32, #fragment, {order}>"));
     let other = by_unit(&other);
     assert!(matches!(other.1[..], [UnitRefusal::Sums(_)]), "{other:?}");
-    // Eight products of 64 columns are what tensor memory holds.
-    let many =
-        by_unit(&own.replace("  gemm", &format!("{}  gemm", "  gemm %a, %b, %c\n".repeat(8))));
-    assert_eq!((many.0, many.1), (16, vec![UnitRefusal::TensorMemory]));
+    // Eight fragments of 64 columns are what tensor memory holds; products of one share its.
+    let more: String = (0..8)
+        .map(|k| {
+            format!(
+                "  %c{k} = alloc_tensor : tensor<64x64xf32, #fragment>
+  fill 0.0, %c{k}
+  gemm %a, %b, %c{k}
+  gemm %a, %b, %c{k}
+  copy %c{k}, %C
+"
+            )
+        })
+        .collect();
+    let many = by_unit(&own.replace("  copy %c, %C\n", &format!("  copy %c, %C\n{more}")));
+    assert_eq!((many.0, many.1), (30, vec![UnitRefusal::TensorMemory; 2]));
     // A left factor in a fragment is no operand of such an instruction here.
     let left = own.replace("tensor<64x64xf16, #smem>\n  %b", "tensor<64x64xf16, #fragment>\n  %b");
     assert_eq!(by_unit(&left).1, [UnitRefusal::Instruction]);
@@ -167,8 +178,14 @@ fn a_unit_reads_what_its_descriptors_say_and_warps_multiply_the_rest() {
     assert!(!steps.0.iter().any(described), "{:?}", steps.0);
     assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
     // Bytes are read along the depth alone.
-    let bytes_of = product("", "").replace("f16", "i8").replace("xf32", "xi32");
-    let (steps, _) = laid_by("sm_90a", &bytes_of.replace("fill 0.0", "fill 0")).expect("told");
+    let bytes_of = |text: String| {
+        text.replace("f16", "i8").replace("xf32", "xi32").replace("fill 0.0", "fill 0")
+    };
+    let (steps, lies) = laid_by("sm_90a", &bytes_of(product("", ""))).expect("told");
+    assert_eq!((lies[0].1, lies[1].1, steps.1), (None, Some(1), vec![]));
+    let turned = product(", (64,64):(64,1)", "");
+    let turned = turned.replace("gemm %a, %b, %c", "gemm %a, %b, %c {transpose_a}");
+    let (steps, _) = laid_by("sm_90a", &bytes_of(turned)).expect("told");
     assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
     // Extents that are no powers of two.
     let odd = product("", "").replace("%B: memref<64x64xf16>", "%B: memref<64x96xf16>").replace(

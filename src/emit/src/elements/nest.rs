@@ -71,6 +71,12 @@ impl LowerContext<'_, '_, '_, '_> {
                 return Err(refused(op, ElementReason::Condition));
             }
             self.check_touched(op)?;
+            let plan = self.plan;
+            if let Some(own) = plan.product_of(op)
+                && let Some(place) = &own.tensor
+            {
+                return self.multiply_in_tensor(told, (own, place), open);
+            }
             let mark = told.inference.arena.mark();
             let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
             let done = self.product_in_place(op, told, room.again(), open);

@@ -76,12 +76,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Product);
-        let plan = self.plan;
-        if let Some(own) = plan.product_of(op)
-            && let Some(place) = &own.tensor
-        {
-            return self.multiply_in_tensor(told, (own, place), open);
-        }
         let mut sides = heapless::Vec::new();
         let (product, blocks) = self.product_parts(op, told, &mut sides)?;
         let [a, b, d] = sides.as_slice() else { return Err(refuse) };
