@@ -111,8 +111,9 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables", "ir", "tile", "plan", "infer"],
         &[
             &["machine", "access_models"],
-            &["error", "exchange", "operand"],
+            &["error", "exchange", "operand", "tensor_unit"],
             &["tell+operators+indices"],
+            &["tensor_sums"],
             &["unit_operands"],
             &["accesses", "result"],
             &["shared"],

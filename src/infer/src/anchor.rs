@@ -82,6 +82,36 @@ pub fn split_warps(
     }
 }
 
+/// Who holds the elements of a product's operand or result, and where in its registers.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ProductThreads {
+    /// The number of the copy.
+    pub copy: BaseId,
+    /// The thread.
+    pub thread: IndexForm,
+    /// The local index in the instruction's order: block after block, row-major, each in the order
+    /// of its registers. `None` where the operand is no whole blocks, or these leave gaps.
+    pub index: Option<IndexForm>,
+}
+
+/// How many elements of the instruction's tile a thread has, and the bits from one to the next;
+/// `None` if they leave gaps.
+fn dense(tile: &UnitTile<'_>) -> Option<(u32, i64)> {
+    let (mut count, mut unit, mut last) = (1u32, i64::MAX, 0i64);
+    for it in tile.layout.shard.iter().filter(|it| it.axis() == AxisId::BIT) {
+        let (extent, stride) = (it.extent_value().ok()?, it.stride_value().ok()?);
+        count = count.checked_mul(extent)?;
+        last = last.checked_add(i64::from(extent.checked_sub(1)?).checked_mul(stride)?)?;
+        unit = if extent > 1 { unit.min(stride) } else { unit };
+    }
+    let unit = if count > 1 { unit } else { 1 };
+    let even = last == i64::from(count).checked_sub(1)?.checked_mul(unit)?;
+    let mut digits = tile.layout.shard.iter().filter(|it| it.axis() == AxisId::BIT);
+    let whole = digits.all(|it| it.stride_value().is_ok_and(|s| s.checked_rem(unit) == Some(0)));
+    (even && whole && unit > 0).then_some((count, unit))
+}
+
 #[doc(hidden)]
 impl FormArena<'_> {
     /// The fragment of a product's operand or result with dimensions `dims` (rows, columns), where
@@ -98,12 +128,24 @@ impl FormArena<'_> {
         tile: &UnitTile<'_>,
         warps: (u32, u32),
     ) -> FormResult<FragmentForm> {
-        let (copy, thread) = self.product_threads(dims, side, tile, warps)?;
-        self.by_threads(dims, copy, thread)
+        let own = self.product_threads(dims, side, tile, warps)?;
+        self.of_product(dims, &own)
     }
 
-    /// The threads of [`Self::product_fragment`], and the number of the copy: for callers who hold
-    /// the instruction's layout on a small stack, and make the fragment when they do no longer.
+    /// The fragment with these threads. Its local index is the instruction's where it has one, else
+    /// row-major what the thread leaves open.
+    ///
+    /// # Errors
+    /// Those of [`Self::product_fragment`].
+    pub fn of_product(&mut self, dims: VarRange, own: &ProductThreads) -> FormResult<FragmentForm> {
+        match own.index {
+            Some(index) => self.fragment(dims, own.copy, own.thread, index),
+            None => self.by_threads(dims, own.copy, own.thread),
+        }
+    }
+
+    /// What [`Self::of_product`] makes [`Self::product_fragment`] of: for callers who hold the
+    /// instruction's layout on a small stack, and make the fragment when they do no longer.
     ///
     /// # Errors
     /// Those of [`Self::product_fragment`].
@@ -113,7 +155,7 @@ impl FormArena<'_> {
         side: UnitSide,
         tile: &UnitTile<'_>,
         warps: (u32, u32),
-    ) -> FormResult<(BaseId, IndexForm)> {
+    ) -> FormResult<ProductThreads> {
         let mut ids = dims.iter();
         let (Some(row), Some(column), None) = (ids.next(), ids.next(), ids.next()) else {
             return Err(FormError::Stale);
@@ -131,12 +173,26 @@ impl FormArena<'_> {
         let (i, j) = (self.whole(row)?, self.whole(column)?);
         let (mut block_i, i) = self.div_rem(i, i64::from(rows))?;
         let (mut block_j, j) = self.div_rem(j, i64::from(columns))?;
+        let (own_rows, own_columns) = match tile.transposed {
+            true => (tile.columns, tile.rows),
+            false => (tile.rows, tile.columns),
+        };
+        let (down, i) = self.div_rem(i, i64::from(own_rows))?;
+        let (right, j) = self.div_rem(j, i64::from(own_columns))?;
         let (own_i, own_j) = if tile.transposed { (j, i) } else { (i, j) };
-        let own_i = self.div_rem(own_i, i64::from(tile.rows))?.1;
-        let own_j = self.div_rem(own_j, i64::from(tile.columns))?.1;
         let mut flat = self.scale(own_i, i64::from(tile.columns))?;
         flat = self.add(flat, own_j)?;
-        let mut thread = self.lane(flat, tile)?;
+        let own = dense(tile);
+        let (mut thread, inside) = self.lane(flat, tile, own.map_or(1, |own| own.1))?;
+        let whole = |extent: u32, part: u32| extent.checked_rem(part) == Some(0);
+        let index = match own {
+            Some((count, _)) if whole(rows, own_rows) && whole(columns, own_columns) => {
+                let blocks = columns.checked_div(own_columns).ok_or(FormError::Stale)?;
+                let block = self.add_scaled(right, down, i64::from(blocks))?;
+                Some(self.add_scaled(inside, block, i64::from(count))?)
+            }
+            _ => None,
+        };
         let copy = self.var(copies, VarRole::Copy)?;
         match side {
             UnitSide::A => block_j = self.whole(copy)?,
@@ -148,12 +204,18 @@ impl FormArena<'_> {
         thread = self.add_scaled(thread, block_i, group)?;
         let next = group.checked_mul(i64::from(along_rows)).ok_or(FormError::Overflow)?;
         thread = self.add_scaled(thread, block_j, next)?;
-        Ok((copy, thread))
+        Ok(ProductThreads { copy, thread, index })
     }
 
-    /// The thread of an element, by its row-major number in the instruction's tile.
-    fn lane(&mut self, flat: IndexForm, tile: &UnitTile<'_>) -> FormResult<IndexForm> {
-        let mut thread = IndexForm::constant(0);
+    /// The thread of an element, by its row-major number in the instruction's tile, and its number
+    /// among that thread's, which are so many bits apart.
+    fn lane(
+        &mut self,
+        flat: IndexForm,
+        tile: &UnitTile<'_>,
+        bits: i64,
+    ) -> FormResult<(IndexForm, IndexForm)> {
+        let (mut thread, mut number) = (IndexForm::constant(0), IndexForm::constant(0));
         let mut rest = flat;
         let stale = |_| FormError::Stale;
         for it in tile.layout.shard {
@@ -166,10 +228,15 @@ impl FormArena<'_> {
                 AxisId::WARP => {
                     stride.checked_mul(i64::from(tile.wave)).ok_or(FormError::Overflow)?
                 }
+                AxisId::BIT => {
+                    let apart = stride.checked_div(bits).ok_or(FormError::Overflow)?;
+                    number = self.add_scaled(number, digit, apart)?;
+                    continue;
+                }
                 _ => continue,
             };
             thread = self.add_scaled(thread, digit, unit)?;
         }
-        Ok(thread)
+        Ok((thread, number))
     }
 }

@@ -310,6 +310,7 @@ impl<'a> Inference<'a> {
         let mut any = false;
         for at in 0..self.buffers.len() {
             if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
+                own.is_described = false;
                 any |= own.swizzle.take().is_some();
                 any |= core::mem::take(&mut own.strip) > 0;
             }
@@ -321,6 +322,22 @@ impl<'a> Inference<'a> {
     #[must_use]
     pub fn is_swizzle_pinned(&self, id: BufferId) -> bool {
         self.buffer_of(self.storage(id)).is_ok_and(|owner| owner.is_swizzle_pinned)
+    }
+
+    /// Whether a buffer's storage lies as a matrix unit reads it by itself.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_described(&self, id: BufferId) -> bool {
+        self.buffer_of(self.storage(id)).is_ok_and(|owner| owner.is_described)
+    }
+
+    /// Notes that a buffer's storage lies as a matrix unit reads it by itself, or does no longer.
+    #[doc(hidden)]
+    pub fn set_described(&mut self, id: BufferId, is_described: bool) {
+        let storage = self.storage(id);
+        if let Some(owner) = self.buffers.get_mut(usize::from(storage.0)) {
+            owner.is_described = is_described;
+        }
     }
 
     /// Sets [`Inference::swizzle`] of a buffer's storage.
@@ -397,15 +414,7 @@ impl<'a> Inference<'a> {
     #[inline(never)]
     pub fn placed(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
         let storage = self.storage(id);
-        let mut place = bytes;
-        if let Some(strip) = self.strips(storage).map(i64::from) {
-            let (pitch, rows) = self.rows_of(storage)?;
-            let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
-            let (row, inside) = self.arena.div_rem(bytes, pitch)?;
-            let (strips, low) = self.arena.div_rem(inside, strip)?;
-            place = self.arena.add_scaled(low, row, strip)?;
-            place = self.arena.add_scaled(place, strips, apart)?;
-        }
+        let place = self.in_strips(storage, bytes)?;
         if let Some((every, more)) = self.padding(storage) {
             let (before, _) = self.arena.div_rem(place, i64::from(every))?;
             return self.arena.add_scaled(place, before, i64::from(more));
@@ -414,6 +423,22 @@ impl<'a> Inference<'a> {
             Some(swizzle) => self.arena.swizzled(place, swizzle),
             None => Ok(place),
         }
+    }
+
+    /// [`Inference::placed`] where there is neither a swizzle nor padding.
+    ///
+    /// # Errors
+    /// Those of [`Inference::placed`].
+    #[doc(hidden)]
+    pub fn in_strips(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
+        let storage = self.storage(id);
+        let Some(strip) = self.strips(storage).map(i64::from) else { return Ok(bytes) };
+        let (pitch, rows) = self.rows_of(storage)?;
+        let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
+        let (row, inside) = self.arena.div_rem(bytes, pitch)?;
+        let (strips, low) = self.arena.div_rem(inside, strip)?;
+        let place = self.arena.add_scaled(low, row, strip)?;
+        self.arena.add_scaled(place, strips, apart)
     }
 
     /// [`Inference::placed`] of a number; `None` outside of the storage.

@@ -126,6 +126,8 @@ pub struct Buffer {
     pub(crate) padding: (u32, u32),
     /// Either was written.
     pub(crate) is_swizzle_pinned: bool,
+    /// Strips and swizzle are those that the unit reads which computes its products.
+    pub(crate) is_described: bool,
     /// The next buffer of the same storage, in a ring.
     pub(crate) next_alias: BufferId,
     /// Of a storage: the first and the last access to it.

@@ -38,6 +38,15 @@ pub struct SlotAccess {
     pub model: u8,
 }
 
+/// What places of an access count.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AccessPlaces {
+    /// Bytes row by row, wherever these lie.
+    Rows,
+    /// Bytes strip by strip.
+    Strips,
+}
+
 /// Gives the instructions by which a function whose loops are spread accesses a storage in shared
 /// memory: those of a product's first tiles, and all of loops and tile operations, each once.
 ///
@@ -78,7 +87,8 @@ pub fn shared_accesses<'t>(
                     let first = (warp.saturating_mul(wave), slot);
                     let mark = told.inference.arena.mark();
                     let by = (op, own.threads);
-                    let found = machine.access(&mut told.inference, by, (&spread, &access), first);
+                    let own = (&spread, &access, AccessPlaces::Rows);
+                    let found = machine.access(&mut told.inference, by, own, first);
                     told.inference.arena.release(mark);
                     if let Some(found) = found {
                         let element = told.inference.buffer_of(access.buffer)?.bits >> 3;
@@ -165,20 +175,21 @@ impl AccessModels<'_, '_> {
         &self,
         inference: &mut Inference<'_>,
         (op, threads): (Op, (u32, u32)),
-        (spread, access): (&FragmentForm, &Access),
+        (spread, access, how): (&FragmentForm, &Access, AccessPlaces),
         (thread, start): (u32, u32),
     ) -> Option<SlotAccess> {
         let element = inference.buffer_of(access.buffer).ok()?.bits >> 3;
         let var = inference.arena.var(threads.1, VarRole::Output).ok()?;
         let lanes = inference.wave().min(threads.1.checked_sub(thread)?);
-        let first = bytes_at(inference, (spread, access), (var, start))?;
+        let first = bytes_at(inference, (spread, access, how), (var, start))?;
         let mut places = SlotPlaces::new();
         evaluated(inference, first, (var, thread), lanes, &mut places)?;
         let mut bytes = element;
         let mut reach = element;
         let most = self.family.widest.checked_div(element.max(1))?;
         for slot in 1..most.min(spread.slots.saturating_sub(start)) {
-            let next = bytes_at(inference, (spread, access), (var, start.checked_add(slot)?))?;
+            let next = start.checked_add(slot)?;
+            let next = bytes_at(inference, (spread, access, how), (var, next))?;
             let mut wanted = first;
             wanted.constant = first.constant.checked_add(i64::from(reach))?;
             if !inference.arena.same(wanted, next) {
@@ -206,7 +217,7 @@ pub type SlotPlaces = heapless::Vec<u32, SLOTS>;
 #[inline(never)]
 fn bytes_at(
     inference: &mut Inference<'_>,
-    (spread, access): (&FragmentForm, &Access),
+    (spread, access, how): (&FragmentForm, &Access, AccessPlaces),
     (thread, slot): (BaseId, u32),
 ) -> Option<IndexForm> {
     let mut vars: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
@@ -229,7 +240,10 @@ fn bytes_at(
         out = inference.arena.add_scaled(out, index, stride).ok()?;
         stride = stride.checked_mul(i64::from(inference.arena.extent(dim).ok()?))?;
     }
-    Some(out)
+    match how {
+        AccessPlaces::Rows => Some(out),
+        AccessPlaces::Strips => inference.in_strips(access.buffer, out).ok(),
+    }
 }
 
 /// The values of a map in the first threads; those of other variables are 0.

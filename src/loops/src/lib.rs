@@ -5,6 +5,7 @@
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
 //! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
 //! | `accesses` `access_models` `operand` | those accesses; what the tables say of them; how a product reads its operands |
+//! | `tensor_unit` `tensor_sums` | products whose unit leaves sums in tensor memory; how they come from there |
 //! | `unit_operands` | products whose unit reads shared memory by itself, and the layouts for that |
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
@@ -120,6 +121,8 @@ mod operators;
 mod result;
 mod shared;
 mod tell;
+mod tensor_sums;
+mod tensor_unit;
 mod unit_operands;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
@@ -139,6 +142,8 @@ pub use machine::{AnchorUnit, UnitRequest, figures, unit, warp_unit};
 pub use operand::{LaneTile, OperandPlace, TileLoad};
 #[doc(hidden)]
 pub use operators::{WarpProduct, product_unit};
+#[doc(hidden)]
+pub use tensor_sums::{ProductSize, TensorSums, product_in_tensor};
 pub use unit_operands::UnitRefusal;
 #[doc(hidden)]
 pub use unit_operands::{UnitOperand, UnitProduct, unit_anchor, unit_product};

@@ -2,7 +2,7 @@
 
 use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Arch, AtomId, Capability, DtypeId, Instance, Tables};
+use lanebook_tables::{Arch, AtomId, Capability, Dtype, DtypeId, Instance, Tables};
 
 /// The figures of an architecture.
 #[must_use]
@@ -105,6 +105,19 @@ pub fn warp_unit<'t>(
     warp_unit_of_depth(tables, arch, request, 0)
 }
 
+/// A unit of a warp whose sums are those of a request, whatever its factors: it says where they lie.
+pub(crate) fn warp_unit_of_sums<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    request: &UnitRequest,
+) -> Option<AnchorUnit<'t>> {
+    let of = |dtype: &Dtype<'_>| {
+        let operand = tables.dtype_named(dtype.name)?;
+        unit_for(tables, arch, (request, 0), operand, true)
+    };
+    tables.dtypes.iter().find_map(of)
+}
+
 /// The same of a product of some depth.
 pub(crate) fn warp_unit_of_depth<'t>(
     tables: &'t Tables<'t>,
@@ -145,7 +158,10 @@ fn unit_for<'t>(
 }
 
 /// What an instruction of a request does: with its elements, and with what units read these as.
-fn wishes(tables: &Tables<'_>, request: &UnitRequest) -> impl Iterator<Item = Capability> {
+pub(crate) fn wishes(
+    tables: &Tables<'_>,
+    request: &UnitRequest,
+) -> impl Iterator<Item = Capability> + use<> {
     let result = request.result;
     let own = [Some(request.operand), read_as(tables, request)].into_iter().flatten();
     own.map(move |own| Capability::Product { a: own, b: own, c: result, d: result })
@@ -189,7 +205,7 @@ pub(crate) fn group_unit<'t>(
                 && whole(depth, own.k)
                 && reads == in_shared
                 && best.as_ref().is_none_or(|best| own.n > best.0);
-            let unit = AnchorUnit { id: *id, instance, ..*anchor };
+            let unit = anchor.with_instance(*id, instance);
             if fits && unit.is_beside((anchor, &laid), in_shared) {
                 best = Some((own.n, unit));
             }
@@ -229,6 +245,11 @@ fn rank(instance: &Instance<'_>, (request, depth): (&UnitRequest, u32), wave: u3
 }
 
 impl<'t> AnchorUnit<'t> {
+    /// Another instruction of the same machine.
+    pub(crate) const fn with_instance(&self, id: AtomId, instance: Instance<'t>) -> Self {
+        Self { id, instance, ..*self }
+    }
+
     /// The instruction.
     #[must_use]
     pub const fn id(&self) -> AtomId {

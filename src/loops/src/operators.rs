@@ -4,6 +4,7 @@ use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
 use crate::machine::{AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_depth};
 use crate::tell::{Fact, Teller, Told};
+use crate::tensor_unit::{TensorUnit, tensor_unit};
 use lanebook_infer::{
     BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
     UnitTile, WarpPolicy, When, split_warps,
@@ -63,6 +64,10 @@ pub(crate) struct AnchoredProduct<'t> {
     pub warps: (u32, u32),
     /// Warps that work together in the anchor's tile.
     pub together: u32,
+    /// The instruction that may leave the sums in tensor memory: warps reach their rows there.
+    pub in_tensor: Option<AnchorUnit<'t>>,
+    /// The anchor multiplies such factors, and does not only say where sums lie.
+    pub is_own: bool,
 }
 
 impl<'t> AnchoredProduct<'t> {
@@ -97,13 +102,25 @@ pub(crate) fn anchored_product<'t>(
     let dims = told.inference.buffer_of(left).ok()?.dims;
     let depth = told.inference.arena.extent(dims.iter().nth(along)?).ok()?;
     let request = UnitRequest { operand, result, extents: (m, n), threads };
+    let policy = policy(program, op)?;
+    let scope = |buffer| told.inference.buffer_of(buffer).map(|own| own.scope);
+    let Fact::Buffer(right) = told.fact(program.operand(op, 1)?) else { return None };
+    if scope(left) == Ok(MemoryScope::Shared) && scope(right) == Ok(MemoryScope::Shared) {
+        let found = tensor_unit((tables, arch), (&request, depth), policy);
+        if let Some(TensorUnit { unit, anchor, is_own, warps }) = found {
+            let (together, in_tensor) = (1, Some(unit));
+            let own =
+                AnchoredProduct { request, depth, anchor, warps, together, in_tensor, is_own };
+            return Some(own);
+        }
+    }
     let anchor = unit_of_depth(tables, arch, &request, depth)?;
     let warps = threads.checked_div(anchor.wave())?;
-    let policy = policy(program, op)?;
     let split =
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
-    Some(AnchoredProduct { request, depth, anchor, warps, together })
+    let (in_tensor, is_own) = (None, true);
+    Some(AnchoredProduct { request, depth, anchor, warps, together, in_tensor, is_own })
 }
 
 /// The instruction of a warp that computes a product in place where its anchor has laid the
@@ -115,7 +132,7 @@ pub fn product_unit<'t>(
     told: &Told<'_>,
     op: Op,
 ) -> Option<WarpProduct<'t>> {
-    let own = anchored_product(program, tables, arch, told, op)?;
+    let own = anchored_product(program, tables, arch, told, op).filter(|own| own.is_own)?;
     let laid = own.laid();
     if own.together <= 1 {
         return Some(laid);
@@ -497,11 +514,25 @@ impl Teller<'_, '_, '_, '_> {
         let (first, second) = self.extents(a)?;
         let depth = if program.has_attr(op, turned_a) { first } else { second };
         let request = UnitRequest { operand, result, extents: (m, n), threads: threads.1 };
-        let unit = unit_of_depth(self.tables, self.arch, &request, depth);
-        let unit = unit.ok_or(LoopErrorKind::NoUnit)?;
-        let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
-        let split = unit.tile(UnitSide::D, |tile| split_warps(policy, (m, n), warps, tile));
-        let split = split.ok_or(LoopErrorKind::NoUnit)?.ok_or(LoopErrorKind::Warps)?;
+        let is_shared = |own: Result<MemoryScope, LoopErrorKind>| own == Ok(MemoryScope::Shared);
+        let by_unit = is_shared(self.scope(a)) && is_shared(self.scope(b));
+        let by_unit = by_unit && !program.has_attr(op, attr_names::THREADS);
+        let machine = (self.tables, self.arch);
+        let in_tensor = match by_unit {
+            true => tensor_unit(machine, (&request, depth), policy),
+            false => None,
+        };
+        let (unit, split) = match in_tensor {
+            Some(own) => (own.anchor, own.warps),
+            None => {
+                let unit = unit_of_depth(self.tables, self.arch, &request, depth);
+                let unit = unit.ok_or(LoopErrorKind::NoUnit)?;
+                let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
+                let split = |tile: &UnitTile<'_>| split_warps(policy, (m, n), warps, tile);
+                let split = unit.tile(UnitSide::D, split).ok_or(LoopErrorKind::NoUnit)?;
+                (unit, split.ok_or(LoopErrorKind::Warps)?)
+            }
+        };
         for (buffer, side) in [(c, UnitSide::D), (a, UnitSide::A), (b, UnitSide::B)] {
             let own = *self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?;
             if own.scope != MemoryScope::Fragment {
@@ -509,12 +540,12 @@ impl Teller<'_, '_, '_, '_> {
             }
             let arena = &mut self.inference.arena;
             let made = unit.tile(side, |tile| arena.product_threads(own.dims, side, tile, split));
-            let (copy, thread) = match made.ok_or(LoopErrorKind::NoUnit)? {
+            let own_threads = match made.ok_or(LoopErrorKind::NoUnit)? {
                 // Warps that do not divide the extents.
                 Err(FormError::Stale) => return Err(LoopErrorKind::Warps),
                 made => made.map_err(LoopErrorKind::Form)?,
             };
-            let fragment = arena.by_threads(own.dims, copy, thread);
+            let fragment = arena.of_product(own.dims, &own_threads);
             let fragment = fragment.map_err(LoopErrorKind::Form)?;
             self.anchor(buffer, fragment)?;
         }

@@ -36,6 +36,14 @@ impl LoopLayouts<'_, '_> {
             extents.push(extent).map_err(|_| fmt::Error)?;
         }
         out.write_str("<(")?;
+        if let (Some(1), [rows, columns]) = (strip, extents.as_slice()) {
+            // By columns.
+            for (number, behind) in [(*rows, ", "), (*columns, "), (1, "), (*rows, ")")] {
+                notation::integer(i64::from(number), out)?;
+                out.write_str(behind)?;
+            }
+            return exchanged(swizzle, out);
+        }
         if let (Some(strip), [rows, columns]) = (strip, extents.as_slice()) {
             let many = columns.checked_div(strip).unwrap_or(1);
             for (number, between) in [(*rows, ", ("), (strip, ", "), (many, ")), (")] {

@@ -9,7 +9,7 @@
 //! together. A view has the swizzle of its storage.
 
 use crate::access_models::AccessModels;
-use crate::accesses::{SLOTS, SlotAccess, spread_operator};
+use crate::accesses::{AccessPlaces, SLOTS, SlotAccess, spread_operator};
 use crate::operand::SLOT_BITS;
 use crate::tell::Told;
 use crate::unit_operands::{UnitRefusal, lay_for_units, unit_product, unit_refusal};
@@ -73,6 +73,11 @@ pub struct SharedStep {
 pub trait SharedListener {
     /// A step was made.
     fn step(&mut self, step: SharedStep);
+
+    /// A buffer lies by columns: what its accesses cost by rows, and so.
+    fn by_columns(&mut self, buffer: BufferId, costs: [u32; 2]) {
+        let _ = (buffer, costs);
+    }
 
     /// Single warps compute a product that the architecture's unit could take from shared memory.
     fn by_warps(&mut self, op: Op, why: UnitRefusal) {
@@ -253,6 +258,8 @@ struct SharedWeighing<'w, 't> {
     taken: Option<Swizzle>,
     /// Something was taken.
     is_settled: bool,
+    /// All accesses are among the patterns.
+    is_whole: bool,
 }
 
 impl SharedWeighing<'_, '_> {
@@ -346,10 +353,10 @@ impl SharedWeighing<'_, '_> {
         best.map(|best| best.0)
     }
 
-    /// One more access.
+    /// One more access; whether it is weighed from here on.
     #[inline(never)]
-    fn add(&mut self, mut pattern: SharedPattern, listener: &mut dyn SharedListener) {
-        let Some((wanted, best)) = self.wish(&pattern) else { return };
+    fn add(&mut self, mut pattern: SharedPattern, listener: &mut dyn SharedListener) -> bool {
+        let Some((wanted, best)) = self.wish(&pattern) else { return false };
         pattern.best = best;
         let first = !self.is_settled && wanted.is_some();
         let (taken, answer) = if self.serves(&pattern, self.taken) {
@@ -391,10 +398,9 @@ impl SharedWeighing<'_, '_> {
             Some(known) => {
                 known.times = known.times.saturating_add(pattern.times);
                 known.best = known.best.saturating_add(pattern.best);
+                true
             }
-            None => {
-                let _ = self.patterns.push(pattern);
-            }
+            None => self.patterns.push(pattern).is_ok(),
         }
     }
 }
@@ -413,15 +419,20 @@ pub fn lay_shared(
     listener: &mut dyn SharedListener,
 ) -> Result<(), FormError> {
     let machine = AccessModels::of(tables, arch);
-    let laid = lay_for_units(program, (tables, arch), told)?;
+    lay_for_units(program, (tables, arch), told)?;
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
         let id = BufferId(u16::try_from(number).unwrap_or(u16::MAX));
         let own = *told.inference.buffer_of(id)?;
         let is_free = own.storage == id && !told.inference.is_swizzle_pinned(id);
-        let is_free = is_free && !laid.has(id);
+        let is_free = is_free && !told.inference.is_described(id);
         if own.scope == MemoryScope::Shared && is_free {
-            let swizzle = storage(machine, told, program, id, listener)?;
+            told.inference.set_strips(id, None)?;
+            if let Some(costs) = cheaper_by_columns(machine, told, program, id)? {
+                told.inference.set_strips(id, Some(own.bits >> 3))?;
+                listener.by_columns(id, costs);
+            }
+            let (swizzle, _) = storage(machine, told, program, id, listener)?;
             told.inference.set_swizzle(id, swizzle)?;
         }
     }
@@ -460,7 +471,42 @@ fn by_units(
     }
 }
 
-/// The swizzle of one storage.
+/// What the accesses to a storage of rows cost as it lies and by columns, where that is less; only
+/// such storages are asked that products read element by element.
+#[inline(never)]
+fn cheaper_by_columns(
+    machine: AccessModels<'_, '_>,
+    told: &mut Told<'_>,
+    program: &Program<'_, '_>,
+    id: BufferId,
+) -> Result<Option<[u32; 2]>, FormError> {
+    let own = *told.inference.buffer_of(id)?;
+    let element = own.bits >> 3;
+    let is_alone = || {
+        let mut all = told.buffers().filter_map(|(other, _)| told.inference.buffer_of(other).ok());
+        all.by_ref().filter(|other| other.storage == id).count() == 1
+    };
+    let gathered = |op: Op, number: usize| {
+        let read = machine.operand_at(told, program, (op, number), id);
+        read.is_some_and(|read| !read.is_whole && read.bytes == element)
+    };
+    let mut ops = program.inside(told.function());
+    let asked = own.dims.len() == 2
+        && element > 0
+        && is_alone()
+        && ops.any(|op| (0..2).any(|number| gathered(op, number)));
+    if !asked {
+        return Ok(None);
+    }
+    let (_, by_rows) = storage(machine, told, program, id, &mut ())?;
+    told.inference.set_strips(id, Some(element))?;
+    let by_columns = storage(machine, told, program, id, &mut ());
+    told.inference.set_strips(id, None)?;
+    let (_, by_columns) = by_columns?;
+    Ok(by_rows.zip(by_columns).filter(|(rows, columns)| columns < rows).map(<[u32; 2]>::from))
+}
+
+/// The swizzle of one storage, and what all accesses to it cost together, if that is known.
 #[inline(never)]
 fn storage(
     machine: AccessModels<'_, '_>,
@@ -468,7 +514,7 @@ fn storage(
     program: &Program<'_, '_>,
     id: BufferId,
     listener: &mut dyn SharedListener,
-) -> Result<Option<Swizzle>, FormError> {
+) -> Result<(Option<Swizzle>, Option<u32>), FormError> {
     let (shape, bytes) = shape_of(&told.inference, id)?;
     let mut element = 1u32;
     for (other, _) in told.buffers() {
@@ -486,13 +532,15 @@ fn storage(
         patterns: heapless::Vec::new(),
         taken: None,
         is_settled: false,
+        is_whole: true,
     };
     for op in program.inside(told.function()) {
         for number in 0..2 {
-            let read = machine.operand_at(told, program, (op, number), id);
-            if let Some(pattern) = read.and_then(|read| SharedPattern::of(&read)) {
-                weighing.add(pattern.in_loops(program, tables), listener);
-            }
+            let Some(read) = machine.operand_at(told, program, (op, number), id) else { continue };
+            weighing.is_whole &= match SharedPattern::of(&read) {
+                Some(pattern) => weighing.add(pattern.in_loops(program, tables), listener),
+                None => false,
+            };
         }
     }
     for number in 0..told.inference.counts().1 {
@@ -500,18 +548,25 @@ fn storage(
         for k in 0..told.inference.accesses_of(&own).len() {
             let Some(access) = told.inference.accesses_of(&own).get(k).copied() else { break };
             let other = told.inference.buffer_of(access.buffer)?.storage != id;
-            if other || access.when == When::Unknown {
+            if other {
                 continue;
             }
             let (mark, by) = (told.inference.arena.mark(), (op, own.threads));
-            let found = machine.access(&mut told.inference, by, (&spread, &access), (0, 0));
+            let at = (&spread, &access, AccessPlaces::Strips);
+            let found = match access.when {
+                When::Unknown => None,
+                _ => machine.access(&mut told.inference, by, at, (0, 0)),
+            };
             told.inference.arena.release(mark);
-            if let Some(pattern) = found.and_then(|found| SharedPattern::of(&found)) {
-                weighing.add(pattern.in_loops(program, tables), listener);
-            }
+            weighing.is_whole &= match found.and_then(|found| SharedPattern::of(&found)) {
+                Some(pattern) => weighing.add(pattern.in_loops(program, tables), listener),
+                None => false,
+            };
         }
     }
-    Ok(weighing.taken)
+    let costs = weighing.patterns.iter().map(|own| weighing.cost(own, weighing.taken));
+    let sum = costs.reduce(|sum, own| sum?.checked_add(own?)).flatten();
+    Ok((weighing.taken, sum.filter(|_| weighing.is_whole)))
 }
 
 /// The shape of a storage, of all rows one below the other, if it is such a tile; its bytes.
@@ -524,6 +579,10 @@ fn shape_of(
     for dim in own.dims.iter() {
         rows = rows.saturating_mul(columns);
         columns = u64::from(inference.arena.extent(dim)?);
+    }
+    if inference.strips(id) == Some(own.bits >> 3) {
+        // By columns.
+        (rows, columns) = (columns, rows);
     }
     let bits = u16::try_from(own.bits).ok().filter(|bits| *bits >= 8);
     // A plan has a swizzled tile of several panels as one line of all its elements.

@@ -4,12 +4,18 @@
 use crate::machine::{AnchorUnit, group_unit, sums_in_tensor_memory};
 use crate::operators::{AnchoredProduct, WarpProduct, anchored_product};
 use crate::tell::{Fact, Told};
+use crate::tensor_sums::{self, ProductSize, TensorSums};
+use crate::tensor_unit;
 use lanebook_infer::{BufferId, FormError, MemoryScope};
 use lanebook_ir::{Op, Program, attr_names};
 use lanebook_layout::PostMap;
-use lanebook_tables::{Arch, OpRole, Tables};
+use lanebook_tables::{Arch, Major, OpRole, Tables};
 use lanebook_tile::map::{SharedLayout, TileShape, log2_exact};
 use lanebook_tile::unit::shared_tile::{self, TileReader};
+use lanebook_tile::unit::tensor;
+
+/// More than the fragments whose sums tensor memory has columns for.
+const SUMS: usize = 32;
 
 /// Most blocks of rows of a warp whose factors are held at once.
 const ROWS: u32 = 32;
@@ -44,6 +50,8 @@ pub struct UnitProduct<'t> {
     pub extents: [u8; 3],
     /// Left and right operand in shared memory.
     pub operands: [Option<UnitOperand>; 2],
+    /// How the sums come from tensor memory to their fragment, where the unit leaves them there.
+    pub tensor: Option<TensorSums>,
 }
 
 /// A product that its unit could compute so, whatever the layouts.
@@ -52,6 +60,30 @@ struct UnitCandidate<'t> {
     unit: AnchorUnit<'t>,
     blocks: [u8; 3],
     extents: [u8; 3],
+}
+
+impl UnitProduct<'_> {
+    /// Extents, element widths and threads.
+    #[must_use]
+    pub fn size(&self, program: &Program<'_, '_>, op: Op) -> Option<ProductSize> {
+        let (along, across) = self.anchor.warps;
+        let threads = along.checked_mul(across)?.checked_mul(self.unit.wave())?;
+        size_of(program, op, self.extents, threads)
+    }
+}
+
+/// Extents, element widths and threads of a product.
+fn size_of(
+    program: &Program<'_, '_>,
+    op: Op,
+    extents: [u8; 3],
+    threads: u32,
+) -> Option<ProductSize> {
+    let bits = |number: usize| {
+        let dtype = program.type_of(program.operand(op, number)?).dtype;
+        dtype.and_then(|id| program.tables().dtype(id)).map(|dtype| dtype.held)
+    };
+    Some(ProductSize { extents, bits: [bits(0)?, bits(1)?, bits(2)?], threads })
 }
 
 /// log2 of how often a part fits.
@@ -85,6 +117,9 @@ impl<'t> UnitCandidate<'t> {
             return None;
         }
         let product = anchored_product(program, tables, arch, told, op)?;
+        if let Some(unit) = product.in_tensor {
+            return Self::in_tensor(product, unit);
+        }
         let together = product.together;
         if together <= 1 || product.anchor.transposed() {
             return None;
@@ -107,6 +142,17 @@ impl<'t> UnitCandidate<'t> {
         let extents = [extent(m)?, extent(n)?, extent(k)?];
         let fits = 1u32.checked_shl(u32::from(rows))? <= ROWS;
         fits.then_some(Self { product, unit, blocks, extents })
+    }
+
+    /// That of sums in tensor memory.
+    fn in_tensor(product: AnchoredProduct<'t>, unit: AnchorUnit<'t>) -> Option<Self> {
+        let shape = unit.instance().shape()?;
+        let ((m, n), k) = (product.request.extents, product.depth);
+        let (rows, columns) = (parts(m, u32::from(shape.m))?, parts(n, u32::from(shape.n))?);
+        let blocks = [rows, columns, parts(k, u32::from(shape.k))?];
+        let extent = |extent: u32| log2_exact(u64::from(extent));
+        let extents = [extent(m)?, extent(n)?, extent(k)?];
+        Some(Self { product, unit, blocks, extents })
     }
 
     /// How the unit reads an operand, and the shape of its tile; `None` where that is no tile in
@@ -137,7 +183,7 @@ impl<'t> UnitCandidate<'t> {
             is_a: number == 0,
             transposed: program.has_attr(op, key),
             block: (log2_exact(u64::from(outer))?, log2_exact(u64::from(own.k))?),
-            either: how.along.is_some(),
+            either: how.along.is_some() || instance.atom.tensor().is_some(),
         };
         (shape.grid.count() == 1).then_some((reader, shape))
     }
@@ -156,6 +202,14 @@ impl<'t> UnitCandidate<'t> {
         let layout = layout_of(told, buffer, shape)?;
         let (word, outer_major) = shared_tile::word(tables, arch, &reader, &layout, shape)?;
         let transposed = reader.transposed;
+        if let Some(own) = self.unit.instance().atom.tensor() {
+            let major = if outer_major { Major::Outer } else { Major::Depth };
+            let dtype = program.type_of(program.operand(op, number)?).dtype;
+            let dtype = dtype.and_then(|id| tables.dtype(id)).map_or("", |dtype| dtype.name);
+            let side = (u8::try_from(number).ok()?, dtype, major);
+            let columns = self.unit.instance().shape()?.n;
+            tensor::takes_order(tables, arch, (own.descriptor, 1), side, columns).ok()?;
+        }
         Some(UnitOperand { buffer, shape, layout, transposed, word, outer_major })
     }
 }
@@ -198,16 +252,102 @@ pub fn unit_product<'t>(
             *operand = Some(own.operand(told, program, (tables, arch), (op, number))?);
         }
     }
+    let tensor = match own.product.in_tensor {
+        Some(_) => Some(own.sums(program, (tables, arch), told, (op, &operands)).ok()?),
+        None => None,
+    };
     let UnitCandidate { product, unit, blocks, extents } = own;
-    Some(UnitProduct { anchor: product.laid(), unit, blocks, extents, operands })
+    Some(UnitProduct { anchor: product.laid(), unit, blocks, extents, operands, tensor })
+}
+
+/// Whether tensor memory has room for the sums of a product, and of those before it in the text that
+/// it has room for.
+#[inline(never)] // What is looked at for it leaves the stack.
+fn has_room(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, &Arch<'_>),
+    told: &Told<'_>,
+    op: Op,
+) -> bool {
+    let Ok(memory) = tensor::memory(tables, arch) else { return false };
+    let mut taken = 0u32;
+    // Products that add to one fragment have the same columns.
+    let mut known: heapless::Vec<BufferId, SUMS> = heapless::Vec::new();
+    for other in program.inside(told.function()) {
+        if program.role(other) != OpRole::ProductInto {
+            continue;
+        }
+        let sums = buffer_at(told, program, other, 2);
+        let sums = sums.and_then(|id| Some(told.inference.buffer_of(id).ok()?.storage));
+        let wants = anchored_product(program, tables, arch, told, other)
+            .and_then(|own| tensor_unit::columns(&own.in_tensor?, &own.request))
+            .map(|columns| if sums.is_some_and(|id| known.contains(&id)) { 0 } else { columns })
+            .and_then(|columns| taken.checked_add(columns))
+            .filter(|all| tensor::allocation(memory, *all).is_ok());
+        if let (Some(all), Some(id)) = (wants, sums) {
+            taken = all;
+            let fits = known.contains(&id) || known.push(id).is_ok();
+            if !fits {
+                return false;
+            }
+        }
+        if other == op {
+            return wants.is_some();
+        }
+    }
+    false
+}
+
+impl<'t> UnitCandidate<'t> {
+    /// How the sums come from tensor memory to their fragment.
+    #[inline(never)] // What is looked at for it leaves the stack.
+    fn sums(
+        &self,
+        program: &Program<'_, '_>,
+        (tables, arch): (&'t Tables<'t>, &Arch<'t>),
+        told: &Told<'_>,
+        (op, operands): (Op, &[Option<UnitOperand>; 2]),
+    ) -> Result<TensorSums, UnitRefusal> {
+        let wrong = UnitRefusal::Instruction;
+        if !has_room(program, (tables, arch), told, op) {
+            return Err(UnitRefusal::TensorMemory);
+        }
+        let sum = buffer_at(told, program, op, 2).ok_or(wrong)?;
+        let size = size_of(program, op, self.extents, self.product.request.threads);
+        let size = size.ok_or(wrong)?;
+        let form = tensor_sums::form_of((tables, arch), told, sum, (&self.unit, &size));
+        let form = form.ok_or(UnitRefusal::Sums(sum))?;
+        let instance = self.unit.instance();
+        let (shape, own) = (instance.shape().ok_or(wrong)?, instance.atom.tensor().ok_or(wrong)?);
+        let name = |number: usize| {
+            let dtype = program.operand(op, number).and_then(|value| program.type_of(value).dtype);
+            dtype.and_then(|id| tables.dtype(id)).map_or("", |dtype| dtype.name)
+        };
+        let major = |operand: &Option<UnitOperand>| match operand {
+            Some(own) if own.outer_major => Major::Outer,
+            _ => Major::Depth,
+        };
+        let asked = tensor::Instruction {
+            descriptor: own.descriptor,
+            blocks: 1,
+            rows: shape.m,
+            columns: shape.n,
+            types: [name(0), name(1), name(2)],
+            majors: operands.each_ref().map(major),
+        };
+        let word = tensor::instruction(tables, arch, &asked).map_err(|_| wrong)?;
+        Ok(TensorSums { form, word })
+    }
 }
 
 /// Why single warps compute a product of an architecture whose unit could take it from shared
 /// memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum UnitRefusal {
-    /// The unit keeps sums in tensor memory, not in fragments.
+    /// The sums of the products before it leave too little of tensor memory.
     TensorMemory,
+    /// Warps do not load the sums of a fragment from tensor memory as it lies.
+    Sums(BufferId),
     /// No instruction of a group of warps takes its operands where they are, or its extents.
     Instruction,
     /// A shared buffer lies as no descriptor says.
@@ -227,21 +367,24 @@ pub(crate) fn unit_refusal(
         return None;
     }
     let product = anchored_product(program, tables, arch, told, op)?;
-    if sums_in_tensor_memory(tables, arch, &product.request) {
-        return Some(UnitRefusal::TensorMemory);
-    }
-    if product.together <= 1 {
+    if product.together <= 1 && !sums_in_tensor_memory(tables, arch, &product.request) {
         return None;
     }
     let Some(own) = UnitCandidate::of(program, (tables, arch), told, op) else {
         return Some(UnitRefusal::Instruction);
     };
-    (0..2).find_map(|number| {
+    let mut operands = [None; 2];
+    for (number, operand) in operands.iter_mut().enumerate() {
         let buffer = buffer_at(told, program, op, number)?;
-        let lies = || own.operand(told, program, (tables, arch), (op, number));
-        let is_refused = is_shared(told, buffer)? && lies().is_none();
-        is_refused.then_some(UnitRefusal::Layout(buffer))
-    })
+        if is_shared(told, buffer)? {
+            *operand = own.operand(told, program, (tables, arch), (op, number));
+            if operand.is_none() {
+                return Some(UnitRefusal::Layout(buffer));
+            }
+        }
+    }
+    own.product.in_tensor?;
+    own.sums(program, (tables, arch), told, (op, &operands)).err()
 }
 
 /// What has laid the sums of [`unit_product`], and its left factor in registers.
@@ -291,24 +434,14 @@ fn wanted_layout(
     let all = |layout: &SharedLayout| {
         readers(program, told, id).all(|(op, number)| takes(op, number, layout).is_some())
     };
-    let layouts = 0..shared_tile::layouts(tables, arch);
-    let layouts = layouts.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
-    let mut by_rows = layouts.filter(|layout| layout.row_major);
-    by_rows.find(all).map(|layout| (layout, shape))
-}
-
-/// Buffers that units read by themselves: the first ones of a function alone can be.
-#[derive(Copy, Clone)]
-pub(crate) struct UnitBuffers(u64);
-
-impl UnitBuffers {
-    pub fn has(self, id: BufferId) -> bool {
-        self.0 & bit(usize::from(id.0)) != 0
-    }
-}
-
-fn bit(number: usize) -> u64 {
-    u32::try_from(number).ok().and_then(|number| 1u64.checked_shl(number)).unwrap_or(0)
+    let layouts = |by_rows: bool| {
+        let all = 0..shared_tile::layouts(tables, arch);
+        let all = all.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
+        // Columns that are strips themselves are none that strips of rows say.
+        all.filter(move |own| own.row_major == by_rows && (by_rows || own.strip.is_none()))
+    };
+    let found = layouts(true).chain(layouts(false)).find(all);
+    found.map(|layout| (layout, shape))
 }
 
 /// Lays shared buffers as the units read them that compute the products of a function: where all
@@ -321,8 +454,7 @@ pub(crate) fn lay_for_units(
     program: &Program<'_, '_>,
     (tables, arch): (&Tables<'_>, &Arch<'_>),
     told: &mut Told<'_>,
-) -> Result<UnitBuffers, FormError> {
-    let mut laid = 0u64;
+) -> Result<(), FormError> {
     let id = |number: usize| BufferId(u16::try_from(number).unwrap_or(u16::MAX));
     let buffers = told.inference.counts().0;
     for number in 0..buffers {
@@ -331,21 +463,23 @@ pub(crate) fn lay_for_units(
         if own.scope != MemoryScope::Shared || !is_free {
             continue;
         }
+        told.inference.set_described(id(number), false);
         let wanted = wanted_layout(program, (tables, arch), told, id(number));
-        let Some((layout, shape)) = wanted.filter(|_| bit(number) != 0) else { continue };
+        let Some((layout, shape)) = wanted else { continue };
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
-        let strip = layout.strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
+        // Columns are strips of one element.
+        let strip = if layout.row_major { layout.strip } else { Some(0) };
+        let strip = strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
         let strip = strip.map(|strip| strip.saturating_mul(u32::from(shape.bits / 8)));
         told.inference.set_swizzle(id(number), swizzle)?;
         told.inference.set_strips(id(number), strip)?;
-        laid |= bit(number);
+        told.inference.set_described(id(number), true);
     }
     // Where another operand does not lie so, the product is another, and its buffers are free.
-    let mut before = 0u64;
-    while before != laid {
-        before = laid;
+    let mut changes = true;
+    while core::mem::take(&mut changes) {
         for number in 0..buffers {
-            if laid & bit(number) == 0 {
+            if !told.inference.is_described(id(number)) {
                 continue;
             }
             let by_unit = |op: Op| unit_product(program, (tables, arch), &*told, op).is_some();
@@ -353,9 +487,10 @@ pub(crate) fn lay_for_units(
             if !whole {
                 told.inference.set_swizzle(id(number), None)?;
                 told.inference.set_strips(id(number), None)?;
-                laid &= !bit(number);
+                told.inference.set_described(id(number), false);
+                changes = true;
             }
         }
     }
-    Ok(UnitBuffers(laid))
+    Ok(())
 }

@@ -4,7 +4,7 @@
 //! through the loop. Each start is aligned to the tile's swizzle period, so that the pattern
 //! follows the segment's own addresses.
 
-use crate::data::{AllocPlan, End, Plan, PlanError, TiledPlan, TransferPlan};
+use crate::data::{AllocPlan, End, Plan, PlanError, ProductPlan, TiledPlan, TransferPlan};
 use lanebook_ir::{Op, Program};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::unit::tensor;
@@ -135,6 +135,31 @@ fn place_all(
     {
         return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
     }
+    (plan.shared_bytes, plan.shared_align) = (end, align);
+    place_behind(tables, program, plan)
+}
+
+/// Places what a kernel has in shared memory behind its tiles: completion objects, and what tensor
+/// memory needs.
+///
+/// # Errors
+/// [`PlanError::SharedMemory`], [`PlanError::TensorMemory`], [`PlanError::Capacity`].
+#[inline(never)]
+#[doc(hidden)]
+pub fn place_behind(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+) -> Result<(), PlanError> {
+    let (mut end, mut align) = (plan.shared_bytes, plan.shared_align);
+    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let full = |alloc: AllocPlan| {
+        program.def_op(alloc.value).map_or(PlanError::Stale, |op| PlanError::SharedMemory {
+            op,
+            need: u32::MAX,
+            have: arch.shared.max_bytes,
+        })
+    };
     complete(tables, program, plan)?;
     if plan.completions > 0 {
         let bytes = tables
@@ -169,10 +194,26 @@ fn place_all(
 fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
     let mut columns = 0u32;
     let mut last = None;
-    for product in plan.products.iter_mut() {
+    for number in 0..plan.products.len() {
+        let before = plan.products.get(..number).unwrap_or_default();
+        let sums = |product: &ProductPlan| {
+            (product.tensor.map(|place| place.value), product.product.tensor)
+        };
+        let own = plan.products.get(number).map(sums);
+        // Products in place that add to one fragment, which each of them fetches before the next
+        // begins, have the same columns.
+        let same = before.iter().find(|product| Some(sums(product)) == own);
+        let same = same.filter(|product| product.product.tensor_a.is_none());
+        let same = same.and_then(|product| product.tensor).map(|place| place.first);
+        let Some(product) = plan.products.get_mut(number) else { continue };
         let (Some(loads), Some(place)) = (product.product.tensor, product.tensor.as_mut()) else {
             continue;
         };
+        if let Some(first) = same {
+            place.first = first;
+            last = Some(product.op);
+            continue;
+        }
         place.first = u16::try_from(columns).unwrap_or(u16::MAX);
         columns = columns.saturating_add(u32::from(loads.columns.get()));
         place.first_a = u16::try_from(columns).unwrap_or(u16::MAX);

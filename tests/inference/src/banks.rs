@@ -88,6 +88,10 @@ pub fn shared_beside(
         if own.scope != MemoryScope::Shared || own.storage != id || layout.is_null() {
             continue;
         }
+        // What lies by columns has fewer instructions, of which accesses row by row know nothing.
+        if told.inference.strips(id) == Some(own.bits / 8) {
+            continue;
+        }
         let theirs = recorded_places(layout).map_err(|what| format!("{name}: {what}"))?;
         let element = u64::from(own.bits / 8);
         let placed = |e: u64| told.inference.placed_byte(id, e * element);

@@ -3,6 +3,7 @@
 use crate::program::Product;
 use lanebook::TABLES;
 use lanebook::loops::{self, UnitRequest};
+use lanebook::unit::tensor;
 use lanebook_infer::{MachineFigures, UnitTile};
 use lanebook_tables::Arch;
 
@@ -21,11 +22,14 @@ fn dtype(name: &str, operand: bool) -> &str {
     }
 }
 
-/// The architecture that TileLang calls so: with all that it has, where there are two.
+/// The architecture that TileLang calls so: with all that it has, where there are two, but for tensor
+/// memory, in which TileLang leaves no sums of fragments.
 #[must_use]
 pub fn arch(target: &str) -> Option<&'static Arch<'static>> {
     let named = |name: &str| TABLES.arch_named(name).and_then(|id| TABLES.arch(id));
-    named(&format!("{target}a")).or_else(|| named(target))
+    let whole = named(&format!("{target}a"));
+    let whole = whole.filter(|arch| tensor::memory(&TABLES, arch).is_err());
+    whole.or_else(|| named(target))
 }
 
 /// What inference must know of it.

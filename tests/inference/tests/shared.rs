@@ -57,6 +57,58 @@ fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
     Some(Swizzle::new(b, m, s, Unit::Byte).expect("a swizzle"))
 }
 
+#[test]
+fn what_a_product_gathers_lies_by_columns_where_that_costs_less() {
+    let strips = |arch: &str, text: &str| -> Vec<_> {
+        let (_, lies) = laid_by(arch, text).expect("it is told");
+        lies.into_iter().map(|(_, strip)| strip).collect()
+    };
+    // The right factor's columns are its depth; the left one's rows are.
+    assert_eq!(strips("gfx1100", &product("", "")), [None, Some(2)]);
+    let turned = product("", "").replace("gemm %a, %b, %c", "gemm %a, %b, %c {transpose_b}");
+    assert_eq!(strips("gfx1100", &turned), [None; 2]);
+    // An instruction brings columns to all lanes.
+    assert_eq!(strips("sm_80", &product("", "")), [None; 2]);
+}
+
+#[test]
+fn a_unit_leaves_sums_in_tensor_memory_where_warps_load_them_as_they_lie() {
+    let described = |step: &SharedStep| step.answer == SharedAnswer::Described;
+    let by_unit = |text: &str| {
+        let (steps, lies) = laid_by("sm_100a", text).expect("it is told");
+        (steps.0.iter().filter(|step| described(step)).count(), steps.1, lies)
+    };
+    let own = product("", "");
+    assert_eq!(by_unit(&own), (2, vec![], vec![(bytes(3, 4, 3), None); 2]));
+    // Written so that no descriptor says it.
+    let written = by_unit(&product(", <(64, 64), (64, 1), swizzle<2, 3, 4>>", ""));
+    assert!(matches!(written.1[..], [UnitRefusal::Layout(_)]), "{written:?}");
+    // Of the same threads, but in another order in their registers.
+    let order = "{thread = v0 // 16 * 32 + v0 % 8 * 4 + v1 % 8 // 2, \
+                 index = v0 // 8 % 2 * 16 + v1 // 8 * 2 + v1 % 2}";
+    let other = own.replace("xf32, #fragment>", &format!("xf32, #fragment, {order}>"));
+    let other = by_unit(&other);
+    assert!(matches!(other.1[..], [UnitRefusal::Sums(_)]), "{other:?}");
+    // Eight fragments of 64 columns are what tensor memory holds; products of one share its.
+    let more: String = (0..8)
+        .map(|k| {
+            format!(
+                "  %c{k} = alloc_tensor : tensor<64x64xf32, #fragment>
+  fill 0.0, %c{k}
+  gemm %a, %b, %c{k}
+  gemm %a, %b, %c{k}
+  copy %c{k}, %C
+"
+            )
+        })
+        .collect();
+    let many = by_unit(&own.replace("  copy %c, %C\n", &format!("  copy %c, %C\n{more}")));
+    assert_eq!((many.0, many.1), (30, vec![UnitRefusal::TensorMemory; 2]));
+    // A left factor in a fragment is no operand of such an instruction here.
+    let left = own.replace("tensor<64x64xf16, #smem>\n  %b", "tensor<64x64xf16, #fragment>\n  %b");
+    assert_eq!(by_unit(&left).1, [UnitRefusal::Instruction]);
+}
+
 /// A product of tiles of f16: what the left one's type says behind its space, and what happens before
 /// the product.
 fn product(alloc: &str, between: &str) -> String {
@@ -126,8 +178,14 @@ fn a_unit_reads_what_its_descriptors_say_and_warps_multiply_the_rest() {
     assert!(!steps.0.iter().any(described), "{:?}", steps.0);
     assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
     // Bytes are read along the depth alone.
-    let bytes_of = product("", "").replace("f16", "i8").replace("xf32", "xi32");
-    let (steps, _) = laid_by("sm_90a", &bytes_of.replace("fill 0.0", "fill 0")).expect("told");
+    let bytes_of = |text: String| {
+        text.replace("f16", "i8").replace("xf32", "xi32").replace("fill 0.0", "fill 0")
+    };
+    let (steps, lies) = laid_by("sm_90a", &bytes_of(product("", ""))).expect("told");
+    assert_eq!((lies[0].1, lies[1].1, steps.1), (None, Some(1), vec![]));
+    let turned = product(", (64,64):(64,1)", "");
+    let turned = turned.replace("gemm %a, %b, %c", "gemm %a, %b, %c {transpose_a}");
+    let (steps, _) = laid_by("sm_90a", &bytes_of(turned)).expect("told");
     assert!(matches!(steps.1[..], [UnitRefusal::Layout(_)]), "{:?}", steps.1);
     // Extents that are no powers of two.
     let odd = product("", "").replace("%B: memref<64x64xf16>", "%B: memref<64x96xf16>").replace(
@@ -137,8 +195,8 @@ fn a_unit_reads_what_its_descriptors_say_and_warps_multiply_the_rest() {
     let odd = odd.replace("64x64xf32", "64x96xf32");
     let (steps, _) = laid_by("sm_90a", &odd).expect("it is told");
     assert_eq!(steps.1, [UnitRefusal::Instruction]);
-    let (steps, _) = laid_by("sm_100a", &product("", "")).expect("it is told");
-    assert_eq!(steps.1, [UnitRefusal::TensorMemory]);
+    let (steps, _) = laid_by("sm_100a", &odd).expect("it is told");
+    assert_eq!(steps.1, [UnitRefusal::Instruction]);
     let (steps, _) = laid_by("sm_80", &product("", "")).expect("it is told");
     assert_eq!(steps.1, []);
 }

@@ -1,5 +1,6 @@
 //! The layouts of shared buffers in the timeline: who wanted which swizzle, and what became of it.
 use super::timeline::Names;
+use lanebook::infer::BufferId;
 use lanebook::ir::Op;
 use lanebook::layout::Swizzle;
 use lanebook::loops::{SharedAnswer, SharedStep, UnitRefusal};
@@ -86,11 +87,31 @@ pub fn object(names: &Names, step: &SharedStep) -> Json {
     })
 }
 
+/// That a buffer lies by columns, with what its accesses cost by rows and so.
+pub fn by_columns_line(names: &Names, id: BufferId, [rows, columns]: [u32; 2]) -> String {
+    let name = names.buffer(id);
+    format!(
+        "{name} -> lies by columns: all that reads and writes it costs {columns} so, {rows} by rows"
+    )
+}
+
+/// The same as an object.
+pub fn by_columns_object(names: &Names, id: BufferId, [rows, columns]: [u32; 2]) -> Json {
+    json!({
+        "level": "shared", "event": "by_columns", "buffer": names.buffer(id),
+        "costs": {"rows": rows, "columns": columns},
+    })
+}
+
 /// Why single warps compute a product, in words.
 fn refusal(names: &Names, why: UnitRefusal) -> String {
     match why {
         UnitRefusal::TensorMemory => {
-            "the architecture's unit keeps sums in tensor memory, not in fragments".into()
+            "the sums of the products before it leave too little of tensor memory".into()
+        }
+        UnitRefusal::Sums(id) => {
+            let name = names.buffer(id);
+            format!("warps do not load {name} from tensor memory as it lies")
         }
         UnitRefusal::Instruction => {
             "no instruction of a group of warps takes its operands where they are, or its extents"

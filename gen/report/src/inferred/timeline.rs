@@ -169,6 +169,8 @@ pub struct Timeline {
     pub rejected: Option<RejectedLayout>,
     /// What became of the layouts of shared buffers.
     shared: Vec<SharedStep>,
+    /// Buffers that lie by columns, and what their accesses cost by rows and so.
+    by_columns: Vec<(BufferId, [u32; 2])>,
     /// Products that single warps compute although the architecture's unit could.
     by_warps: Vec<(Op, UnitRefusal)>,
 }
@@ -192,6 +194,7 @@ impl Timeline {
             before: BTreeMap::new(),
             rejected: None,
             shared: Vec::new(),
+            by_columns: Vec::new(),
             by_warps: Vec::new(),
         }
     }
@@ -335,6 +338,10 @@ impl Listener for Timeline {
 impl SharedListener for Timeline {
     fn step(&mut self, step: SharedStep) {
         self.shared.push(step);
+    }
+
+    fn by_columns(&mut self, buffer: BufferId, costs: [u32; 2]) {
+        self.by_columns.push((buffer, costs));
     }
 
     fn by_warps(&mut self, op: Op, why: UnitRefusal) {
@@ -571,6 +578,10 @@ impl Timeline {
                 }
             }
         }
+        for (buffer, costs) in &self.by_columns {
+            self.headed(&mut out, &mut heading, "Shared");
+            let _ = writeln!(out, "  {}", shared::by_columns_line(&self.names, *buffer, *costs));
+        }
         for step in &self.shared {
             self.headed(&mut out, &mut heading, "Shared");
             let _ = writeln!(out, "  {}", shared::line(&self.names, step));
@@ -691,6 +702,8 @@ impl Timeline {
                 }));
             }
         }
+        let by_columns = self.by_columns.iter();
+        out.extend(by_columns.map(|own| shared::by_columns_object(&self.names, own.0, own.1)));
         out.extend(self.shared.iter().map(|step| shared::object(&self.names, step)));
         let by_warps = self.by_warps.iter();
         out.extend(by_warps.map(|own| shared::by_warps_object(&self.names, *own)));

@@ -20,7 +20,7 @@ use lanebook_tables::{OpRole, Role, Space};
 pub(super) const EDGES: usize = 16;
 
 /// Whether the function is one of parallel loops.
-fn is_of_loops(look: &ContentsContext<'_>) -> bool {
+pub(super) fn is_of_loops(look: &ContentsContext<'_>) -> bool {
     look.program.functions().next().is_some_and(|function| look.program.has_loops(function))
 }
 

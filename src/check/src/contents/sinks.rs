@@ -1,6 +1,7 @@
 //! Where goals begin: at steps that store registers.
 
 use crate::contents::goal::{Goal, What};
+use crate::contents::guards::is_of_loops;
 use crate::contents::rules::{piece, touched};
 use crate::contents::storage::ContentsScratch;
 use crate::contents::through::BitRange;
@@ -147,7 +148,10 @@ fn cells(
     };
     let missing = Violation::Missing(p.op);
     let step = look.steps.get(usize::from(at)).ok_or(missing)?;
-    let Some(instance) = scratch.instance(at) else {
+    // The fragments of parallel loops are written element by element: they are no tiles with one
+    // writer.
+    let instance = scratch.instance(at).filter(|_| !is_of_loops(look));
+    let Some(instance) = instance else {
         out.unfollowed = out.unfollowed.saturating_add(1);
         return Ok(());
     };

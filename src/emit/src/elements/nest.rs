@@ -71,6 +71,12 @@ impl LowerContext<'_, '_, '_, '_> {
                 return Err(refused(op, ElementReason::Condition));
             }
             self.check_touched(op)?;
+            let plan = self.plan;
+            if let Some(own) = plan.product_of(op)
+                && let Some(place) = &own.tensor
+            {
+                return self.multiply_in_tensor(told, (own, place), open);
+            }
             let mark = told.inference.arena.mark();
             let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
             let done = self.product_in_place(op, told, room.again(), open);
@@ -184,7 +190,8 @@ impl LowerContext<'_, '_, '_, '_> {
         if self.arena.len() <= self.arena.capacity() >> 1 {
             return;
         }
-        let own = [Some(self.thread), self.shared_base].into_iter().flatten();
+        let base = self.tensor.and_then(|frame| frame.base());
+        let own = [Some(self.thread), self.shared_base, base].into_iter().flatten();
         let known = self.indices.iter().map(|index| index.node);
         let computed = self.computed.iter().map(|index| index.node);
         let settled = self.settled.iter().flat_map(|pair| [pair.0, pair.1]);

@@ -6,6 +6,7 @@ use lanebook_ir::Program;
 use lanebook_layout::{Pad, Padding, PostMap, Unit};
 use lanebook_loops::Told;
 use lanebook_plan::select::{line_of, place_loops};
+use lanebook_plan::shared_alloc::place_behind;
 use lanebook_plan::{Plan, PlanError};
 use lanebook_tables::Tables;
 use lanebook_tile::map::SharedLayout;
@@ -14,7 +15,8 @@ use lanebook_tile::map::SharedLayout;
 /// multiple of what its swizzle exchanges.
 ///
 /// # Errors
-/// [`PlanError::SharedMemory`]; [`PlanError::Extents`] of a swizzle that leads out of its tile.
+/// [`PlanError::SharedMemory`], [`PlanError::TensorMemory`]; [`PlanError::Extents`] of a swizzle that
+/// leads out of its tile.
 pub fn place_swizzled(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
@@ -60,5 +62,6 @@ pub fn place_swizzled(
         tile.align = tile.layout.align(tables.weights.shared_align);
     }
     plan_unit_products(tables, program, told, plan)?;
-    place_loops(tables, program, plan)
+    place_loops(tables, program, plan)?;
+    place_behind(tables, program, plan)
 }

@@ -1,5 +1,7 @@
 //! Products in place that a group of warps computes together: their unit reads what lies in shared
 //! memory by itself, through descriptors; sums, and a left factor in a fragment, stay in registers.
+//! Sums of a unit that leaves them in tensor memory stay there while a loop turns in which nothing
+//! else touches them.
 
 use crate::elements::nest::Chunk;
 use crate::elements::product::{InPlaceProduct, InPlaceSide};
@@ -8,10 +10,10 @@ use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{ALL_ARGS, Purpose, Slot, slot};
-use crate::sync::order::around;
-use lanebook_ir::{Op, Program};
-use lanebook_loops::{Told, UnitProduct, unit_product};
-use lanebook_plan::{End, InShared, Plan, PlanError, PlanPool, ProductPlan};
+use crate::sync::order::{PendingAccesses, around};
+use lanebook_ir::{Op, Program, Value, attr_names};
+use lanebook_loops::{Fact, TensorSums, Told, UnitProduct, product_in_tensor, unit_product};
+use lanebook_plan::{End, InShared, InTensor, Plan, PlanError, PlanPool, ProductPlan};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
 use lanebook_tile::product::Product;
@@ -36,7 +38,7 @@ pub(super) fn plan_unit_products(
             continue;
         }
         let Some(product) = unit_product(program, (tables, arch), told, op) else { continue };
-        add(program, told, plan, (op, &product))?;
+        add(tables, program, told, plan, (op, &product))?;
     }
     Ok(())
 }
@@ -44,6 +46,7 @@ pub(super) fn plan_unit_products(
 /// One more product of a plan, and what its unit reads as it lies.
 #[inline(never)] // A plan of a product is long.
 fn add(
+    tables: &Tables<'_>,
     program: &Program<'_, '_>,
     told: &Told<'_>,
     plan: &mut Plan<'_>,
@@ -66,6 +69,10 @@ fn add(
         (tile.layout, tile.shape) = (operand.layout, operand.shape);
         // The unit permutes absolute addresses.
         tile.align = tile.layout.period(tile.align);
+    }
+    if let Some(sums) = own.tensor {
+        let made = in_tensor((tables, plan), program, (op, own), sums, shared);
+        return push(plan, made.ok_or(stale)?);
     }
     let shape = own.unit.instance().shape().ok_or(stale)?;
     let fragments = fragments(own, program, op).ok_or(stale)?;
@@ -102,9 +109,83 @@ fn add(
         copied: [None; 2],
         tensor: None,
     };
+    push(plan, made)
+}
+
+fn push(plan: &mut Plan<'_>, made: ProductPlan) -> Result<(), PlanError> {
+    let op = made.op;
     let capacity = u32::try_from(plan.products.capacity()).unwrap_or(u32::MAX);
     let full = PlanError::Capacity { pool: PlanPool::Products, capacity, op: Some(op) };
     plan.products.push(made).map_err(|_| full)
+}
+
+/// A product whose unit leaves its sums in tensor memory.
+#[inline(never)] // A plan of a product is long.
+fn in_tensor(
+    (tables, plan): (&Tables<'_>, &Plan<'_>),
+    program: &Program<'_, '_>,
+    (op, own): (Op, &UnitProduct<'_>),
+    sums: TensorSums,
+    shared: [Option<InShared>; 2],
+) -> Option<ProductPlan> {
+    let arch = tables.arch(plan.arch)?;
+    let size = own.size(program, op)?;
+    let product = product_in_tensor((tables, arch), &own.unit, &size, sums.form)?;
+    let value = program.storage_of(program.operand(op, 2)?);
+    let carrier = carrier(program, op, value);
+    // A turn adds to zeros alone where the loop directly around it begins with them.
+    let starts = carrier.unwrap_or(op);
+    let alone = carrier.is_none_or(|carrier| program.parent(op) == Some(carrier));
+    let stored = !alone || !begins_with_zeros(program, starts, value);
+    let place = InTensor { value, carrier, stored, word: sums.word, first: 0, first_a: 0 };
+    Some(ProductPlan {
+        op,
+        product,
+        ends: [End::Registers(u16::MAX); 4],
+        shared,
+        scales: [None; 2],
+        copied: [None; 2],
+        tensor: Some(place),
+    })
+}
+
+/// Whether an operation has an operand in a storage: to look at it is nothing.
+fn touches(program: &Program<'_, '_>, op: Op, storage: Value) -> bool {
+    let mut operands = program.all_operands(op);
+    program.role(op) != OpRole::View && operands.any(|value| program.storage_of(value) == storage)
+}
+
+/// The outermost serial loop around a product in which nothing else touches its sums.
+fn carrier(program: &Program<'_, '_>, op: Op, sums: Value) -> Option<Op> {
+    let mut found = None;
+    let around = core::iter::successors(program.parent(op), |at| program.parent(*at));
+    for at in around.take_while(|at| program.role(*at) == OpRole::For) {
+        let mut others = program.inside(at).filter(|other| *other != op);
+        if others.any(|other| touches(program, other, sums)) {
+            break;
+        }
+        found = Some(at);
+    }
+    found
+}
+
+/// Whether the last of what touches sums before an operation of its block fills them with zeros.
+fn begins_with_zeros(program: &Program<'_, '_>, before: Op, sums: Value) -> bool {
+    let mut zeros = false;
+    let block = program.block_of(before);
+    let mut at = block.and_then(|block| program.first(block));
+    while let Some(op) = at.filter(|op| *op != before) {
+        let inside = program.inside(op).any(|inner| touches(program, inner, sums));
+        if inside || touches(program, op, sums) {
+            let number = program.operand(op, 0).and_then(|value| program.constant(value));
+            zeros = program.role(op) == OpRole::Fill
+                && program.operand(op, 1) == Some(sums)
+                && !program.has_attr(op, attr_names::THREADS)
+                && number.is_some_and(lanebook_ir::Literal::is_zero);
+        }
+        at = program.next(op);
+    }
+    zeros
 }
 
 /// A, B and C: of what lies in shared memory the blocks, and where warps' parts begin.
@@ -152,6 +233,26 @@ fn fragments(own: &UnitProduct<'_>, program: &Program<'_, '_>, op: Op) -> Option
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
+    /// Multiplies what a unit reads by itself, and adds up in tensor memory.
+    #[inline(never)]
+    pub(super) fn multiply_in_tensor(
+        &mut self,
+        told: &mut Told<'_>,
+        (own, place): (&ProductPlan, &InTensor),
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        let op = own.op;
+        self.prepare_product(own)?;
+        if place.stored {
+            let regs = self.held_by(place.value).ok_or(refused(op, ElementReason::Fragment))?;
+            let Fact::Buffer(sums) = told.fact(place.value) else {
+                return Err(refused(op, ElementReason::Foreign));
+            };
+            self.note_reader(op, told, sums, regs)?;
+        }
+        self.product_in_tensor(op, own, place, open)
+    }
+
     /// Multiplies what a unit reads by itself.
     #[inline(never)]
     pub(super) fn multiply_by_unit(

@@ -9,7 +9,7 @@ use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
 use crate::sync::order::{MemAccess, PendingAccesses, between};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{InTensor, ProductPlan, stored_before};
-use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, Role};
+use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, OpRole, Role};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::product::TensorLoads;
 use lanebook_tile::tensor_blocks::TensorBlocks;
@@ -280,7 +280,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let operand = |k: usize| self.program.operand(plan.op, k).ok_or(unplanned);
-        let (a, c) = (operand(0)?, operand(2)?);
+        let (a, c) = (operand(0)?, self.kept_sums(plan).map_or_else(|| operand(2), Ok)?);
         if let Some(part) =
             self.factors(plan).filter(|_| stored_before(self.program, plan.op).is_none())
         {
@@ -318,6 +318,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }) else {
                 continue;
             };
+            if let Some(sums) = self.kept_sums(&plan) {
+                self.store(&plan, &part, sums, open)?;
+                continue;
+            }
             let argument = self.program.operand(plan.op, 2);
             let start = self
                 .program
@@ -391,6 +395,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
+    /// The fragment that a product in place adds to, which has its registers all along.
+    fn kept_sums(&self, plan: &ProductPlan) -> Option<Value> {
+        let place = plan.tensor.filter(|_| self.program.role(plan.op) == OpRole::ProductInto)?;
+        Some(place.value)
+    }
+
     /// Registers that the product's result can have because they held what it began with, and
     /// nobody reads that any more.
     fn reused(&self, plan: &ProductPlan, place: &InTensor) -> Option<Reg> {
@@ -415,7 +425,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let (id, atom) = self.mover_of(plan.op, &part, false)?;
         let class =
             atom.operands.iter().find(|o| o.role == Role::Def).map(|o| o.class).ok_or(unplanned)?;
-        let tile = match self.reused(plan, place).filter(|reg| reg.class == class) {
+        let kept = self.kept_sums(plan).and_then(|sums| self.held_by(sums));
+        let reused = kept.or_else(|| self.reused(plan, place));
+        let tile = match reused.filter(|reg| reg.class == class) {
             Some(reg) => reg,
             None => self.tile(class, &plan.product.c)?,
         };

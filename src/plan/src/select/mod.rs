@@ -43,6 +43,8 @@ pub use crate::select::loops::{line_of, place_loops, written_layout};
 #[doc(hidden)]
 pub use crate::select::matrix::no_unit::why_no_unit;
 #[doc(hidden)]
+pub use crate::select::matrix::tensor_memory::tensor_product;
+#[doc(hidden)]
 pub use crate::select::memory::explicit_layouts::shared_by_rows;
 pub use crate::select::memory::load_sinking::LoadSinking;
 

@@ -16,8 +16,10 @@ const TYPES: [(&str, &str); 6] = [
 impl Nests<'_> {
     fn tile(&mut self, shape: Vec<u32>, element: &'static str, scope: Scope) -> Buffer {
         let space = if scope == Scope::Shared { "#smem" } else { "#fragment" };
+        let written =
+            if scope == Scope::Shared { self.lies(&shape, element) } else { String::new() };
         let words: String = shape.iter().map(|e| format!("{e}x")).collect();
-        let name = self.made(&format!("alloc_tensor : tensor<{words}{element}, {space}>"));
+        let name = self.made(&format!("alloc_tensor{written} : tensor<{words}{element}, {space}>"));
         let storage = self.buffers.len();
         let own = Buffer { name, shape, element, scope, ready: true, open: false, storage };
         self.buffers.push(own.clone());

@@ -145,13 +145,48 @@ impl Nests<'_> {
         } else {
             String::new()
         };
-        let name = self.made(&format!("alloc_tensor : tensor<{words}{element}, {space}{layout}>"));
+        let written =
+            if scope == Scope::Shared { self.lies(&shape, element) } else { String::new() };
+        let ty = format!("tensor<{words}{element}, {space}{layout}>");
+        let name = self.made(&format!("alloc_tensor{written} : {ty}"));
         let storage = self.buffers.len();
         let own = Buffer { name, shape, element, scope, ready: false, open: false, storage };
         if scope == Scope::Fragment && self.g.choices.once_in(4) {
             self.view(&own);
         }
         self.buffers.push(own);
+    }
+
+    /// How a shared tile lies, if that is written: by rows or columns, apart or not, in strips, with
+    /// a swizzle.
+    pub(super) fn lies(&mut self, shape: &[u32], element: &str) -> String {
+        let &[rows, columns] = shape else { return String::new() };
+        if !self.g.choices.once_in(3) {
+            return String::new();
+        }
+        let bytes = super::program::bytes(element);
+        let most = 16 / bytes;
+        let (by_rows, apart) =
+            (self.g.choices.once_in(2), self.g.choices.of(&[0, most, 1, 2 * most]));
+        let swizzle = self.g.choices.of(&[
+            None,
+            Some((1, 4, 3)),
+            Some((2, 4, 3)),
+            Some((3, 4, 3)),
+            Some((2, 3, 4)),
+        ]);
+        let swizzle = swizzle.filter(|_| apart == 0);
+        let post = swizzle.map_or(String::new(), |(b, m, s)| format!(", swizzle<{b}, {m}, {s}>"));
+        let strip = self.g.choices.of(&[8, 16, 32, 64]);
+        let tile = match (by_rows, apart) {
+            (true, 0) if columns > strip && columns % strip == 0 && self.g.choices.once_in(2) => {
+                let strips = columns / strip;
+                format!("({rows}, ({strip}, {strips})), ({strip}, (1, {}))", rows * strip)
+            }
+            (true, _) => format!("({rows}, {columns}), ({}, 1)", columns + apart),
+            (false, _) => format!("({rows}, {columns}), (1, {})", rows + apart),
+        };
+        format!(" {{layout = <{tile}{post}>}}")
     }
 
     /// The storage of a fragment in a row, maybe of elements of another width.

@@ -99,7 +99,8 @@ impl Planner<'_, '_, '_, '_> {
 /// stands there too, it is stored by the form that takes it as it is `known` to be distributed,
 /// else by the first that there is.
 #[inline(never)]
-pub(crate) fn tensor_product(
+#[must_use]
+pub fn tensor_product(
     target: &TargetInfo<'_>,
     (id, atom): (AtomId, &Atom<'_>),
     tile: (u64, u64, u64),
