@@ -31,7 +31,7 @@ pub(super) fn mask_bounds(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let words = program.tables().dtype_of(DtypeKind::Signed, WORD).ok_or(ErrorKind::UnknownOp)?;
     let mut all = mask;
     for (dim, bound) in bounds.iter().enumerate() {
-        let tile = Tile { op, of, shape: truths.shape, words, rank: bounds.len() };
+        let tile = MaskedTile { op, of, shape: truths.shape, words, rank: bounds.len() };
         let Some(end) = tile.end(program, *bound)? else { continue };
         let at = tile.coordinate(program, dim)?;
         // Without signs: what is below zero is beyond every bound.
@@ -45,7 +45,7 @@ pub(super) fn mask_bounds(program: &mut Program<'_, '_>, op: Op) -> Edit {
 }
 
 /// The elements of an access, each with its place in the memref.
-struct Tile {
+struct MaskedTile {
     op: Op,
     /// Which operand the memref is.
     of: usize,
@@ -55,7 +55,7 @@ struct Tile {
     rank: usize,
 }
 
-impl Tile {
+impl MaskedTile {
     fn ty(&self) -> Type {
         Type::tensor(self.shape, self.words)
     }
