@@ -1,6 +1,7 @@
 //! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind:
 //! what is compiled computes what the program says, by the reference that reads the program's own
-//! text. The first line of each says on how many of these architectures at least, and how often
+//! text: on every second kernel that differs from those before, from program to program the other
+//! ones, or on all, as [`parallel::sweeps_all`] says. The first line of each says on how many of these architectures at least, and how often
 //! loops turn whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
 #![allow(missing_docs)]
 
@@ -66,13 +67,15 @@ fn promised(program: &str) -> Option<(usize, Vec<u32>)> {
 fn what_a_program_says_is_what_it_does() {
     let programs = programs();
     assert!(programs.len() >= 15, "{} programs", programs.len());
-    let turned = parallel::each(&programs, |(name, program)| right(name, program));
+    let programs: Vec<(usize, (String, String))> = programs.into_iter().enumerate().collect();
+    let turned =
+        parallel::each(&programs, |(number, (name, program))| right(*number, name, program));
     let most = turned.into_iter().max().unwrap_or(0);
     assert!(most >= 5, "no program at {most} numbers of turns");
 }
 
 /// How often the loops of a program that is right turn.
-fn right(name: &str, program: &str) -> usize {
+fn right(number: usize, name: &str, program: &str) -> usize {
     let (least, turns) = promised(program).unwrap_or_else(|| panic!("{name}: how many"));
     let given = |turns: &u32| Given { turns: *turns, salt: 0, fill: Some(Fill::Small) };
     let said: Vec<Interpreted> = turns
@@ -99,6 +102,9 @@ fn right(name: &str, program: &str) -> usize {
             continue;
         }
         seen.push(body);
+        if !parallel::sweeps_all() && seen.len() > 1 && (number + seen.len()) % 2 == 0 {
+            continue;
+        }
         assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
         for (said, turns) in said.iter().zip(&turns) {
             run_text(said, &text, &maps, arch)
