@@ -130,6 +130,8 @@ struct EmitScratch<'a, 's, L> {
     told: &'a mut L,
     /// The last stage that runs.
     last: EmitStage,
+    /// Instructions may stand later than their operations, so that registers suffice.
+    is_late: bool,
 }
 
 /// Chooses atoms and layouts for the function of a program, and places its shared memory.
@@ -307,6 +309,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         exprs: &mut scratch.exprs,
         told: &mut *told,
         last,
+        is_late: false,
     };
     let usage = loop {
         let values = room.told.told().map(|told| ToldValues(told));
@@ -366,11 +369,14 @@ fn decided<'f, L: LoopSource<'f>>(
         lanebook_emit::reserve_reductions(tables, told, plan)?;
     }
     let filled = match fill_moved(tables, program, plan, function, room) {
-        // Functions of loops load no tiles that could be elsewhere.
-        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. })))
-            if room.told.told().is_none() =>
-        {
-            refill(tables, program, plan, function, (workspace, room)).ok_or(error)
+        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+            // Functions of loops load no tiles that could be elsewhere.
+            let found = if room.told.told().is_none() {
+                refill(tables, program, plan, function, (workspace, room))
+            } else {
+                fill_late(tables, program, plan, function, room)
+            };
+            found.ok_or(error)
         }
         found => found,
     };
@@ -456,16 +462,35 @@ fn refill<'f, L: LoopSource<'f>>(
 ) -> Option<RegisterUsage> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
-        return None;
+        return fill_late(tables, program, plan, function, room);
     }
     let mut inserted = InsertedConversions::default();
     let decided = decide(tables, program, function, plan, workspace, &mut inserted).is_ok();
     if decided && let Ok(usage) = fill_moved(tables, program, plan, function, room) {
         return Some(usage);
     }
+    if decided && let Some(usage) = fill_late(tables, program, plan, function, room) {
+        return Some(usage);
+    }
     inserted.rollback(program);
     sunk.rollback(program);
     None
+}
+
+/// Makes the steps of a plan where nothing else makes do with the registers that there are:
+/// instructions stand later than their operations.
+#[inline(never)]
+fn fill_late<'f, L: LoopSource<'f>>(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    function: Op,
+    room: &mut EmitScratch<'_, '_, L>,
+) -> Option<RegisterUsage> {
+    room.is_late = true;
+    let filled = fill_moved(tables, program, plan, function, room);
+    room.is_late = false;
+    filled.ok()
 }
 
 /// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that
@@ -517,7 +542,7 @@ fn fill<'f, L: LoopSource<'f>>(
     function: Op,
     room: &mut EmitScratch<'_, '_, L>,
 ) -> Result<RegisterUsage, CompileError> {
-    let EmitScratch { kernel, lists, exprs, told, last } = room;
+    let EmitScratch { kernel, lists, exprs, told, last, is_late } = room;
     let KernelPools { steps, tuples, patterns, loops, params } = &mut **kernel;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
@@ -551,8 +576,7 @@ fn fill<'f, L: LoopSource<'f>>(
         let error = match walked {
             Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
-                let last_way = pressure.more().is_none();
-                let allocated = if last_way {
+                let allocated = if *is_late && pressure.more().is_none() {
                     allocate_late(tables, isa, steps, tuples, patterns, loops)
                 } else {
                     allocate(tables, isa, steps, tuples, patterns, loops)
@@ -612,6 +636,7 @@ impl<'s> Planned<'s> {
             exprs: &mut self.exprs,
             told: &mut NoLoops,
             last: EmitStage::Waits,
+            is_late: true,
         };
         let usage = fill(tables, program, &self.plan, self.function, &mut room)?;
         let Self { plan, function, kernel, .. } = self;

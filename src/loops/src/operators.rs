@@ -2,9 +2,9 @@
 
 use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
-use crate::machine::{AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_depth};
+use crate::machine::{AnchorUnit, UnitRequest, warp_unit_of_depth};
 use crate::tell::{Fact, Teller, Told};
-use crate::tensor_unit::{TensorUnit, tensor_unit};
+use crate::tensor_unit::{SumsAnchor, TensorUnit, sums_anchor, tensor_unit};
 use lanebook_infer::{
     BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
     UnitTile, WarpPolicy, When, split_warps,
@@ -105,21 +105,26 @@ pub(crate) fn anchored_product<'t>(
     let policy = policy(program, op)?;
     let scope = |buffer| told.inference.buffer_of(buffer).map(|own| own.scope);
     let Fact::Buffer(right) = told.fact(program.operand(op, 1)?) else { return None };
-    if scope(left) == Ok(MemoryScope::Shared) && scope(right) == Ok(MemoryScope::Shared) {
-        let found = tensor_unit((tables, arch), (&request, depth), policy);
-        if let Some(TensorUnit { unit, anchor, is_own, warps }) = found {
+    let by_unit = scope(left) == Ok(MemoryScope::Shared) && scope(right) == Ok(MemoryScope::Shared);
+    let SumsAnchor { unit: anchor, is_own } =
+        sums_anchor((tables, arch), (&request, depth), by_unit)?;
+    if by_unit {
+        let found = tensor_unit((tables, arch), (&request, depth), policy, &anchor);
+        if let Some(TensorUnit { unit, warps }) = found {
             let (together, in_tensor) = (1, Some(unit));
             let own =
                 AnchoredProduct { request, depth, anchor, warps, together, in_tensor, is_own };
             return Some(own);
         }
     }
-    let anchor = unit_of_depth(tables, arch, &request, depth)?;
+    if !is_own {
+        return None;
+    }
     let warps = threads.checked_div(anchor.wave())?;
     let split =
         |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
-    let (in_tensor, is_own) = (None, true);
+    let in_tensor = None;
     Some(AnchoredProduct { request, depth, anchor, warps, together, in_tensor, is_own })
 }
 
@@ -518,19 +523,20 @@ impl Teller<'_, '_, '_, '_> {
         let by_unit = is_shared(self.scope(a)) && is_shared(self.scope(b));
         let by_unit = by_unit && !program.has_attr(op, attr_names::THREADS);
         let machine = (self.tables, self.arch);
+        let anchor = sums_anchor(machine, (&request, depth), by_unit);
+        let SumsAnchor { unit, is_own } = anchor.ok_or(LoopErrorKind::NoUnit)?;
         let in_tensor = match by_unit {
-            true => tensor_unit(machine, (&request, depth), policy),
+            true => tensor_unit(machine, (&request, depth), policy, &unit),
             false => None,
         };
-        let (unit, split) = match in_tensor {
-            Some(own) => (own.anchor, own.warps),
+        let split = match in_tensor {
+            Some(own) => own.warps,
+            None if !is_own => return Err(LoopErrorKind::NoUnit),
             None => {
-                let unit = unit_of_depth(self.tables, self.arch, &request, depth);
-                let unit = unit.ok_or(LoopErrorKind::NoUnit)?;
                 let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
                 let split = |tile: &UnitTile<'_>| split_warps(policy, (m, n), warps, tile);
                 let split = unit.tile(UnitSide::D, split).ok_or(LoopErrorKind::NoUnit)?;
-                (unit, split.ok_or(LoopErrorKind::Warps)?)
+                split.ok_or(LoopErrorKind::Warps)?
             }
         };
         for (buffer, side) in [(c, UnitSide::D), (a, UnitSide::A), (b, UnitSide::B)] {

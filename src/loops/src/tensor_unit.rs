@@ -13,12 +13,33 @@ use lanebook_tile::unit::tensor;
 pub(crate) struct TensorUnit<'t> {
     /// It, as wide as the sums are.
     pub unit: AnchorUnit<'t>,
-    /// The instruction of a warp that says where a fragment of them lies.
-    pub anchor: AnchorUnit<'t>,
-    /// That multiplies these factors, too.
-    pub is_own: bool,
     /// Warps along the rows and along the columns of the result.
     pub warps: (u32, u32),
+}
+
+/// The instruction of a warp that says where the sums of a product lie in a fragment.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct SumsAnchor<'t> {
+    /// It.
+    pub unit: AnchorUnit<'t>,
+    /// It multiplies the product's factors, too.
+    pub is_own: bool,
+}
+
+/// The anchor of a product's sums; one that does not multiply its factors only where the sums may
+/// be left in tensor memory.
+#[inline(never)] // Beside `tensor_unit`, not below it.
+pub(crate) fn sums_anchor<'t>(
+    (tables, arch): (&'t Tables<'t>, &Arch<'t>),
+    (request, depth): (&UnitRequest, u32),
+    by_unit: bool,
+) -> Option<SumsAnchor<'t>> {
+    if let Some(unit) = unit_of_depth(tables, arch, request, depth) {
+        return Some(SumsAnchor { unit, is_own: true });
+    }
+    let _ = tensor::memory(tables, arch).ok().filter(|_| by_unit)?;
+    let unit = warp_unit_of_sums(tables, arch, request)?;
+    Some(SumsAnchor { unit, is_own: false })
 }
 
 /// The instruction for a product of such a depth that leaves its sums in tensor memory, where warps
@@ -28,12 +49,10 @@ pub(crate) fn tensor_unit<'t>(
     (tables, arch): (&'t Tables<'t>, &Arch<'t>),
     (request, depth): (&UnitRequest, u32),
     policy: WarpPolicy,
+    anchor: &AnchorUnit<'t>,
 ) -> Option<TensorUnit<'t>> {
     let memory = tensor::memory(tables, arch).ok()?;
     let together = u32::from(memory.warps);
-    let own = unit_of_depth(tables, arch, request, depth);
-    let anchor = own.or_else(|| warp_unit_of_sums(tables, arch, request))?;
-    let is_own = own.is_some();
     let (m, n) = request.extents;
     let (_, columns) = (log2_exact(u64::from(m))?, log2_exact(u64::from(n))?);
     let warps = request.threads.checked_div(anchor.wave())?;
@@ -63,7 +82,7 @@ pub(crate) fn tensor_unit<'t>(
             && best.as_ref().is_none_or(|best| shape.m > best.0);
         if fits {
             let unit = anchor.with_instance(*id, instance);
-            best = Some((shape.m, TensorUnit { unit, anchor, is_own, warps: split }));
+            best = Some((shape.m, TensorUnit { unit, warps: split }));
         }
     }
     best.map(|best| best.1)

@@ -79,11 +79,8 @@ const ADDRESSED: &str = "addressed";
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 /// Half of them, unless all is swept: see [`parallel::sweeps_all`].
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
-    let (count, least) = if parallel::sweeps_all() {
-        (count, least)
-    } else {
-        (count / 2, least * 2 / 5)
-    };
+    let (count, least) =
+        if parallel::sweeps_all() { (count, least) } else { (count / 2, least * 2 / 5) };
     let wish = Wish {
         seed,
         first: 0,

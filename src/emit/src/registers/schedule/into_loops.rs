@@ -131,9 +131,7 @@ impl Schedule<'_> {
     /// Moves steps that stand together before a later one, and the loops between along.
     fn carry(&mut self, first: usize, last: usize, to: usize, loops: &mut VecView<LoopSpan>) {
         let count = last.saturating_sub(first);
-        if let Some(steps) = self.steps.get_mut(first..to) {
-            steps.rotate_left(count);
-        }
+        self.rotate(first, count, to);
         let moved = |at: u16| {
             let is_between = (last..to).contains(&usize::from(at));
             at.saturating_sub(if is_between { u16::try_from(count).unwrap_or(0) } else { 0 })

@@ -457,11 +457,19 @@ impl Schedule<'_> {
             return;
         }
         let count = last.saturating_sub(first);
-        if let Some(steps) = self.steps.get_mut(first..to) {
-            steps.rotate_left(count);
-        }
+        self.rotate(first, count, to);
         let from = first.saturating_sub(self.base);
         self.joined.rotate(from, count, to.saturating_sub(self.base));
         self.sinks.rotate(from, count, to.saturating_sub(self.base));
+    }
+
+    /// The steps from `first` on, `count` of them, go behind the others before `to`.
+    fn rotate(&mut self, first: usize, count: usize, to: usize) {
+        let Some(steps) = self.steps.get_mut(first..to) else { return };
+        if let Some((moved, others)) = steps.split_at_mut_checked(count) {
+            moved.reverse();
+            others.reverse();
+            steps.reverse();
+        }
     }
 }
