@@ -7,7 +7,8 @@ use crate::maps::LbTensorMap;
 use crate::sink::{Callback, GATHERED, LbSink};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use lanebook::compile::{Compiled, KernelStorage, compile};
+use lanebook::compile::storage::Capacities;
+use lanebook::compile::{Compiled, compile};
 use lanebook::ir::{self, Options, Program};
 
 use lanebook::written::{LayoutStorage, resolve_layouts};
@@ -15,6 +16,14 @@ use lanebook::{TABLES, tables::ArchId};
 
 /// Storage of a program of up to 256 operations.
 pub(crate) type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 512>;
+
+/// More than the usual room of what a program of 256 operations has many of: a caller in C cannot
+/// lend more.
+const KERNEL: Capacities =
+    Capacities { tuples: 1536, nodes: 1536, fragments: 160, ..Capacities::DEFAULT };
+
+/// Storage of a kernel.
+pub(crate) type KernelStorage = lanebook::compile_storage!(KERNEL);
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
 pub(crate) struct CallStorage {
@@ -374,7 +383,52 @@ fn room(
 
 #[cfg(test)]
 mod tests {
-    use super::CallStorage;
+    use super::{CallStorage, lb_compile};
+    use crate::code::{CallStatus, LbError};
+    use core::ffi::c_void;
+    use core::mem::MaybeUninit;
+
+    /// The examples that the storage of a call has room for, on architectures of both vendors: of
+    /// undo records, which a caller cannot lend more of, there are enough for all.
+    #[test]
+    fn there_is_room_for_the_examples() {
+        extern "C" fn forget(_: *mut c_void, _: *const u8, _: usize) -> i32 {
+            0
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gen/cli/examples");
+        let (mut compiled, mut refused) = (0, std::vec::Vec::new());
+        let mut room = std::boxed::Box::<CallStorage>::new_uninit();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "tile") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for arch in ["sm_90a", "gfx942"] {
+                let mut error = MaybeUninit::<LbError>::uninit();
+                // SAFETY: all is lent for the call, as long as it says, and apart.
+                let status = unsafe {
+                    lb_compile(
+                        text.as_ptr(),
+                        text.len(),
+                        arch.as_ptr(),
+                        arch.len(),
+                        room.as_mut_ptr().cast(),
+                        size_of::<CallStorage>(),
+                        Some(forget),
+                        core::ptr::null_mut(),
+                        error.as_mut_ptr(),
+                    )
+                };
+                match status == CallStatus::Ok as u32 {
+                    true => compiled += 1,
+                    // SAFETY: written where the call fails.
+                    false => refused.push((path.clone(), arch, unsafe { error.assume_init() })),
+                }
+            }
+        }
+        assert!(compiled >= 55, "{compiled} compiled, {refused:?}");
+    }
 
     /// What [`super::run`] makes of lent memory: nothing is in it.
     #[test]

@@ -1,11 +1,11 @@
 //! Why a program does not compile, in words.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallRoom, ProgramStorage, lent_room, resolve};
+use crate::compile::{CallRoom, KernelStorage, ProgramStorage, lent_room, resolve};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
-use lanebook::compile::{CompileError, KernelStorage, compile};
+use lanebook::compile::{CompileError, compile};
 use lanebook::layout::sentence;
 
 use lanebook::tables::ArchId;

@@ -13,7 +13,7 @@
 //! | `elements` | parallel loops and operations in place, element by element |
 //! | `lanes` | reductions and conversions between lanes |
 //! | [`sync`] | barriers and fences between accesses (`order`), mbarriers, waits and hazards (`waits`) |
-//! | [`registers`] | allocation, live ranges in parts |
+//! | [`registers`] | allocation, live ranges in parts, scheduling where registers do not suffice |
 //! | [`step`] | a step: an atom with its operands |
 //! | `stage` | the stages by name, for looking at the steps after one ([`EmitStage`]) |
 //! | `text` `compiled` | steps as text; what compiling gives |

@@ -3,8 +3,9 @@
 //! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool
 //! are allocated by a linear scan over live ranges: a range that enters a loop from outside lasts
 //! to the loop's end, tuples are consecutive and aligned, and what the frame defines stays where it
-//! is. Where the pool runs out, tuples fall into pieces (module `pieces`). Running out then is an
-//! error that says how many registers were wanted; nothing is spilled.
+//! is. Where the pool runs out, tuples fall into pieces (module `live_range_split`); where nothing
+//! else helps, instructions stand later (module `schedule`). Running out then is an error that says
+//! how many registers were wanted; nothing is spilled.
 
 use crate::Param;
 use crate::registers::schedule::{Lacking, sink_to_readers};

@@ -337,15 +337,13 @@ impl Schedule<'_> {
         })
     }
 
-    /// Whether two steps are one after the other of a movement: which of its parts each moves is
-    /// told by their order.
-    fn is_next_instance(&self, first: usize, second: usize) -> bool {
-        let (Some(first), Some(second)) = (self.steps.get(first), self.steps.get(second)) else {
-            return true;
-        };
-        matches!(first.purpose, Purpose::Move | Purpose::Index)
-            && first.purpose == second.purpose
-            && first.origin == second.origin
+    /// The purpose and the operation of steps whose order tells which part of a tile each is for:
+    /// those of a movement with an index tile.
+    fn ordered_among(&self, first: usize, last: usize) -> Option<(Purpose, u16)> {
+        let mut own = (first..last).filter_map(|at| self.steps.get(at));
+        let step = own.find(|step| matches!(step.purpose, Purpose::Move | Purpose::Index))?;
+        let is_indexed = |s: &Step| s.purpose == Purpose::Index && s.origin == step.origin;
+        self.steps.iter().any(is_indexed).then_some((step.purpose, step.origin))
     }
 
     /// Whether a load makes more registers than it reads for the last time.
@@ -438,14 +436,15 @@ impl Schedule<'_> {
         if is_full {
             return;
         }
-        let is_load = self.is_load(first);
+        let (is_load, ordered) = (self.is_load(first), self.ordered_among(first, last));
         let mut to = last;
         while to < end {
             let next = self.end_of_group(to, end);
             let mut meets = false;
             for at in to..next {
                 meets |= is_load && self.keeps_loads(at);
-                meets |= (first..last).any(|own| self.is_next_instance(own, at));
+                let of = self.steps.get(at).map(|step| (step.purpose, step.origin));
+                meets |= ordered.is_some() && ordered == of;
                 self.touches(at, |touch| meets |= own.iter().any(|mine| mine.meets(&touch)));
             }
             if meets {
