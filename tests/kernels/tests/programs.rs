@@ -102,7 +102,7 @@ fn right(number: usize, name: &str, program: &str) -> usize {
             continue;
         }
         seen.push(body);
-        if !parallel::sweeps_all() && seen.len() > 1 && (number + seen.len()) % 2 == 0 {
+        if !parallel::sweeps_all() && seen.len() > 1 && (number + seen.len()).is_multiple_of(2) {
             continue;
         }
         assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
