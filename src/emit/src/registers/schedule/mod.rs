@@ -52,6 +52,12 @@ impl Touched {
     }
 }
 
+/// Classes of registers that are not allocated, a bit each.
+struct FixedClasses {
+    read: u16,
+    written: u16,
+}
+
 /// The steps of a kernel, and what their registers are.
 struct Schedule<'s> {
     tables: &'s Tables<'s>,
@@ -192,6 +198,25 @@ impl Schedule<'_> {
         })
     }
 
+    /// Which registers that are not allocated a step touches.
+    fn fixed_at(&self, at: usize) -> FixedClasses {
+        let mut out = FixedClasses { read: 0, written: 0 };
+        self.touches(at, |touch| {
+            let bit = 1u16.wrapping_shl(u32::from(touch.class & 15));
+            if touch.is_fixed {
+                out.read |= if touch.read { bit } else { 0 };
+                out.written |= if touch.written { bit } else { 0 };
+            }
+        });
+        out
+    }
+
+    /// Whether a step touches a register that is not allocated and lives from block to block.
+    fn is_bound(&self, at: usize) -> bool {
+        let fixed = self.fixed_at(at);
+        (fixed.read | fixed.written) & self.across != 0
+    }
+
     /// Classes of registers that are not allocated and that live from block to block.
     fn fixed_across_blocks(&self) -> u16 {
         let (mut begin, mut across, mut ever) = (0usize, 0u16, 0u16);
@@ -199,16 +224,9 @@ impl Schedule<'_> {
             let end = self.end_of_block(begin);
             let mut written = 0u16;
             for at in begin..end {
-                let (mut reads, mut writes) = (0u16, 0u16);
-                self.touches(at, |touch| {
-                    let bit = 1u16.wrapping_shl(u32::from(touch.class & 15));
-                    if touch.is_fixed {
-                        reads |= if touch.read { bit } else { 0 };
-                        writes |= if touch.written { bit } else { 0 };
-                    }
-                });
-                across |= reads & !written;
-                written |= writes;
+                let fixed = self.fixed_at(at);
+                across |= fixed.read & !written;
+                written |= fixed.written;
             }
             ever |= written;
             begin = end;
@@ -248,26 +266,14 @@ impl Schedule<'_> {
     /// Joins a step with those up to the last reader of each register that it writes and that is
     /// not allocated.
     fn join(&mut self, at: usize, end: usize) {
-        let mut waiting = 0u16;
-        self.touches(at, |touch| {
-            if touch.is_fixed && touch.written {
-                waiting |= 1u16.wrapping_shl(u32::from(touch.class & 15));
-            }
-        });
+        let mut waiting = self.fixed_at(at).written;
         let (mut last, mut next) = (at, at.saturating_add(1));
         while waiting != 0 && next < end {
-            let (mut reads, mut writes) = (0u16, 0u16);
-            self.touches(next, |touch| {
-                let bit = 1u16.wrapping_shl(u32::from(touch.class & 15));
-                if touch.is_fixed {
-                    reads |= if touch.read { bit } else { 0 };
-                    writes |= if touch.written { bit } else { 0 };
-                }
-            });
-            if reads & waiting != 0 {
+            let fixed = self.fixed_at(next);
+            if fixed.read & waiting != 0 {
                 last = next;
             }
-            waiting &= !writes;
+            waiting &= !fixed.written;
             next = next.saturating_add(1);
         }
         for joined in at..last {
@@ -348,10 +354,8 @@ impl Schedule<'_> {
 
     /// Whether a load makes more registers than it reads for the last time.
     fn leaves_more(&self, at: usize) -> bool {
-        let (mut made, mut ended, mut moves) = (0u32, 0u32, true);
+        let (mut made, mut ended) = (0u32, 0u32);
         self.touches(at, |touch| {
-            let bit = 1u16.wrapping_shl(u32::from(touch.class & 15));
-            moves &= !touch.is_fixed || self.across & bit == 0;
             if touch.is_fixed || touch.class != self.lacking.class {
                 return;
             }
@@ -363,7 +367,7 @@ impl Schedule<'_> {
                 ended = ended.saturating_add(count);
             }
         });
-        moves && made > ended
+        made > ended && !self.is_bound(at)
     }
 
     fn is_arithmetic(&self, at: usize) -> bool {
@@ -383,12 +387,7 @@ impl Schedule<'_> {
                 && atom.matrix.is_none()
                 && atom.counter.is_none()
         });
-        let mut stays = false;
-        self.touches(at, |touch| {
-            let bit = 1u16.wrapping_shl(u32::from(touch.class & 15));
-            stays |= touch.is_fixed && self.across & bit != 0;
-        });
-        is_alu && !stays
+        is_alu && !self.is_bound(at)
     }
 
     /// Whether no operand of a step ends there that was not made by the steps that move with it,
