@@ -133,11 +133,15 @@ fn a_written_layout_on_an_unknown_axis() {
 #[test]
 fn a_movement_that_no_atom_can_do() {
     // A matrix operand has two halves in each register; memory that is aligned to one half cannot
-    // fill it.
+    // fill it, and both operands, converted, are more than there are registers.
     let text = example("gemm.tile")
         .replace(
             "%a = tiled_load %sa : tensor<128x64xf16, #smem>",
             "%a = tiled_load %A[%m, %k] : memref<?x?xf16, #gmem>",
+        )
+        .replace(
+            "%b = tiled_load %sb : tensor<64x128xf16, #smem>",
+            "%b = tiled_load %B[%k, %n] : memref<?x?xf16, #gmem>",
         )
         .replace("align = 16, stride_div = 8", "align = 2");
     for arch in ["gfx1100", "gfx1250"] {

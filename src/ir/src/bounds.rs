@@ -8,6 +8,7 @@ use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::{MAX_RANK, TypeKind};
 use heapless::Vec;
+use lanebook_tables::OpRole;
 
 /// Where elements of a dimension end.
 ///
@@ -50,6 +51,12 @@ impl Program<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether an access has a mask, and its memref bounds.
+    pub(crate) fn masks_bounds(&self, op: Op) -> bool {
+        let memref = self.operand(op, usize::from(self.role(op) != OpRole::Load));
+        self.mask(op).is_some() && memref.is_some_and(|memref| self.bounds(memref).is_some())
     }
 
     /// The bounds that an operation looks at beside its mask; `operand`: the memref's number.

@@ -380,6 +380,10 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         if attr.key == crate::attr_names::GRID && self.program.is_snippet(self.op) {
             return Err((BreachKind::Attr, Some(key)));
         }
+        // Of a mask without bounds, or bounds without a mask, it says nothing.
+        if attr.key == crate::attr_names::BOUNDED && !self.program.masks_bounds(self.op) {
+            return Err((BreachKind::Attr, Some(key)));
+        }
         let bit = 1u32.wrapping_shl(u32::from(number));
         if *seen & bit != 0 {
             return Err((BreachKind::AttrTwice, Some(key)));
