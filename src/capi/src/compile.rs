@@ -23,12 +23,12 @@ const KERNEL: Capacities =
     Capacities { tuples: 1536, nodes: 1536, fragments: 160, ..Capacities::DEFAULT };
 
 /// Storage of a kernel.
-pub(crate) type KernelStorage = lanebook::compile_storage!(KERNEL);
+pub(crate) type CallKernelStorage = lanebook::compile_storage!(KERNEL);
 
 /// What a call works in: a program of up to 256 operations, and a kernel.
 pub(crate) struct CallStorage {
     pub(crate) program: ProgramStorage,
-    pub(crate) kernel: KernelStorage,
+    pub(crate) kernel: CallKernelStorage,
     /// What layouts in notations of other systems are read in.
     pub(crate) layouts: LayoutStorage,
     /// Text on its way to the sink.
@@ -259,7 +259,7 @@ fn emit(
 fn compiled(
     program: &mut Program<'_, '_>,
     arch: ArchId,
-    kernel: &mut KernelStorage,
+    kernel: &mut CallKernelStorage,
     (sink, gathered): (Option<Callback>, &mut [u8; GATHERED]),
     wanted: &mut Wanted<'_>,
 ) -> Result<(), LbError> {

@@ -1,7 +1,7 @@
 //! Why a program does not compile, in words.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallRoom, KernelStorage, ProgramStorage, lent_room, resolve};
+use crate::compile::{CallKernelStorage, CallRoom, ProgramStorage, lent_room, resolve};
 use crate::lend;
 use crate::sink::AnswerBuffer;
 use core::ffi::c_void;
@@ -78,7 +78,7 @@ fn explained(room: CallRoom<'_>, out: &mut AnswerBuffer<'_>) -> Result<(), LbErr
 fn tried(
     program: &mut ir::Program<'_, '_>,
     arch: ArchId,
-    kernel: &mut KernelStorage,
+    kernel: &mut CallKernelStorage,
 ) -> Result<(), CompileError> {
     // Looked at where it lies: moved, it would lie on the stack twice.
     let compiled = compile(&TABLES, arch, program, kernel.scratch());
