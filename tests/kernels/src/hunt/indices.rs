@@ -145,8 +145,8 @@ fn index(g: &mut Generator, ty: &Type, to: &Indexed) -> Id {
     if is_by_rows { g.op("broadcast", vec![out], whole, "axis = 1") } else { out }
 }
 
-fn masked(g: &mut Generator, ty: &Type, to: &Indexed) -> Option<Id> {
-    if to.is_bounded || g.choices.below(3) > 0 {
+fn masked(g: &mut Generator, ty: &Type) -> Option<Id> {
+    if g.choices.below(3) > 0 {
         return None;
     }
     let ends = ends(g, ty);
@@ -156,7 +156,7 @@ fn masked(g: &mut Generator, ty: &Type, to: &Indexed) -> Option<Id> {
 fn taken(g: &mut Generator, ty: &Type) -> Id {
     let from = tensor(g, ty, false);
     let index = (index(g, ty, &from), from.axis);
-    let mask = masked(g, ty, &from);
+    let mask = masked(g, ty);
     let is_choosable = !["f64", "e4m3"].contains(&ty.element);
     let other = match g.choices.below(3) {
         0 if is_choosable && mask.is_some() => Some(g.constant(ty.clone(), "5")),
@@ -255,7 +255,7 @@ fn combine(g: &mut Generator, value: Id, kinds: &[&'static str]) {
         let to = g.destination(&ty);
         return g.push(Statement::StoreSome { value, to, index: None, mask: None, combines });
     }
-    let mask = masked(g, &ty, &to);
+    let mask = masked(g, &ty);
     g.push(Statement::StoreSome { value, to: to.place, index, mask, combines });
 }
 
@@ -326,7 +326,7 @@ fn answer(g: &mut Generator, value: Id, told: &[Id]) -> Id {
         _ => Some((distinct(g, &ty, &to), to.axis)),
     };
     let (place, mask) = match index {
-        Some(_) => (to.place.clone(), masked(g, &ty, &to)),
+        Some(_) => (to.place.clone(), masked(g, &ty)),
         None if g.choices.once_in(3) => {
             let ends = ends(g, &ty);
             let place = super::masks::tensor(g, &ty, &ends);
@@ -379,7 +379,7 @@ fn given(g: &mut Generator, value: Id) {
     }
     let to = tensor(g, &ty, true);
     let index = (distinct(g, &ty, &to), to.axis);
-    let mask = masked(g, &ty, &to);
+    let mask = masked(g, &ty);
     g.push(Statement::StoreSome {
         value,
         to: to.place,
