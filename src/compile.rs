@@ -552,7 +552,12 @@ fn fill<'f, L: LoopSource<'f>>(
         return Err(CompileError::emission(full, Some(function)));
     }
     let queries = TargetQueries { tables, arch: machine, isa };
-    let mut pressure = RegisterPressureLevel::least(tables, isa, program, plan);
+    // Nothing less was enough where instructions stand late.
+    let mut pressure = if *is_late {
+        RegisterPressureLevel::LAST
+    } else {
+        RegisterPressureLevel::least(tables, isa, program, plan)
+    };
     let mut first: Option<CompileError> = None;
     // Whether the steps that fit are being made once more, without physical numbers.
     let mut again = false;
@@ -576,7 +581,7 @@ fn fill<'f, L: LoopSource<'f>>(
         let error = match walked {
             Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
-                let allocated = if *is_late && pressure.more().is_none() {
+                let allocated = if *is_late {
                     allocate_late(tables, isa, steps, tuples, patterns, loops)
                 } else {
                     allocate(tables, isa, steps, tuples, patterns, loops)
@@ -636,9 +641,15 @@ impl<'s> Planned<'s> {
             exprs: &mut self.exprs,
             told: &mut NoLoops,
             last: EmitStage::Waits,
-            is_late: true,
+            is_late: false,
         };
-        let usage = fill(tables, program, &self.plan, self.function, &mut room)?;
+        let usage = match fill(tables, program, &self.plan, self.function, &mut room) {
+            Err(CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+                room.is_late = true;
+                fill(tables, program, &self.plan, self.function, &mut room)
+            }
+            filled => filled,
+        }?;
         let Self { plan, function, kernel, .. } = self;
         Ok(Compiled {
             plan,

@@ -8,7 +8,6 @@ use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::{MAX_RANK, TypeKind};
 use heapless::Vec;
-use lanebook_tables::OpRole;
 
 /// Where elements of a dimension end.
 ///
@@ -55,7 +54,7 @@ impl Program<'_, '_> {
 
     /// Whether an access has a mask, and its memref bounds.
     pub(crate) fn masks_bounds(&self, op: Op) -> bool {
-        let memref = self.operand(op, usize::from(self.role(op) != OpRole::Load));
+        let memref = self.operand(op, self.accessed_number(op));
         self.mask(op).is_some() && memref.is_some_and(|memref| self.bounds(memref).is_some())
     }
 

@@ -78,6 +78,19 @@ impl Program<'_, '_> {
         (ty.is_tile() && !ty.is_memory()).then_some(value)
     }
 
+    /// Which operand of a load, a store or an atomic operation is in memory.
+    #[must_use]
+    pub fn accessed_number(&self, op: Op) -> usize {
+        usize::from(self.role(op) != OpRole::Load)
+    }
+
+    /// Whether an operation writes to a tile in shared memory, or to a tensor.
+    #[must_use]
+    pub fn writes_to(&self, op: Op, memory: Value) -> bool {
+        matches!(self.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
+            && self.operand(op, 1) == Some(memory)
+    }
+
     /// Which operand of a movement is the first that says which elements of memory it touches.
     fn first_beside(&self, op: Op) -> Option<u8> {
         match self.role(op) {

@@ -383,3 +383,9 @@ pub fn shared_end(plan: &Plan<'_>, index: usize) -> Option<(u16, bool)> {
         _ => None,
     }
 }
+
+/// Whether `LANEBOOK_SWEEP=all` asks for all of the long sweeps, as `.ci/full` does.
+#[must_use]
+pub fn sweeps_all() -> bool {
+    std::env::var_os("LANEBOOK_SWEEP").is_some_and(|asked| asked == "all")
+}

@@ -33,9 +33,3 @@ pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<
     all.sort_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, said)| said).collect()
 }
-
-/// Whether `LANEBOOK_SWEEP=all` asks for all of the long sweeps, as `.ci/full` does.
-#[must_use]
-pub fn sweeps_all() -> bool {
-    std::env::var_os("LANEBOOK_SWEEP").is_some_and(|asked| asked == "all")
-}

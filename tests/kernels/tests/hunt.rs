@@ -7,7 +7,7 @@ use lanebook_kernels::hunt::planted::FAULTS;
 use lanebook_kernels::hunt::shrink::shrink;
 use lanebook_kernels::hunt::verdict::references;
 use lanebook_kernels::hunt::{Wish, hunt};
-use lanebook_kernels::parallel;
+use lanebook_kernels::{parallel, sweeps_all};
 
 const ARCHS: [&str; 16] = [
     "sm_75",
@@ -77,10 +77,9 @@ const SPELLED: &str = "spelled";
 const ADDRESSED: &str = "addressed";
 
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
-/// Half of them, unless all is swept: see [`parallel::sweeps_all`].
+/// Half of them, unless all is swept: see [`sweeps_all`].
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
-    let (count, least) =
-        if parallel::sweeps_all() { (count, least) } else { (count / 2, least * 2 / 5) };
+    let (count, least) = if sweeps_all() { (count, least) } else { (count / 2, least * 2 / 5) };
     let wish = Wish {
         seed,
         first: 0,

@@ -1,7 +1,7 @@
 //! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind:
 //! what is compiled computes what the program says, by the reference that reads the program's own
 //! text: on every second kernel that differs from those before, from program to program the other
-//! ones, or on all, as [`parallel::sweeps_all`] says. The first line of each says on how many of these architectures at least, and how often
+//! ones, or on all, as [`sweeps_all`] says. The first line of each says on how many of these architectures at least, and how often
 //! loops turn whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
 #![allow(missing_docs)]
 
@@ -9,7 +9,7 @@ use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps};
-use lanebook_kernels::{assembled, kernel_text, parallel, try_kernel_text};
+use lanebook_kernels::{assembled, kernel_text, parallel, sweeps_all, try_kernel_text};
 
 const ARCHS: [&str; 14] = [
     "sm_75",
@@ -102,7 +102,7 @@ fn right(number: usize, name: &str, program: &str) -> usize {
             continue;
         }
         seen.push(body);
-        if !parallel::sweeps_all() && seen.len() > 1 && (number + seen.len()).is_multiple_of(2) {
+        if !sweeps_all() && seen.len() > 1 && (number + seen.len()).is_multiple_of(2) {
             continue;
         }
         assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));

@@ -140,7 +140,7 @@ impl ThreadRun<'_, '_> {
             let is_one = share == element || self.look.program.is_same_along_rows(mask);
             let is_kept = step.guard != NO_GUARD && !is_sized && is_one;
             let op = self.look.movement_of(step).ok_or(wrong)?.op;
-            let memref = usize::from(self.look.program.role(op) != OpRole::Load);
+            let memref = self.look.program.accessed_number(op);
             let beside = self.look.program.bounds_beside_mask(op, memref);
             let is_plain = beside.is_none() && copies == 0;
             return if is_kept && is_plain { Ok(()) } else { Err(wrong) };

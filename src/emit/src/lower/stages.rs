@@ -104,10 +104,8 @@ impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
     fn lead_turn(&mut self, parts: &Loop, open: &mut PendingAccesses) -> Result<(), EmitError> {
         let program = self.program;
-        for op in program.ops(parts.body) {
-            if !self.is_lead(op, Some(parts)) {
-                continue;
-            }
+        let leads = program.leads(parts);
+        for op in program.ops(parts.body).filter(|op| leads.contains(op)) {
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
             match program.role(op) {
                 OpRole::Load => self.movement(op, Some(parts), open)?,

@@ -46,6 +46,9 @@ pub enum RegisterPressureLevel {
 }
 
 impl RegisterPressureLevel {
+    /// The last one.
+    pub const LAST: Self = Self::Blocks;
+
     /// The least that a plan needs in any case: whole operands and the sum of a product together
     /// are more than the registers there are.
     #[doc(hidden)]

@@ -6,7 +6,10 @@ use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
 use crate::types::Type;
-use lanebook_tables::{OpId, OpRole};
+use lanebook_tables::{DtypeId, DtypeKind, OpId, OpRole};
+
+/// Bits of an index, and of how far an element is from another one.
+const WORD: u16 = 32;
 
 /// What an operation that is declared so makes, before another one.
 pub(crate) fn made(
@@ -32,4 +35,9 @@ pub(crate) fn made_by(
 ) -> Edit<Value> {
     let decl = program.tables().op_of_role(role).ok_or(ErrorKind::UnknownOp)?;
     made(program, op, decl, ins, ty)
+}
+
+/// The element type of tiles of indices, and of how far elements are from another one.
+pub(crate) fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
+    program.tables().dtype_of(DtypeKind::Signed, WORD)
 }

@@ -5,18 +5,16 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by};
+use crate::edit::insert::{made, made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
 use crate::types::{Shape, TileEncoding, Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpRole, Space};
+use lanebook_tables::{DtypeId, IndexWord, OpRole, Space};
 
 /// Most scalars by which a pointer is moved before it stands in a tile.
 const MOVES: usize = 8;
-/// Bits of an index, and of how far an element is from where its pointer was.
-const WORD: u16 = 32;
 
 /// Lets loads and stores of a function gather and scatter in place of following pointers.
 ///
@@ -76,10 +74,6 @@ fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
         return None;
     }
     program.tables().dtype_named(word.trim_ascii())
-}
-
-fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
-    program.tables().dtype_of(DtypeKind::Signed, WORD)
 }
 
 /// Whether a value is a tile of whole numbers of a shape.

@@ -118,11 +118,8 @@ impl Planner<'_, '_, '_, '_> {
         let (program, copy) = (self.program, movement.op);
         let refuse = |why| PlanError::Stages { op: copy, why };
         self.begins_known(copy, parts)?;
-        let tensor = program.operand(copy, 0);
-        let writes = |op: Op| {
-            matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
-                && program.operand(op, 1) == tensor
-        };
+        let tensor = program.operand(copy, 0).ok_or(PlanError::Stale)?;
+        let writes = |op: Op| program.writes_to(op, tensor);
         if program.inside(parts.op).any(writes) {
             return Err(refuse(Unstaged::Written));
         }
@@ -172,12 +169,8 @@ impl Planner<'_, '_, '_, '_> {
     fn leads_stay(&self, parts: &Loop, leads: &Leads) -> Result<(), PlanError> {
         let program = self.program;
         for &load in leads.iter().filter(|op| program.role(**op) == OpRole::Load) {
-            let tensor = program.operand(load, 0);
-            let writes = |op: Op| {
-                matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::Atomic)
-                    && program.operand(op, 1) == tensor
-            };
-            if program.inside(parts.op).any(writes) {
+            let tensor = program.operand(load, 0).ok_or(PlanError::Stale)?;
+            if program.inside(parts.op).any(|op| program.writes_to(op, tensor)) {
                 return Err(PlanError::Stages { op: load, why: Unstaged::Written });
             }
         }

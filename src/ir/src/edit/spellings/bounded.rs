@@ -4,15 +4,12 @@ use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::bounds::MemrefBound;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by};
+use crate::edit::insert::{made, made_by, word};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
 use crate::types::{Shape, Type};
-use lanebook_tables::{DtypeId, DtypeKind, OpRole};
-
-/// Bits of a coordinate.
-const WORD: u16 = 32;
+use lanebook_tables::{DtypeId, OpRole};
 
 /// Lets the mask of an access say what its memref's bounds say.
 #[inline(never)]
@@ -20,7 +17,7 @@ pub(super) fn mask_bounds(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let (Some(mask), Some(number)) = (program.mask(op), program.mask_number(op)) else {
         return Ok(());
     };
-    let of = usize::from(program.role(op) != OpRole::Load);
+    let of = program.accessed_number(op);
     let Some(bounds) = program.bounds_beside_mask(op, of) else { return Ok(()) };
     // Memrefs of pairs have no masks.
     if bounds.iter().any(|bound| matches!(bound, MemrefBound::Half(_))) {
@@ -28,7 +25,7 @@ pub(super) fn mask_bounds(program: &mut Program<'_, '_>, op: Op) -> Edit {
     }
     let ty = program.type_of(mask);
     let truths = Type::tensor(ty.shape, ty.dtype.ok_or(ErrorKind::UnknownDtype)?);
-    let words = program.tables().dtype_of(DtypeKind::Signed, WORD).ok_or(ErrorKind::UnknownOp)?;
+    let words = word(program).ok_or(ErrorKind::UnknownDtype)?;
     let mut all = mask;
     for (dim, bound) in bounds.iter().enumerate() {
         let tile = MaskedTile { op, of, shape: truths.shape, words, rank: bounds.len() };

@@ -98,10 +98,7 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
     let mut behind = false;
     while let Some(op) = at {
         behind |= op == outer;
-        let writes = |op: Op| {
-            matches!(program.role(op), OpRole::Copy | OpRole::Store)
-                && program.operand(op, 1) == Some(tile)
-        };
+        let writes = |op: Op| program.writes_to(op, tile);
         if writes(op) || program.inside(op).any(writes) {
             return None;
         }
@@ -111,30 +108,9 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
 }
 
 /// Whether another product stands between a load and the product that reads its tile, and nothing
-/// that may write memory or waits for others.
+/// that may write memory.
 fn is_behind_another(program: &Program<'_, '_>, load: Op, product: Op) -> bool {
-    let mut is_far = false;
-    let mut at = program.next(load);
-    while let Some(op) = at.filter(|op| *op != product) {
-        let role = program.role(op);
-        let is_plain = role.is_lanewise()
-            || matches!(
-                role,
-                OpRole::Load
-                    | OpRole::Matrix
-                    | OpRole::Convert
-                    | OpRole::Transpose
-                    | OpRole::Broadcast
-                    | OpRole::Reshape
-                    | OpRole::Reduce
-                    | OpRole::Constant
-                    | OpRole::Index
-            );
-        if !is_plain || program.regions(op).next().is_some() {
-            return false;
-        }
-        is_far |= role == OpRole::Matrix;
-        at = program.next(op);
-    }
-    is_far && at == Some(product)
+    let behind = core::iter::successors(program.next(load), |at| program.next(*at));
+    let mut between = behind.take_while(|op| *op != product);
+    between.any(|op| program.role(op) == OpRole::Matrix) && !program.is_overwritten(load, product)
 }
