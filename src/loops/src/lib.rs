@@ -73,6 +73,10 @@
 //!         assert_ne!(step.answer, SharedAnswer::Yields);
 //!         self.0.push(step);
 //!     }
+//!     // A buffer that lies by columns, because its accesses cost less so.
+//!     fn by_columns(&mut self, _: BufferId, costs: [u32; 2]) {
+//!         assert!(costs[1] < costs[0]);
+//!     }
 //!     // A product that the architecture's unit does not take from shared memory: there is none here.
 //!     fn by_warps(&mut self, _: lanebook::ir::Op, why: UnitRefusal) {
 //!         panic!("{why:?}");
