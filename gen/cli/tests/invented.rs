@@ -203,6 +203,7 @@ fn banks_are_its_own() {
 /// A checkout with the file in it builds, and its command knows the architecture. The sources are
 /// this repository's, untouched; only `hw-tables/amd/hx1.ron` and the ledger's new lines are new.
 #[test]
+#[ignore = "builds the workspace a second time: .ci/full; tables read at run time: the others"]
 fn a_checkout_with_the_file_builds_and_knows_it() {
     let at = folder("invented.checkout");
     for name in [

@@ -8,7 +8,7 @@ use lanebook::tables::{DtypeKind, OpWord};
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::{Assembler, parallel, tested, try_kernel_text};
+use lanebook_kernels::{Assembler, parallel, sweeps_all, tested, try_kernel_text};
 use std::collections::BTreeSet;
 
 const PROGRAMS: [&str; 71] = [
@@ -98,20 +98,24 @@ fn every_architecture_computes_what_the_program_says() {
                 .unwrap_or_else(|e| panic!("{name}, {fill:?}: {e}"))
         });
         let mut seen = BTreeSet::new();
-        for arch in TABLES.archs {
+        for (number, arch) in TABLES.archs.iter().enumerate() {
             let text = try_kernel_text(&program, arch.name)
                 .unwrap_or_else(|why| panic!("{name}, {}: {why}", arch.name));
-            let wave = if arch.name.ends_with(".w64") { "+wavefrontsize64" } else { "" };
-            Assembler::of(arch.name)
-                .assemble_with(&text, arch.target, wave)
-                .unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
-            right += 1;
             // Architectures of one instruction set differ in their names.
             let body: String = text
                 .lines()
                 .filter(|line| !line.contains("target") && !line.contains("version"))
                 .collect();
-            if !seen.insert(body) {
+            let is_new = seen.insert(body);
+            right += 1;
+            // The same text for another one is assembled by turns, unless all is swept.
+            if is_new || sweeps_all() || (number + name.len()).is_multiple_of(4) {
+                let wave = if arch.name.ends_with(".w64") { "+wavefrontsize64" } else { "" };
+                Assembler::of(arch.name)
+                    .assemble_with(&text, arch.target, wave)
+                    .unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
+            }
+            if !is_new {
                 continue;
             }
             // The replay knows one of those that are alike by its name.

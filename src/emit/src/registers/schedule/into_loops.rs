@@ -58,19 +58,18 @@ impl Schedule<'_> {
         if made.is_empty() {
             return None;
         }
+        let mut unwritten = made.clone();
+        unwritten.iter_mut().for_each(|own| own.written = false);
         let mut reader: Option<usize> = None;
         let mut own_end = end;
         for at in 0..self.steps.len() {
             if (first..last).contains(&at) {
                 continue;
             }
-            let (mut touches_made, mut spoils) = (false, false);
-            self.touches(at, |touch| {
-                let any = Touched { written: true, ..touch };
-                touches_made |= made.iter().any(|mine| mine.meets(&any));
-                spoils |= touch.written && at > first && read.iter().any(|own| own.meets(&touch));
-                spoils |= touch.written && made.iter().any(|mine| mine.meets(&touch));
-            });
+            // What reads it as well, and who writes it.
+            let touches_made = self.meets_any(at, &made);
+            let spoils = touches_made && self.meets_any(at, &unwritten)
+                || at > first && self.meets_any(at, &read);
             // What a loop itself does stands outside of what its operations do.
             let is_control = self.steps.get(at).is_none_or(|s| s.purpose == Purpose::Control);
             if spoils || touches_made && (at < last || is_control) {

@@ -39,19 +39,6 @@ struct Touched {
     is_fixed: bool,
 }
 
-impl Touched {
-    /// Whether two steps that touch these have to stay in their order.
-    fn meets(&self, other: &Self) -> bool {
-        let end = |t: &Self| t.first.saturating_add(u16::from(t.count));
-        self.class == other.class
-            && !self.is_fixed
-            && !other.is_fixed
-            && (self.written || other.written)
-            && self.first < end(other)
-            && other.first < end(self)
-    }
-}
-
 /// Classes of registers that are not allocated, a bit each.
 struct FixedClasses {
     read: u16,
@@ -175,6 +162,21 @@ impl Schedule<'_> {
                 is_fixed: true,
             });
         }
+    }
+
+    /// Whether a step touches what one of these touches that are allocated, so that they have to
+    /// stay in their order.
+    fn meets_any(&self, at: usize, own: &[Touched]) -> bool {
+        self.steps.get(at).is_some_and(|step| {
+            let mut meets = false;
+            for_each_register(self.tables, step, self.patterns, |touch| {
+                meets |= own.iter().any(|mine| {
+                    (touch.written || mine.written)
+                        && touch.overlaps(mine.class, mine.first, mine.count)
+                });
+            });
+            meets
+        })
     }
 
     /// One past the last step of the block that begins at a step: a label begins one, a branch ends
@@ -410,9 +412,7 @@ impl Schedule<'_> {
         let mut before = at;
         while before > self.base {
             before = before.saturating_sub(1);
-            let mut is_written = false;
-            self.touches(before, |other| is_written |= other.written && other.meets(touch));
-            if is_written {
+            if self.meets_any(before, &[Touched { written: false, ..*touch }]) {
                 let own = self.start_of_group(before.saturating_add(1));
                 return before >= first || self.sinks.has(own.saturating_sub(self.base));
             }
@@ -439,13 +439,12 @@ impl Schedule<'_> {
         let mut to = last;
         while to < end {
             let next = self.end_of_group(to, end);
-            let mut meets = false;
-            for at in to..next {
-                meets |= is_load && self.keeps_loads(at);
+            let meets = (to..next).any(|at| {
                 let of = self.steps.get(at).map(|step| (step.purpose, step.origin));
-                meets |= ordered.is_some() && ordered == of;
-                self.touches(at, |touch| meets |= own.iter().any(|mine| mine.meets(&touch)));
-            }
+                is_load && self.keeps_loads(at)
+                    || ordered.is_some() && ordered == of
+                    || self.meets_any(at, &own)
+            });
             if meets {
                 break;
             }
