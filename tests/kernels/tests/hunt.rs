@@ -76,6 +76,9 @@ const SPELLED: &str = "spelled";
 /// The kind of indices that memory says, alike.
 const ADDRESSED: &str = "addressed";
 
+/// The kind of anything in anything, alike.
+const MIXTURE: &str = "mixture";
+
 /// Random programs of one kind; at least so many pairs of a program and an architecture compile.
 /// Half of them, unless all is swept: see [`sweeps_all`].
 fn of_kind(kind: &str, (seed, count): (u64, usize), archs: &[&str], least: usize) {
@@ -164,6 +167,11 @@ fn random_indices_of_memory_are_right() {
 }
 
 #[test]
+fn random_mixtures_are_right() {
+    of_kind(MIXTURE, (2, 30), &["sm_80", "sm_90a", "gfx942", "gfx1200"], 60);
+}
+
+#[test]
 fn random_long_parts_are_right() {
     of_kind(LONG, (8, 40), &["sm_80", "gfx90a", "gfx942", "gfx1200"], 80);
 }
@@ -185,7 +193,7 @@ fn random_nests_are_right() {
 
 #[test]
 fn random_programs_are_right() {
-    let count = KINDS.len() - 16;
+    let count = KINDS.len() - 17;
     let (parts, least) = if sweeps_all() { (6, 500) } else { (2, 160) };
     let compiled = parallel::each(&(0..parts).collect::<Vec<_>>(), |part| {
         // By turns the one and the other half of the architectures.
@@ -209,7 +217,7 @@ fn programs_from(first: usize, count: usize, archs: Vec<String>) -> usize {
             .filter(|k| {
                 ![
                     NESTS, STAGES, ELEMENTS, RANKS, ATOMICS, QUOTIENTS, APART, HALVES, ANSWERS,
-                    LONG, FUNCTIONS, FEW, SUMS, HALO, SPELLED, ADDRESSED,
+                    LONG, FUNCTIONS, FEW, SUMS, HALO, SPELLED, ADDRESSED, MIXTURE,
                 ]
                 .contains(&k.as_str())
             })

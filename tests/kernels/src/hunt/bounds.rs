@@ -27,7 +27,8 @@ pub(super) fn bound(program: &mut Program, choices: &mut Choices) {
     let mut used = [false; NAMES.len()];
     for argument in &mut program.arguments {
         let Argument::Tensor { extents, bounds, .. } = argument else { continue };
-        if choices.once_in(4) {
+        // Those that are written already keep what indices leave.
+        if choices.once_in(4) || !bounds.is_empty() {
             continue;
         }
         *bounds = extents

@@ -65,7 +65,7 @@ fn other(g: &mut Generator, value: Id) -> Id {
 }
 
 /// One of two by a comparison.
-fn chosen(g: &mut Generator, all: &[Id]) -> Id {
+pub(super) fn chosen(g: &mut Generator, all: &[Id]) -> Id {
     let (a, b) = (g.choices.of(all), g.choices.of(all));
     let ty = g.ty(a);
     let name = if is_float(ty.element) {
@@ -96,7 +96,7 @@ const FLOAT_RELATIONS: [&str; 14] = [
 ];
 
 /// One operation on elements of one type.
-fn computed(g: &mut Generator, all: &[Id]) -> Id {
+pub(super) fn computed(g: &mut Generator, all: &[Id]) -> Id {
     let (a, b, c) = (g.choices.of(all), g.choices.of(all), g.choices.of(all));
     let ty = g.ty(a);
     let name = if is_float(ty.element) {

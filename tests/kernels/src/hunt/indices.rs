@@ -153,7 +153,7 @@ fn masked(g: &mut Generator, ty: &Type) -> Option<Id> {
     Some(mask(g, ty, &ends))
 }
 
-fn taken(g: &mut Generator, ty: &Type) -> Id {
+pub(super) fn taken(g: &mut Generator, ty: &Type) -> Id {
     let from = tensor(g, ty, false);
     let index = (index(g, ty, &from), from.axis);
     let mask = masked(g, ty);
@@ -368,7 +368,7 @@ fn number_of(element: &str) -> &'static str {
     if element.starts_with('f') { "0.0" } else { "0" }
 }
 
-fn given(g: &mut Generator, value: Id) {
+pub(super) fn given(g: &mut Generator, value: Id) {
     let ty = g.ty(value);
     let kinds = combined(ty.element);
     if !kinds.is_empty() && g.choices.once_in(2) {

@@ -15,6 +15,7 @@ use super::indices::{answers, atomics, few, indices};
 use super::line::line;
 use super::masks::masks;
 use super::memory::{again, batch, copy, ordered, shared, written};
+use super::mixture::mixture;
 use super::nests::nests;
 use super::parts::{long, parts, spelled};
 use super::places::places;
@@ -31,7 +32,7 @@ use super::whole::{quotients, whole};
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 49] = [
+pub const KINDS: [(&str, Make); 50] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -81,6 +82,7 @@ pub const KINDS: [(&str, Make); 49] = [
     ("halo", halo),
     ("spelled", spelled),
     ("addressed", addressed),
+    ("mixture", mixture),
 ];
 
 /// A program of a kind.

@@ -95,7 +95,7 @@ pub(super) fn mask(g: &mut Generator, ty: &Type, ends: &[u32]) -> Id {
     out.unwrap_or_else(|| g.constant(truth, "1"))
 }
 
-fn taken(g: &mut Generator, ty: &Type) -> Id {
+pub(super) fn taken(g: &mut Generator, ty: &Type) -> Id {
     let ends = ends(g, ty);
     let from = tensor(g, ty, &ends);
     let mask = mask(g, ty, &ends);
@@ -111,7 +111,7 @@ fn taken(g: &mut Generator, ty: &Type) -> Id {
     g.show(out)
 }
 
-fn given(g: &mut Generator, value: Id) {
+pub(super) fn given(g: &mut Generator, value: Id) {
     if g.choices.once_in(3) {
         return g.store(value);
     }

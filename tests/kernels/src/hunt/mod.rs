@@ -21,6 +21,7 @@ pub mod kinds;
 mod line;
 mod masks;
 mod memory;
+mod mixture;
 mod nests;
 mod parts;
 mod places;

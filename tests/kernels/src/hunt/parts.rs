@@ -105,7 +105,7 @@ fn part(g: &mut Generator, of: &Type) -> (Type, String) {
     (Type { shape, element: of.element }, starts.join(", "))
 }
 
-fn step(g: &mut Generator, a: Id) {
+pub(super) fn step(g: &mut Generator, a: Id) {
     let own = g.ty(a);
     let axis = g.choices.below(2);
     let line = Type { shape: vec![own.shape[1 - axis]], element: own.element };

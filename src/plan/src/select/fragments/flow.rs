@@ -144,7 +144,7 @@ pub fn spread(
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
                 && from.is_some_and(|(op, _)| {
-                    program.role(op) != OpRole::Matrix && !is_answered(program, op, value)
+                    program.role(op) != OpRole::Matrix && !is_moved_beside(program, op, value)
                 });
             if known.fragment == fragment || starts {
                 continue;
@@ -176,7 +176,7 @@ pub fn spread(
             if let Some(value) = value
                 && (program.constant(value).is_none()
                     || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield)
-                    || is_answered(program, op, value))
+                    || is_moved_beside(program, op, value))
                 && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
@@ -188,7 +188,7 @@ pub fn spread(
             }
         };
         if program.constant(value).is_some() {
-            answered(program, value, &mut send);
+            moved_beside(program, value, &mut send);
             result?;
             continue;
         }
@@ -224,19 +224,22 @@ fn is_from(fragments: &VecView<FragmentPlan>, from: u16, fragment: &Fragment) ->
     fragments.get(usize::from(from)).is_some_and(|known| known.fragment == *fragment)
 }
 
-/// Whether a tile is what an atomic operation that answers moves: both are distributed alike.
-fn is_answered(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
-    program.answer(op).is_some() && program.operand(op, 0) == Some(value)
+/// Whether a tile goes to memory beside others, a mask or indices, or where what stood there is
+/// answered: all of them are distributed alike.
+fn is_moved_beside(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
+    matches!(program.role(op), OpRole::Store | OpRole::Atomic)
+        && program.operand(op, 0) == Some(value)
+        && program.beside_moved(op).chain(program.answer(op)).next().is_some()
 }
 
-/// From a constant to what atomic operations answer that move it, and to what stands beside it.
-fn answered(
+/// From a constant to what stands beside it where it goes to memory, and to what is answered.
+fn moved_beside(
     program: &Program<'_, '_>,
     value: Value,
     send: &mut impl FnMut(Option<Value>, FragmentRelation, Op),
 ) {
     let users = program.uses(value).filter_map(|place| program.user(place));
-    for op in users.filter(|op| is_answered(program, *op, value)) {
+    for op in users.filter(|op| is_moved_beside(program, *op, value)) {
         for other in program.beside_moved(op).chain(program.answer(op)) {
             send(Some(other), FragmentRelation::Same, op);
         }
@@ -300,9 +303,9 @@ fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<
     let either = |op: Op| number(op, a).or(number(op, b)).map(|k| (op, k));
     // A constant that is written once more goes the same way.
     let is_constant =
-        |value: Value| is_answered(program, op, value) && program.constant(value).is_some();
+        |value: Value| is_moved_beside(program, op, value) && program.constant(value).is_some();
     match program.role(op) {
-        OpRole::Atomic if is_constant(a) || is_constant(b) => {
+        OpRole::Store | OpRole::Atomic if is_constant(a) || is_constant(b) => {
             let other = if is_constant(a) { b } else { a };
             Some(number(op, other).map_or((op, RESULT), |k| (op, k)))
         }
