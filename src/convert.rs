@@ -283,7 +283,8 @@ fn side_query(
 }
 
 /// Writes the program of a conversion: a function that takes the tile in one layout and returns it
-/// in the other.
+/// in the other. Registers that are copies of others are not handed over: which of those that are
+/// written each of the others is [`Distribution::written_register`] says.
 ///
 /// # Errors
 /// Why there is none.
@@ -415,6 +416,9 @@ pub fn write_movement(
         let texts = [wanted.registers; 2];
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
+        if found.register_copies != 0 {
+            return Err(ConvertError::From(NoDistribution::HandedCopies));
+        }
         (wave, warps, registers) = (found.wave, found.warps, Some(found));
     } else {
         let lanes = tables.arch(arch).and_then(|arch| arch.wave_lanes.first()).copied();

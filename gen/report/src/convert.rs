@@ -1,13 +1,15 @@
 //! Conversions and movements by themselves, from their layouts to instructions with what is where.
 use crate::archs::arch;
 use crate::compile::{reported, unwritten};
+use crate::plan::{Report, Sides};
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use lanebook::convert::{Conversion, ConvertError, TileMovement, write_conversion, write_movement};
 use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
 use lanebook_tables::Tables;
 
-/// The program of a conversion, for the architecture of a name.
+/// The program of a conversion, for the architecture of a name, and its sides: their registers are
+/// numbered as they are written.
 ///
 /// # Errors
 /// Which layout registers cannot have, and why.
@@ -15,12 +17,12 @@ pub fn conversion(
     tables: &Tables<'_>,
     arch_name: &str,
     wanted: &Conversion<'_>,
-) -> Result<Source, Problems> {
+) -> Result<(Source, Sides), Problems> {
     let (id, ..) = arch(tables, arch_name)?;
     let (mut text, mut query) = (String::new(), Box::new(QueryStorage::new()));
-    write_conversion(tables, id, wanted, &mut query, &mut text)
+    let sides = write_conversion(tables, id, wanted, &mut query, &mut text)
         .map_err(|error| refused(&error, (wanted.from, wanted.to)))?;
-    Ok(source(text))
+    Ok((source(text), Some((sides.from, sides.to))))
 }
 
 /// The program of a movement.
@@ -31,21 +33,25 @@ pub fn movement(
     tables: &Tables<'_>,
     arch_name: &str,
     wanted: &TileMovement<'_>,
-) -> Result<Source, Problems> {
+) -> Result<(Source, Sides), Problems> {
     let (id, ..) = arch(tables, arch_name)?;
     let (mut text, mut query) = (String::new(), Box::new(QueryStorage::new()));
     write_movement(tables, id, wanted, &mut query, &mut text)
         .map_err(|error| refused(&error, (wanted.registers, "")))?;
-    Ok(source(text))
+    Ok((source(text), None))
 }
 
 /// A snippet's instructions, what is where in comments before them.
 ///
 /// # Errors
 /// Why there are none.
-pub fn text(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Result<String, Problems> {
+pub fn text(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    (source, sides): &(Source, Sides),
+) -> Result<String, Problems> {
     reported(tables, arch_name, source, false, |report| {
-        report.snippet_text().ok_or_else(no_snippet)
+        report.snippet_text(sides).ok_or_else(no_snippet)
     })
 }
 
@@ -53,9 +59,13 @@ pub fn text(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Result<Str
 ///
 /// # Errors
 /// Why there are none.
-pub fn json(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Result<String, Problems> {
-    reported(tables, arch_name, source, false, |report| {
-        let mut object = report.snippet().ok_or_else(no_snippet)?;
+pub fn json(
+    tables: &Tables<'_>,
+    arch_name: &str,
+    (source, sides): &(Source, Sides),
+) -> Result<String, Problems> {
+    reported(tables, arch_name, source, false, |report: &Report<'_>| {
+        let mut object = report.snippet(sides).ok_or_else(no_snippet)?;
         object["arch"] = report.arch.name.into();
         object["isa"] = report.isa.name.into();
         serde_json::to_string_pretty(&object).map(|text| text + "\n").map_err(|_| unwritten())

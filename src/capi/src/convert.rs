@@ -11,7 +11,7 @@ use lanebook::compile::{CompileError, compile};
 use lanebook::convert::{Conversion, ConvertError, write_conversion};
 use lanebook::emit::{Compiled, ParamKind, Snippet, SnippetValue};
 use lanebook::ir::Program;
-use lanebook::query::{QueryStorage, WarpSplit};
+use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
 use lanebook::tables::ArchId;
 
 /// Bytes of the program that stands for a conversion.
@@ -291,6 +291,13 @@ unsafe fn wanted<'a>(
 fn program(room: &mut ConvertStorage, wanted: &CallConversion<'_>) -> Result<(), LbError> {
     let ConvertStorage { query, text, .. } = room;
     match write_conversion(&TABLES, wanted.arch, &wanted.conversion, query, text) {
+        // There is no word for registers that are copies.
+        Ok(sides) if sides.from.register_copies != 0 => {
+            Err(told(&ConvertError::From(NoDistribution::HandedCopies)))
+        }
+        Ok(sides) if sides.to.register_copies != 0 => {
+            Err(told(&ConvertError::To(NoDistribution::HandedCopies)))
+        }
         Ok(_) => Ok(()),
         Err(error) => Err(told(&error)),
     }

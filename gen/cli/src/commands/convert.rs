@@ -4,7 +4,7 @@ use crate::output;
 use lanebook::convert::{Conversion, MovedMemory, MovementKind, TileMovement};
 use lanebook_report::compile::compiled;
 use lanebook_report::convert::{self, extents, split};
-use lanebook_report::plan::Parts;
+use lanebook_report::plan::{Parts, Sides};
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::program::Source;
 use lanebook_tables::Tables;
@@ -57,13 +57,17 @@ pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems
 }
 
 /// Writes what is asked for of a program.
-fn written(tables: &Tables<'_>, args: &SnippetArgs, source: Source) -> Result<(), Problems> {
+fn written(
+    tables: &Tables<'_>,
+    args: &SnippetArgs,
+    source: (Source, Sides),
+) -> Result<(), Problems> {
     let arch_name = args.arch.as_str();
     let out = match args.emit {
         ConvertFormat::Asm => convert::text(tables, arch_name, &source)?,
         ConvertFormat::Json => convert::json(tables, arch_name, &source)?,
-        ConvertFormat::Explain => compiled(tables, arch_name, &source, Parts::All, true)?,
-        ConvertFormat::Program => source.text,
+        ConvertFormat::Explain => compiled(tables, arch_name, &source.0, Parts::All, true)?,
+        ConvertFormat::Program => source.0.text,
     };
     Ok(output::write(args.output.as_deref(), &out)?)
 }

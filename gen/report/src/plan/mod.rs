@@ -9,6 +9,7 @@ mod maps;
 mod rejected;
 mod resources;
 mod snippet;
+pub use snippet::Sides;
 pub mod words;
 
 use crate::race::RaceFinding;

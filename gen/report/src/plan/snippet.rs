@@ -1,13 +1,17 @@
 //! A snippet: what whoever inlines it must know, as JSON and in comments.
 use super::Report;
 use lanebook::emit::{ParamKind, RegisterSet, Snippet, SnippetValue};
+use lanebook::query::Distribution;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
+
+/// How the two layouts of a conversion were written; `None` of what was no conversion.
+pub type Sides = Option<(Distribution, Distribution)>;
 
 impl Report<'_> {
     /// The function as a snippet: the object, or `None` if it is a kernel.
     #[must_use]
-    pub fn snippet(&self) -> Option<Json> {
+    pub fn snippet(&self, sides: &Sides) -> Option<Json> {
         let snippet = self.compiled.snippet(self.tables, self.program)?;
         let (mut text, mut declarations) = (String::new(), String::new());
         // A text takes all that is written.
@@ -20,8 +24,8 @@ impl Report<'_> {
             "snippet": self.program.symbol(self.compiled.function),
             "threads": snippet.threads(),
             "wave_lanes": snippet.wave_lanes(),
-            "inputs": snippet.inputs().map(|v| said(&snippet, &v)).collect::<Vec<_>>(),
-            "outputs": snippet.outputs().map(|v| said(&snippet, &v)).collect::<Vec<_>>(),
+            "inputs": snippet.inputs().map(|v| said(&snippet, &v, sides)).collect::<Vec<_>>(),
+            "outputs": snippet.outputs().map(|v| said(&snippet, &v, sides)).collect::<Vec<_>>(),
             "thread_register": snippet.thread_register().map(|(prefix, n)| format!("{prefix}{n}")),
             "scratch_bytes": bytes,
             "scratch_align": align,
@@ -34,7 +38,7 @@ impl Report<'_> {
 
     /// The same as text: comments that say what is where, then the instructions.
     #[must_use]
-    pub fn snippet_text(&self) -> Option<String> {
+    pub fn snippet_text(&self, sides: &Sides) -> Option<String> {
         let snippet = self.compiled.snippet(self.tables, self.program)?;
         let comment = self.isa.comment;
         let mut out = String::new();
@@ -48,6 +52,9 @@ impl Report<'_> {
         ] {
             for value in values {
                 line(format!("{word:<3} {}", words(&snippet, &value)));
+                if let Some(all) = as_written(&value, sides) {
+                    line(format!("    as it is written, register by register: {}", all.join(", ")));
+                }
             }
         }
         if let Some((prefix, number)) = snippet.thread_register() {
@@ -133,7 +140,30 @@ fn columns(value: &SnippetValue<'_>) -> Option<Json> {
     }))
 }
 
-fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>) -> Json {
+/// The names of a value's registers, each as often as the layout that was written has it, in that
+/// layout's order; `None` where they are the registers one by one.
+fn as_written(value: &SnippetValue<'_>, sides: &Sides) -> Option<Vec<String>> {
+    let (from, to) = sides.as_ref()?;
+    let side = match value.kind {
+        ParamKind::Tile => from,
+        ParamKind::Result(_) => to,
+        _ => return None,
+    };
+    let each = u32::from(side.element_bits).div_ceil(32).max(1);
+    let number = |own: u32| side.written_register(own / each) * each + own % each;
+    let own: Vec<u32> = (0..u32::from(value.count)).map(number).collect();
+    let count = value.count as usize * (1 << side.register_copies.count_ones());
+    let place = |written: u32| {
+        let first = (written / each & !side.register_copies) * each + written % each;
+        own.iter().position(|number| *number == first)
+    };
+    let all: Option<Vec<usize>> = (0..count as u32).map(place).collect();
+    let all = all.filter(|all| all.iter().enumerate().any(|(k, at)| k != *at))?;
+    let name = |at: usize| format!("{}{}", value.prefix, usize::from(value.first) + at);
+    Some(all.into_iter().map(name).collect())
+}
+
+fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>, sides: &Sides) -> Json {
     let mut out = json!({
         "name": name(snippet, value),
         "kind": kind(value),
@@ -147,6 +177,9 @@ fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>) -> Json {
     }
     if let Some(columns) = columns(value) {
         out["elements"] = columns;
+    }
+    if let Some(all) = as_written(value, sides) {
+        out["as_written"] = json!(all);
     }
     out
 }

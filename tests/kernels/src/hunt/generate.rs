@@ -102,9 +102,10 @@ impl Generator {
             .collect()
     }
 
-    /// A register tile that can be named, newer ones rather.
+    /// A register tile that can be named, newer ones rather. Truths, which memory does not hold, are
+    /// not among them.
     pub fn pick(&mut self, wanted: impl Fn(&Type) -> bool) -> Option<Id> {
-        let all = self.visible(wanted);
+        let all = self.visible(|ty| ty.element != "i1" && wanted(ty));
         if all.is_empty() {
             return None;
         }

@@ -39,7 +39,7 @@ pub(super) fn mixture(g: &mut Generator) {
 }
 
 fn is_tile(ty: &Type) -> bool {
-    ty.shape.len() == 2 && ty.element != "i1"
+    ty.shape.len() == 2
 }
 
 fn block(g: &mut Generator, types: &[Type], steps: usize, depth: usize) {
@@ -59,7 +59,7 @@ fn turns(g: &mut Generator, types: &[Type], depth: usize) {
         block(g, types, steps, depth);
         inside.iter().map(|id| same_type(g, *id)).collect()
     });
-    if g.choices.once_in(4) {
+    if g.choices.once_in(10) {
         let stages = g.choices.of(&[2, 3]);
         g.stage(stages);
     }

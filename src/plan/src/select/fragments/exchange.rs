@@ -9,7 +9,7 @@ use crate::select::fragments::exchange_forms::{FORMS, FormKind};
 use crate::select::fragments::reduce::ExchangeSides;
 use crate::select::planner::{Planner, full};
 use lanebook_ir::Op;
-use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
+use lanebook_tables::{BankModel, OpRole, Space, TupleStyle, Weights};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
 use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
@@ -31,6 +31,14 @@ struct ExchangeWay {
     store: HalfPlan,
     load: HalfPlan,
     cost: u32,
+}
+
+impl ExchangeWay {
+    /// What it costs with its barriers, in the rounds of an exchange that goes this way.
+    fn whole_cost(&self, exchange: &SharedExchange, weights: &Weights) -> u32 {
+        let rounds = exchange.round_count().saturating_sub(1).saturating_mul(weights.round());
+        self.cost.saturating_add(weights.exchange()).saturating_add(rounds)
+    }
 }
 
 /// Elements one after the other.
@@ -166,9 +174,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         self.fit_rounds(&mut exchange, value)?;
         if let Some(inside) = inside {
-            let weights = &self.target.tables.weights;
-            let rounds = exchange.round_count().saturating_sub(1).saturating_mul(weights.round());
-            let cost = way.cost.saturating_add(weights.exchange()).saturating_add(rounds);
+            let cost = way.whole_cost(&exchange, &self.target.tables.weights);
             if inside <= cost {
                 let what = Candidate::Exchange(way.store.atom, way.load.atom);
                 self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
@@ -282,7 +288,7 @@ impl Planner<'_, '_, '_, '_> {
                                     continue;
                                 }
                                 if let Some(beaten) = best.replace(way).filter(|_| !bounds) {
-                                    self.lose_exchange(op, &beaten);
+                                    self.lose_exchange(op, (from, to), &beaten);
                                 }
                             }
                             Err(reason) => why = why.or((!bounds).then_some(reason)),
@@ -303,9 +309,17 @@ impl Planner<'_, '_, '_, '_> {
         }
     }
 
-    fn lose_exchange(&mut self, op: Op, way: &ExchangeWay) {
+    /// Keeps a pair of instructions that another one beats, with all that it would cost.
+    #[inline(never)]
+    fn lose_exchange(&mut self, op: Op, (from, to): (&Fragment, &Fragment), way: &ExchangeWay) {
+        let mut exchange = exchange_of(op, (from, to), way, 0);
+        if let Some(value) = self.program.result(op, 0) {
+            // In how many rounds it goes was found before.
+            let _ = self.fit_rounds(&mut exchange, value);
+        }
         let what = Candidate::Exchange(way.store.atom, way.load.atom);
-        self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost: way.cost });
+        let cost = way.whole_cost(&exchange, &self.target.tables.weights);
+        self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
     }
 
     /// The instructions between registers and shared memory, one way.

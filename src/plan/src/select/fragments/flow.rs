@@ -144,7 +144,8 @@ pub fn spread(
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let starts = program.constant(value).is_some()
                 && from.is_some_and(|(op, _)| {
-                    program.role(op) != OpRole::Matrix && !is_moved_beside(program, op, value)
+                    !matches!(program.role(op), OpRole::Matrix | OpRole::Slice)
+                        && !is_moved_beside(program, op, value)
                 });
             if known.fragment == fragment || starts {
                 continue;
@@ -161,7 +162,7 @@ pub fn spread(
         let mut result = Ok(());
         let mut send = |value: Option<Value>, how: FragmentRelation, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or
-            // a product starts from is the exception.
+            // a product starts from is the exception, and what has parts or is one.
             // Where many wait, none waits twice for the same.
             let full = waiting.len() >= WAITING / 2;
             let known = |value: Value| {
@@ -175,7 +176,10 @@ pub fn spread(
             };
             if let Some(value) = value
                 && (program.constant(value).is_none()
-                    || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield)
+                    || matches!(
+                        program.role(op),
+                        OpRole::Matrix | OpRole::For | OpRole::Yield | OpRole::Slice
+                    )
                     || is_moved_beside(program, op, value))
                 && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
@@ -189,6 +193,7 @@ pub fn spread(
         };
         if program.constant(value).is_some() {
             moved_beside(program, value, &mut send);
+            parts(program, value, &mut send);
             result?;
             continue;
         }
