@@ -12,11 +12,13 @@ use crate::edit::inline::not_kept;
 use crate::edit::insert::made_by;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
+use crate::layouts::PositionOrder;
 use crate::program::Program;
 use crate::types::{TileEncoding, Type, TypeKind};
 use heapless::Vec;
 use lanebook_layout::notation::ttg;
 use lanebook_layout::triton::{Base, CtaMode, TensorMemory};
+use lanebook_layout::{AxisId, Layout};
 use lanebook_tables::{OpRole, Space};
 
 /// Most loops inside each other between a tile and what adds to it.
@@ -180,13 +182,49 @@ fn is_plain(program: &Program<'_, '_>, ty: Type) -> bool {
         cga,
     })) = read
     else {
-        return false;
+        return read.is_none() && text.is_some_and(|text| is_plain_map(program, &ty, text));
     };
     // Of fewer rows than there are lanes the layout is another one.
     let mut memories = program.tables().units.tensor_memories.iter();
     cga == Default::default()
         && ty.shape.pair() == Some((block_m, block_n))
         && memories.all(|memory| u32::from(memory.lanes) == block_m)
+}
+
+/// Whether a layout in a notation of places puts each row on a lane of its own, column behind column
+/// of 32 bits.
+#[inline(never)] // A layout is large, and goes with it.
+fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
+    let mut layout = Layout::new();
+    let order = match program.layout_id(text) {
+        Some(Ok(id)) => program.layout_at(id, &mut layout),
+        _ => None,
+    };
+    let (Some(order), Some((rows, cols))) = (order, ty.shape.pair()) else { return false };
+    let mut memories = program.tables().units.tensor_memories.iter();
+    let bits = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map(|dtype| dtype.bits);
+    let view = layout.view();
+    let is_whole = view.replica.is_empty()
+        && view.size_value() == Ok(u64::from(rows).saturating_mul(u64::from(cols)))
+        && bits == Some(32)
+        && memories.all(|memory| u32::from(memory.lanes) == rows);
+    let place = |row: u32, col: u32| {
+        let (fast, slow, each) = match order {
+            PositionOrder::RowsFastest => (row, col, rows),
+            PositionOrder::ColumnsFastest => (col, row, cols),
+        };
+        let at = u64::from(slow).saturating_mul(u64::from(each)).saturating_add(u64::from(fast));
+        let offsets = view.offsets_on(at, [AxisId::TLANE, AxisId::TCOL]);
+        offsets == Ok([i64::from(row), i64::from(col)])
+    };
+    // Digits of powers of two add up: bits say all.
+    let has_bits = rows.is_power_of_two() && cols.is_power_of_two();
+    let bit = |k: u32| 1u32.checked_shl(k).unwrap_or(0);
+    is_whole
+        && has_bits
+        && place(0, 0)
+        && (0..rows.trailing_zeros()).all(|k| place(bit(k), 0))
+        && (0..cols.trailing_zeros()).all(|k| place(0, bit(k)))
 }
 
 /// What went wrong, and about which operation.

@@ -634,9 +634,14 @@ impl<'p> Machine<'p> {
                 let shape = tile_type(to)?.0;
                 Value::Tile(self.fetch(input(0)?, &shape, (mask, other), Some(indices))?)
             }
-            "alloc_tensor" => {
+            "alloc_tensor" | "ttg.local_alloc" => {
                 let (shape, element) = tile_type(to)?;
-                Value::Tile(Tile::filled(shape, element, Item { bits: 0, sure: Sure::Unwritten }))
+                let nothing = Item { bits: 0, sure: Sure::Unwritten };
+                let mut tile = Tile::filled(shape, element, nothing);
+                if let Some(first) = inputs.first() {
+                    tile.items.clone_from(&self.tile(first)?.items);
+                }
+                Value::Tile(tile)
             }
             _ if op.contains("tmem_") || op.contains("tc_gen5_mma") => {
                 return self.in_tensor_memory(op, (result.as_deref(), &inputs), types);

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod combined;
+mod filled;
 mod flags;
 mod kept;
 
@@ -27,6 +28,8 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         next = program.following(op, Some(kernel));
         let settled = named.and_then(|()| flags::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
+            OpRole::Alloc => filled::store_first(program, op),
+            OpRole::Matrix => filled::load_factors(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
             _ => Ok(()),

@@ -24,7 +24,13 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
     at.subscripts()?;
     match role {
         OpRole::Function => at.function(),
-        OpRole::Alloc => at.kind(ValueSlot::Result(0), WantedType::Tile),
+        OpRole::Alloc => {
+            at.kind(ValueSlot::Result(0), WantedType::Tile)?;
+            match program.operand(op, 0) {
+                Some(_) => at.moved(ValueSlot::Operand(0), ValueSlot::Result(0)),
+                None => Ok(()),
+            }
+        }
         OpRole::Constant => at.constant(),
         OpRole::Copy => at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1)),
         OpRole::Load => {
