@@ -1,0 +1,44 @@
+//! Loops as MLIR prints them: a body that passes nothing on has no end of its own, and a counter may
+//! be a whole number of 32 bits.
+
+use crate::data::OpData;
+use crate::edit::edit_ops::Edit;
+use crate::error::ErrorKind;
+use crate::handle::Op;
+use crate::program::Program;
+use crate::types::{Type, TypeKind};
+use lanebook_tables::{DtypeKind, OpRole};
+
+/// Bits of an index.
+const WORD: u16 = 32;
+
+/// Lets each part of a loop or a branch end with what it passes on.
+pub(super) fn end_parts(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    if program.result(op, 0).is_some() {
+        return Ok(());
+    }
+    let name = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
+    let mut part = 0usize;
+    while let Some(block) = program.entry(op, part) {
+        part = part.saturating_add(1);
+        if program.terminator(block).is_some() {
+            continue;
+        }
+        let decl = program.tables().op_of_role(OpRole::Yield).ok_or(ErrorKind::UnknownOp)?;
+        let end = program.append(block, decl, &[], &[])?;
+        program.pools.edit::<OpData>(end.index(), |data| data.name = name)?;
+    }
+    Ok(())
+}
+
+/// Lets a loop's counter be an index.
+pub(super) fn count_by_index(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let Some(at) = program.counted_loop(op) else { return Ok(()) };
+    let ty = program.type_of(at.induction);
+    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
+    let is_word = dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Signed && dtype.bits == WORD);
+    if ty.kind == TypeKind::Scalar && is_word {
+        program.set_type(at.induction, Type::INDEX)?;
+    }
+    Ok(())
+}
