@@ -110,17 +110,28 @@ fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
     program.set_operand(op, at, tile)
 }
 
-/// Lets the whole numbers that are written with a type, and that are no tiles now, be indices.
+/// Lets the whole numbers that are written with a type, and that are no tiles now, be indices, and
+/// those that are computed and fill tiles.
 fn settle_constants(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
+        // What fills a tile is a parameter's number, or an index.
+        let spread = program.operand(op, 0).filter(|_| program.role(op) == OpRole::Broadcast);
+        let is_own = |value: &Value| indices::is_index(program, *value) && is_word(program, *value);
+        if let Some(index) = spread.filter(is_own) {
+            program.set_type(index, Type::INDEX)?;
+        }
         let result = program.result(op, 0).filter(|_| program.role(op) == OpRole::Constant);
         let dtype = result.and_then(|value| number(program, value));
         let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
         let is_whole = dtype
             .is_some_and(|dtype| matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned));
         let Some(value) = result.filter(|_| is_whole) else { continue };
+        if !program.is_used(value) {
+            program.erase(op)?;
+            continue;
+        }
         program.set_type(value, Type::INDEX)?;
         // Below zero there are numbers alone.
         if let Some(number) = program.int(value).filter(|number| *number < 0) {
