@@ -119,7 +119,7 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
             let element = pointee(types).ok_or("no element")?;
             if is_one {
                 let at = far(pointers);
-                return Ok(format!("tiled_store {value}, {argument}[{at}] : {element}, memref"));
+                return Ok(format!("tiled_store {value}, {argument}[{at}] : {element} -> memref<?x{element}>"));
             }
             let all = list(types);
             let ty = all.iter().find(|ty| ty.contains(POINTER)).ok_or("no shape")?;
