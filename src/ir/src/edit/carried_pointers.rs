@@ -198,11 +198,7 @@ fn carry(
 }
 
 /// By what a pointer is moved until it is what a turn passes on; `None` where that is another one.
-fn moves(
-    program: &Program<'_, '_>,
-    yielded: Value,
-    argument: Value,
-) -> Option<Vec<Value, MOVES>> {
+fn moves(program: &Program<'_, '_>, yielded: Value, argument: Value) -> Option<Vec<Value, MOVES>> {
     let (mut at, mut by) = (yielded, Vec::new());
     while at != argument {
         let Def::Result(op, 0) = program.def(at) else { return None };

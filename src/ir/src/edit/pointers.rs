@@ -4,7 +4,7 @@
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
-use crate::edit::carried_pointers::{Carry, Carries, is_pointer, pointee};
+use crate::edit::carried_pointers::{Carries, Carry, is_pointer, pointee};
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};

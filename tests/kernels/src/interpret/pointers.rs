@@ -18,8 +18,7 @@ pub(super) fn pointee(ty: &str) -> Option<&str> {
 
 /// Statements through pointers as gathers and scatters of the arguments.
 pub(super) fn followed(body: &[String], arguments: &[String]) -> Said<Vec<String>> {
-    let mut homes: Homes =
-        arguments.iter().map(|name| (name.clone(), name.clone())).collect();
+    let mut homes: Homes = arguments.iter().map(|name| (name.clone(), name.clone())).collect();
     let mut out = Vec::new();
     for line in body {
         out.push(statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?);
@@ -119,7 +118,9 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
             let element = pointee(types).ok_or("no element")?;
             if is_one {
                 let at = far(pointers);
-                return Ok(format!("tiled_store {value}, {argument}[{at}] : {element} -> memref<?x{element}>"));
+                return Ok(format!(
+                    "tiled_store {value}, {argument}[{at}] : {element} -> memref<?x{element}>"
+                ));
             }
             let all = list(types);
             let ty = all.iter().find(|ty| ty.contains(POINTER)).ok_or("no shape")?;

@@ -62,7 +62,9 @@ fn statement(line: &str) -> String {
     let is_loop = line.contains("scf.for");
     let line = counted(&line).replace(if is_loop { " to tensor<" } else { " to " }, " -> ");
     let line = line.replace("array<i32: 1, 0>", "[1, 0]");
-    let Some((made, rest)) = line.split_once(" = ") else { return line.replace("tt.return", "return") };
+    let Some((made, rest)) = line.split_once(" = ") else {
+        return line.replace("tt.return", "return");
+    };
     let indent = made.len() - made.trim_start().len();
     let (op, operands) = rest.split_once(' ').unwrap_or((rest, ""));
     let (operands, ty) = operands.rsplit_once(" : ").unwrap_or((operands, ""));
@@ -75,8 +77,10 @@ fn statement(line: &str) -> String {
             format!("constant {} : {index}", value.unwrap_or(operands))
         }
         "tt.dot" => {
-            let (operands, how) = operands.rsplit_once(", inputPrecision").unwrap_or((operands, ""));
-            let how = if how.is_empty() { String::new() } else { format!(" {{inputPrecision{how}}}") };
+            let (operands, how) =
+                operands.rsplit_once(", inputPrecision").unwrap_or((operands, ""));
+            let how =
+                if how.is_empty() { String::new() } else { format!(" {{inputPrecision{how}}}") };
             format!("mma {operands}{how} : {}", ty.rsplit("-> ").next().unwrap_or(ty))
         }
         "tt.splat" | "tt.expand_dims" | "tt.broadcast" => format!("broadcast {operands} : {ty}"),
