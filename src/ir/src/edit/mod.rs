@@ -3,7 +3,6 @@
 pub(crate) mod agents;
 pub(crate) mod batches;
 pub(crate) mod builder;
-pub(crate) mod carried_pointers;
 pub(crate) mod clone;
 pub(crate) mod edit_attrs;
 pub mod edit_ops;

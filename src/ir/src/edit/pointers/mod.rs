@@ -2,11 +2,13 @@
 //! is a pointer in all elements, moved by tiles of whole numbers; what it points to is a memref
 //! without a bound, and how far each element is from its beginning is a tile of indices.
 
+mod carried;
+
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
-use crate::edit::carried_pointers::{Carries, Carry, is_pointer, pointee};
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
+use crate::edit::pointers::carried::{Carries, Carry, is_pointer, pointee};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
