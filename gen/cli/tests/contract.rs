@@ -321,8 +321,8 @@ fn what_cannot_be_planned_is_said_as_it_is() {
             .replace("\n}\n", "\n    scf.yield\n  }\n}\n")
     };
     compile(&loops(64, 32)).fine();
-    compile(&loops(64, 32).replace("    scf.yield\n", ""))
-        .refused(1, &["the body of `scf.for` does not end with scf.yield"]);
+    let open = loops(64, 32).replace("    scf.yield\n", "");
+    compile(&open).refused(1, &["the body of `scf.for` does not end with scf.yield"]);
     // What does not grow evenly is computed in each turn.
     compile(&loops(64, 3)).fine();
     compile(&loops(24, 32)).fine();

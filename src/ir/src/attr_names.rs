@@ -81,6 +81,10 @@ pub const STRIDE_DIV: &str = "stride_div";
 pub const DIV: &str = "div";
 /// Attribute: an index argument may be below zero.
 pub const SIGNED: &str = "signed";
+/// Attribute: calls of a function do not give way to what it does.
+pub const NOINLINE: &str = "noinline";
+/// Attribute: what a parameter is a multiple of, as Triton has it: in bytes of a pointer.
+pub const DIVISIBILITY: &str = "tt.divisibility";
 /// Attribute: the blocks of a launch, on a function.
 pub const GRID: &str = "grid";
 /// Where a memref's elements end, of each dimension.

@@ -89,6 +89,20 @@ impl Program<'_, '_> {
         self.pools
             .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
     }
+    /// Gives an attribute of a block argument another key and value.
+    pub(crate) fn rename_value_attr(
+        &mut self,
+        value: Value,
+        from: &str,
+        (key, to): (&str, AttrValue),
+    ) -> Edit {
+        let first = self.value_data(value).ok_or(ErrorKind::Stale)?.attrs;
+        let found = self.find_attr(first, from).ok_or(ErrorKind::Misplaced)?;
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        let record = self.attr_record(self.word(key)?, to);
+        self.pools
+            .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+    }
     /// Adds an attribute to a block argument.
     pub fn add_value_attr(&mut self, value: Value, key: &str, attr: AttrValue) -> Edit {
         let key = self.word(key)?;

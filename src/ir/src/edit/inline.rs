@@ -288,6 +288,7 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
             attr_names::SYM_NAME | attr_names::VISIBILITY => true,
             attr_names::THREADS => program.int_attr(function, attr_names::THREADS) == own,
             attr_names::RESULT_TYPE => true,
+            attr_names::NOINLINE => is_no(program, attr.value),
             attr_names::RESULTS if says_results(program, function) => true,
             attr_names::RESULTS => {
                 let kind = ErrorKind::ReturnedTypes;
@@ -305,6 +306,11 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
     }
     let blocks = program.regions(function).next().map(|region| program.blocks(region).count());
     if blocks == Some(1) { Ok(()) } else { Err(at(program, ErrorKind::Misplaced, function)) }
+}
+
+/// Whether an attribute says that something is not so.
+fn is_no(program: &Program<'_, '_>, value: AttrValue) -> bool {
+    matches!(value, AttrValue::Word(word) if program.text(word) == attr_names::FALSE)
 }
 
 /// Whether the types behind a function's arrow are those of what it returns.

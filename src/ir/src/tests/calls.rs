@@ -261,6 +261,22 @@ fn pointers_become_memrefs() {
     ));
     let made = alone(&two, None).expect("a kernel");
     assert!(made.contains("index.add") && made.contains("add %i, %i"), "{made}");
+    // Carried by a loop: by as much all of them, and each by its own.
+    let carried = |next: &str| {
+        with(&std::format!(
+            "  %w = scf.for %k = 0 to %m step 8 iter_args(%o = %p) -> ({all}) {{\n    %a = tt.load %o : {all}\n{next}\n    scf.yield %q : {all}\n  }}\n  %b = tt.load %w : {all}"
+        ))
+    };
+    let far = "tensor<8xi32>";
+    let even =
+        std::format!("    %c = constant 4 : {far}\n    %q = tt.addptr %o, %c : {all}, {far}");
+    let made = alone(&carried(&even), None).expect("a kernel");
+    assert!(!made.contains("iter_args") && made.contains("gather %x["), "{made}");
+    let own = std::format!("    %q = tt.addptr %o, %i : {all}, {far}");
+    let made = alone(&carried(&own), None).expect("a kernel");
+    assert!(made.contains("iter_args") && !made.contains("tt.ptr<f32>>"), "{made}");
+    // Another one than the loop had.
+    refused(&carried(&std::format!("    %q = tt.addptr %p, %i : {all}, {far}")), K::PointerForm, 4);
     for (body, line) in [
         // Distances of 64 bits, of another shape; a pointer to shared memory.
         ("  %q = tt.addptr %p, %l : tensor<8x!tt.ptr<f32>>, tensor<8xi64>", 4),

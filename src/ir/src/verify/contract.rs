@@ -553,7 +553,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
     /// Whether an operation on indices makes a value.
     fn is_computed_index(self, value: Value) -> bool {
         let def = self.program.def_op(value);
-        def.is_some_and(|def| self.program.index_word(def).is_some())
+        def.is_some_and(|def| {
+            self.program.role(def) == OpRole::Index || self.program.index_word(def).is_some()
+        })
     }
 
     fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> BreachResult {

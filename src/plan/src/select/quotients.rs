@@ -24,7 +24,9 @@ pub(crate) fn made(program: &mut Program<'_, '_>, op: Op) -> Option<[Option<Valu
     let (a, b) = (program.operand(op, 0)?, program.operand(op, 1)?);
     let before = &mut Before { program, op };
     let down = before.of_indices(IndexWord::Div, a, b)?;
-    let left = before.of_indices(IndexWord::Rem, a, b)?;
+    // A second division may be as long as the first one.
+    let whole = before.of_indices(IndexWord::Mul, down, b)?;
+    let left = before.of_indices(IndexWord::Sub, a, whole)?;
     let zero = before.index(0)?;
     let is_left = before.compared("ne", left, zero)?;
     let (zero_a, zero_b) = (before.index(0)?, before.index(0)?);

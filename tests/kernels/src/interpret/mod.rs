@@ -34,6 +34,7 @@ mod regions;
 mod tensor_memory;
 mod text;
 pub mod tile;
+mod triton;
 mod truth;
 
 use element::Element;
@@ -172,7 +173,7 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
-        let text = calls::flattened(&regions::named(text))?;
+        let text = calls::flattened(&regions::named(&triton::plain(text)))?;
         // Layouts have no meaning here.
         let text: String =
             text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");

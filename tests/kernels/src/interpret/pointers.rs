@@ -1,11 +1,12 @@
-//! Tiles of pointers, as text: distances from what an argument points to.
+//! Pointers and tiles of them, as text: how far they are from what an argument points to, an index
+//! of one pointer and a tile of whole numbers of a tile.
 
 use super::Said;
 use super::text::list;
 use std::collections::BTreeMap;
 
-/// Where a pointer, or a tile of them, began: the argument, and a subscript of it.
-type Home = (String, String);
+/// The argument that a pointer points into.
+type Homes = BTreeMap<String, String>;
 
 /// How the type of a pointer begins.
 pub(super) const POINTER: &str = "!tt.ptr<";
@@ -17,18 +18,49 @@ pub(super) fn pointee(ty: &str) -> Option<&str> {
 
 /// Statements through pointers as gathers and scatters of the arguments.
 pub(super) fn followed(body: &[String], arguments: &[String]) -> Said<Vec<String>> {
-    let mut homes: BTreeMap<String, Home> =
-        arguments.iter().map(|name| (name.clone(), (name.clone(), "0".to_string()))).collect();
+    let mut homes: Homes = arguments.iter().map(|name| (name.clone(), name.clone())).collect();
     let mut out = Vec::new();
     for line in body {
-        out.extend(statement(line, &mut homes).map_err(|e| format!("`{line}`: {e}"))?);
+        out.push(statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?);
     }
     Ok(out)
 }
 
-fn statement(line: &str, homes: &mut BTreeMap<String, Home>) -> Said<Option<String>> {
+/// A line whose types of pointers are those of how far they are.
+fn distances(line: &str) -> String {
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some((before, behind)) = rest.split_once(POINTER) {
+        // Of a tile the shape stands before it.
+        out.push_str(before);
+        out.push_str(if before.ends_with('x') { "i32" } else { "index" });
+        rest = behind.split_once('>').map_or("", |(_, rest)| rest);
+    }
+    out + rest
+}
+
+/// The pointers of a loop point where those do that it begins with.
+fn carried(line: &str, homes: &mut Homes) {
+    let Some((results, rest)) = line.split_once(" = scf.for") else { return };
+    let Some((_, pairs)) = rest.split_once("iter_args(") else { return };
+    let pairs = list(pairs.split(')').next().unwrap_or(""));
+    for (pair, result) in pairs.iter().zip(list(results)) {
+        let Some((name, from)) = pair.split_once('=') else { continue };
+        if let Some(home) = homes.get(from.trim()).cloned() {
+            homes.insert(name.trim().to_string(), home.clone());
+            homes.insert(result.trim().to_string(), home);
+        }
+    }
+}
+
+fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<String> {
     if !line.contains(POINTER) {
-        return Ok(Some(line.to_string()));
+        return Ok(line.to_string());
+    }
+    if line.contains("scf.for") || line.starts_with("scf.yield") {
+        carried(line, homes);
+        // An argument itself is no further than where it points to.
+        let begun = |line: String, name: &String| line.replace(&format!("= {name},"), "= 0,");
+        return Ok(arguments.iter().fold(distances(line), begun));
     }
     let (result, rest) = match line.split_once(" = ") {
         Some((result, rest)) if result.starts_with('%') => (result.trim(), rest.trim()),
@@ -39,64 +71,64 @@ fn statement(line: &str, homes: &mut BTreeMap<String, Home>) -> Said<Option<Stri
     let names = list(operands.split('{').next().unwrap_or(""));
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     let (first, more) = names.split_first().ok_or("no operands")?;
-    let distances = |ty: &str| -> Said<String> {
-        let (shape, _) = ty.split_once(POINTER).ok_or("no pointers")?;
-        Ok(format!("{}i32>", shape.trim()))
-    };
-    let to = types.rsplit("->").next().unwrap_or(types).trim();
-    let whole = || types.split(", tensor").next().unwrap_or(types).split("->").next().unwrap_or("");
     let home = |name: &str| homes.get(name).cloned().ok_or("a pointer from nowhere".to_string());
+    let far = |name: &str| {
+        let is_argument = arguments.iter().any(|argument| argument == name);
+        if is_argument { "0".to_string() } else { name.to_string() }
+    };
+    let is_one = types.trim().starts_with(POINTER);
+    let shape_of = |ty: &str| -> Said<String> {
+        Ok(ty.split_once(POINTER).ok_or("no shape")?.0.trim().to_string())
+    };
     let made = match op {
         "broadcast" | "tt.splat" | "tt.broadcast" | "tt.expand_dims" => {
             let home = home(first)?;
             homes.insert(result.to_string(), home);
-            let ty = distances(to)?;
-            if types.trim().starts_with(POINTER) {
-                format!("{result} = constant 0 : {ty}")
-            } else {
-                let from = distances(types.split("->").next().unwrap_or(""))?;
-                format!("{result} = broadcast {operands} : {from} -> {ty}")
-            }
-        }
-        "tt.addptr" if types.trim().starts_with(POINTER) => {
-            let (argument, at) = home(first)?;
-            if at != "0" {
-                return Err("a pointer that is moved twice".to_string());
-            }
-            homes.insert(result.to_string(), (argument, more.join("")));
-            return Ok(None);
+            let operands = operands.replacen(first, &far(first), 1);
+            format!("{result} = broadcast {operands} : {}", distances(types))
         }
         "tt.addptr" => {
             let home = home(first)?;
             homes.insert(result.to_string(), home);
-            format!("{result} = add {operands} : {}", distances(whole())?)
+            let by = more.first().ok_or("no distance")?;
+            if is_one {
+                format!("{result} = index.add {}, {by} : index", far(first))
+            } else {
+                let ty = types.split(", tensor").next().unwrap_or(types);
+                let ty = ty.split("->").next().unwrap_or("");
+                format!("{result} = add {operands} : {}", distances(ty))
+            }
         }
-        "tiled_load" | "tt.load" => {
-            let (argument, at) = home(first)?;
+        "tiled_load" | "load" | "tt.load" if is_one => {
             let element = pointee(types).ok_or("no element")?;
-            let (shape, _) = types.split_once(POINTER).ok_or("no shape")?;
+            format!("{result} = tiled_load {}[{}] : memref -> {element}", home(first)?, far(first))
+        }
+        "tiled_load" | "load" | "tt.load" => {
+            let element = pointee(types).ok_or("no element")?;
             let more =
                 operands.split_once(',').map_or(String::new(), |(_, more)| format!(",{more}"));
-            format!(
-                "{result} = gather {argument}[{at}], {first}{more} : memref -> {shape}{element}>"
-            )
+            let (argument, shape) = (home(first)?, shape_of(types)?);
+            format!("{result} = gather {argument}[0], {first}{more} : memref -> {shape}{element}>")
         }
-        "tiled_store" | "tt.store" => {
+        "tiled_store" | "store" | "tt.store" => {
             let [second, more @ ..] = more else { return Err("too few operands".to_string()) };
             let pointers = if homes.contains_key(*first) { *first } else { *second };
             let value = if pointers == *first { *second } else { *first };
-            let (argument, at) = home(pointers)?;
+            let argument = home(pointers)?;
             let element = pointee(types).ok_or("no element")?;
+            if is_one {
+                let at = far(pointers);
+                return Ok(format!(
+                    "tiled_store {value}, {argument}[{at}] : {element} -> memref<?x{element}>"
+                ));
+            }
             let all = list(types);
             let ty = all.iter().find(|ty| ty.contains(POINTER)).ok_or("no shape")?;
-            let (shape, _) = ty.split_once(POINTER).ok_or("no shape")?;
             let more: String = more.iter().map(|name| format!(", {name}")).collect();
-            format!(
-                "scatter {value}, {argument}[{at}], {pointers}{more} : {}{element}>, memref",
-                shape.trim()
-            )
+            let shape = shape_of(ty)?;
+            format!("scatter {value}, {argument}[0], {pointers}{more} : {shape}{element}>, memref")
         }
         _ => return Err("an operation on pointers".to_string()),
     };
-    Ok(Some(made))
+    Ok(made)
 }

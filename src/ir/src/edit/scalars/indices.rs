@@ -54,8 +54,10 @@ pub(super) fn take_indices(program: &mut Program<'_, '_>, op: Op) -> Edit {
 /// Whether an operation on indices makes a value, which the text may have as a whole number or a
 /// truth.
 pub(super) fn is_index(program: &Program<'_, '_>, value: Value) -> bool {
-    program.def_op(value).is_some_and(|def| program.index_word(def).is_some())
-        && !program.type_of(value).is_tile()
+    let is_made = |def: Op| program.role(def) == OpRole::Index || program.index_word(def).is_some();
+    let ty = program.type_of(value);
+    matches!(ty.kind, TypeKind::Scalar | TypeKind::Index)
+        && program.def_op(value).is_some_and(is_made)
 }
 
 /// An index as a tile of one element, before an operation: of a truth, whether it is not 0.

@@ -3,13 +3,13 @@
 
 mod indices;
 
-use crate::attr::AttrValue;
+use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::made_by;
+use crate::edit::insert::{made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
-use crate::program::Program;
+use crate::program::{Def, Program};
 use crate::types::{Shape, TileEncoding, Type, TypeKind};
 use lanebook_tables::{DtypeId, DtypeKind, OpRole};
 
@@ -64,6 +64,17 @@ fn is_computed(program: &Program<'_, '_>, value: Value) -> bool {
     is_register_tile(program, value) || is_float(program, value)
 }
 
+/// Whether a value is an index that a caller gives, or a loop's counter.
+fn is_given_index(program: &Program<'_, '_>, value: Value) -> bool {
+    let is_argument = matches!(program.def(value), Def::Argument(..));
+    is_argument && program.type_of(value).kind == TypeKind::Index
+}
+
+/// Whether a value is an index, which may stand for a number.
+fn is_whole_index(program: &Program<'_, '_>, value: Value) -> bool {
+    indices::is_index(program, value) || is_given_index(program, value)
+}
+
 /// Lets a value be a tile of one element; whether it was a number.
 fn convert(program: &mut Program<'_, '_>, value: Option<Value>) -> Edit<bool> {
     let Some((value, dtype)) = value.and_then(|value| Some((value, number(program, value)?)))
@@ -77,6 +88,11 @@ fn convert(program: &mut Program<'_, '_>, value: Option<Value>) -> Edit<bool> {
 /// Lets an operand be a tile: one that the number fills.
 fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
     let Some(value) = program.operand(op, at) else { return Ok(()) };
+    if is_given_index(program, value) {
+        let word = word(program).ok_or(ErrorKind::UnknownOp)?;
+        let tile = made_by(program, op, OpRole::Broadcast, &[value], one(word)?)?;
+        return program.set_operand(op, at, tile);
+    }
     let Some(dtype) = number(program, value) else { return Ok(()) };
     if indices::is_index(program, value) {
         let tile = indices::as_number(program, op, value, dtype)?;
@@ -94,18 +110,34 @@ fn fill(program: &mut Program<'_, '_>, op: Op, at: usize) -> Edit {
     program.set_operand(op, at, tile)
 }
 
-/// Lets the whole numbers that are written with a type, and that are no tiles now, be indices.
+/// Lets the whole numbers that are written with a type, and that are no tiles now, be indices, and
+/// those that are computed and fill tiles.
 fn settle_constants(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
+        // What fills a tile is a parameter's number, or an index.
+        let spread = program.operand(op, 0).filter(|_| program.role(op) == OpRole::Broadcast);
+        let is_own = |value: &Value| indices::is_index(program, *value) && is_word(program, *value);
+        if let Some(index) = spread.filter(is_own) {
+            program.set_type(index, Type::INDEX)?;
+        }
         let result = program.result(op, 0).filter(|_| program.role(op) == OpRole::Constant);
         let dtype = result.and_then(|value| number(program, value));
         let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
         let is_whole = dtype
             .is_some_and(|dtype| matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned));
-        if let Some(value) = result.filter(|_| is_whole) {
-            program.set_type(value, Type::INDEX)?;
+        let Some(value) = result.filter(|_| is_whole) else { continue };
+        if !program.is_used(value) {
+            program.erase(op)?;
+            continue;
+        }
+        program.set_type(value, Type::INDEX)?;
+        // Below zero there are numbers alone.
+        if let Some(number) = program.int(value).filter(|number| *number < 0) {
+            let number = program.literal_value(Literal::Int(number))?;
+            program.replace_all_uses(value, number)?;
+            program.erase(op)?;
         }
     }
     Ok(())
@@ -139,14 +171,30 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         return Ok(false);
     };
     let is_of_indices = program.index_word(op).is_some();
+    let is_tile = |value| program.type_of(value).is_tile();
+    if is_of_indices && is_word(program, result) && !program.operands(op).any(is_tile) {
+        return on_indices(program, op);
+    }
     let computed = is_float(program, result)
         || program
             .operands(op)
-            .any(|operand| is_computed(program, operand) || indices::is_index(program, operand));
+            .any(|operand| is_computed(program, operand) || is_whole_index(program, operand));
     if is_of_indices || !computed {
         return Ok(false);
     }
     on_numbers(program, op)
+}
+
+/// Whether a number is a whole one of 32 bits.
+fn is_word(program: &Program<'_, '_>, value: Value) -> bool {
+    let dtype = number(program, value);
+    dtype.is_some() && dtype == word(program)
+}
+
+/// Lets an operation on numbers that has a name of its own for indices be that one.
+fn on_indices(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    let own = program.index_word(op).and_then(|own| program.tables().op_of_index(own));
+    own.map_or(Ok(()), |own| program.set_decl(op, own)).map(|()| false)
 }
 
 /// Lets an operation be one on tiles of one element.

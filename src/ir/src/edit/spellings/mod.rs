@@ -5,6 +5,8 @@ mod combined;
 mod filled;
 mod flags;
 mod kept;
+mod loops;
+mod parameters;
 
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::Op;
@@ -20,6 +22,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
     if program.has_loops(kernel) {
         return Ok(());
     }
+    let at = SourcePlace { op: None, ..program.place(kernel) };
+    let own = flags::settle(program, kernel).and_then(|()| parameters::settle(program, kernel));
+    own.map_err(|kind: ErrorKind| IrError { kind, at })?;
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
         let at = SourcePlace { op: None, ..program.place(op) };
@@ -30,6 +35,10 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
             OpRole::Matrix => filled::load_factors(program, op),
+            OpRole::For => {
+                loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
+            }
+            OpRole::If => loops::end_parts(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
             _ => Ok(()),

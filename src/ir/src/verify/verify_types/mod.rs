@@ -48,6 +48,8 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.masked(ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
+        // Through one pointer goes whatever it points to.
+        OpRole::Store if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other => Ok(()),
         // Through a tile of pointers, which stands in front.
         OpRole::Store if at.ty(ValueSlot::Operand(0)).is_kept() => {
             at.kind(ValueSlot::Operand(1), WantedType::Tile)?;

@@ -2,19 +2,24 @@
 //! is a pointer in all elements, moved by tiles of whole numbers; what it points to is a memref
 //! without a bound, and how far each element is from its beginning is a tile of indices.
 
+mod carried;
+
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
+use crate::edit::pointers::carried::{Carries, Carry, is_pointer, pointee};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
-use crate::types::{Shape, TileEncoding, Type, TypeKind};
+use crate::types::{Shape, Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, IndexWord, OpRole, Space};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpRole, Space};
 
 /// Most scalars by which a pointer is moved before it stands in a tile.
 const MOVES: usize = 8;
+/// Bits of a distance.
+const WORD: u16 = 32;
 
 /// Lets loads and stores of a function gather and scatter in place of following pointers.
 ///
@@ -23,6 +28,7 @@ const MOVES: usize = 8;
 #[inline(never)]
 pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
     let mut next = program.inside(kernel).next();
+    let mut carries = Carries::default();
     let mut found = false;
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
@@ -42,38 +48,37 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
                 moved(program, op).map_err(failed)?.ok_or(wrong)?;
             }
             OpRole::Load | OpRole::Store if !makes => {
-                through(program, kernel, op).map_err(failed)?.ok_or(wrong)?;
+                through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
             }
+            OpRole::For => carries.enter(program, op).map_err(failed)?.ok_or(wrong)?,
+            OpRole::Yield if carries.ends(program, op) => {}
             _ => return Err(wrong),
         }
     }
-    if found { forget(program, kernel) } else { Ok(()) }
-}
-
-/// A pointer, or a tile of them.
-fn is_pointer(program: &Program<'_, '_>, value: Value) -> bool {
-    let ty = program.type_of(value);
-    ty.is_kept() || ty.kind == TypeKind::Other && pointee(program, &ty).is_some()
-}
-
-/// What a pointer points to, if that is an element.
-fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
-    let text = match ty.encoding {
-        _ if ty.is_kept() => program.text(ty.element),
-        TileEncoding::Written(text) => program.text(text),
-        _ => return None,
-    };
-    let inside = text.strip_prefix("!tt.ptr<")?.strip_suffix('>')?;
-    // An address space stands behind it; it is the global one.
-    let end = inside.bytes().position(|byte| byte == b',');
-    let (word, space) = match end {
-        Some(end) => (inside.get(..end)?, inside.get(end.checked_add(1)?..)?),
-        None => (inside, "1"),
-    };
-    if space.trim_ascii() != "1" {
-        return None;
+    if !found {
+        return Ok(());
     }
-    program.tables().dtype_named(word.trim_ascii())
+    let at = SourcePlace { op: None, ..program.place(kernel) };
+    let failed = |kind| IrError { kind, at };
+    carries.leave(program).map_err(failed)?;
+    forget(program, kernel)?;
+    carries.forget(program).map_err(failed)?;
+    // Those through which nothing goes are parameters as the others.
+    loop {
+        let idle = program.parameters(kernel).find(|value| is_pointer(program, *value));
+        let Some(idle) = idle else { return Ok(()) };
+        if memref(program, kernel, idle).map_err(failed)?.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether these are whole numbers of 32 bits.
+fn is_word(program: &Program<'_, '_>, dtype: Option<DtypeId>) -> bool {
+    let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
+    dtype.is_some_and(|dtype| {
+        matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned) && dtype.bits == WORD
+    })
 }
 
 /// Whether a value is a tile of whole numbers of a shape.
@@ -95,7 +100,10 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
     // A pointer alone is moved by an index: see `base`.
     if !ty.is_kept() {
         let by = program.operand(op, 1).map(|by| program.type_of(by));
-        let is_one = by.is_some_and(|by| by.kind == TypeKind::Index || by.is_elided());
+        let is_one = by.is_some_and(|by| {
+            let is_number = by.kind == TypeKind::Scalar && is_word(program, by.dtype);
+            by.kind == TypeKind::Index || by.is_elided() || is_number
+        });
         return Ok((program.index_word(op).is_none() && is_one).then_some(()));
     }
     let Some(whole) = word(program) else { return Ok(None) };
@@ -135,10 +143,20 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
     Ok(Some(()))
 }
 
-/// The parameter that a tile of pointers goes back to, and the indices by which it was moved.
-fn base(program: &Program<'_, '_>, value: Value) -> Option<(Value, Vec<Value, MOVES>)> {
+/// The parameter that a pointer or a tile of them goes back to, and the indices by which it was
+/// moved.
+fn base(
+    program: &Program<'_, '_>,
+    value: Value,
+    carries: &Carries,
+) -> Option<(Value, Vec<Value, MOVES>)> {
     let (mut at, mut by) = (value, Vec::new());
     loop {
+        if let Some((init, index)) = carries.before(at) {
+            index.map_or(Ok(()), |index| by.push(index)).ok()?;
+            at = init;
+            continue;
+        }
         match program.def(at) {
             Def::Argument(..) => return Some((at, by)),
             Def::Result(op, 0) => {
@@ -168,7 +186,11 @@ fn memref(program: &mut Program<'_, '_>, kernel: Op, pointer: Value) -> Edit<Opt
 }
 
 /// A load or store through pointers as one through indices; `None` where it is none of those.
-fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>> {
+fn through(
+    program: &mut Program<'_, '_>,
+    kernel: Op,
+    (op, carries): (Op, &Carries),
+) -> Edit<Option<()>> {
     let is_load = program.role(op) == OpRole::Load;
     let operand = |program: &Program<'_, '_>, number| program.operand(op, number);
     let (Some(first), second) = (operand(program, 0), operand(program, 1)) else { return Ok(None) };
@@ -186,23 +208,58 @@ fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>
         }
     }
     let ty = program.type_of(pointers);
-    let Some(value) = value.filter(|_| ty.is_kept()) else { return Ok(None) };
-    let Some((pointer, by)) = base(program, pointers) else { return Ok(None) };
+    let Some(value) = value else { return Ok(None) };
+    let Some((pointer, by)) = base(program, pointers, carries) else { return Ok(None) };
     let Some(dtype) = memref(program, kernel, pointer)? else { return Ok(None) };
     let moved = program.type_of(value);
     let truths = |value: &Value| program.is_truth(*value);
     let has_mask = others.first().is_none_or(truths) && !others.get(1).is_some_and(truths);
-    if moved.dtype != Some(dtype) || moved.shape != ty.shape || !has_mask {
+    let is_one = !ty.is_kept();
+    let fits = if is_one {
+        moved.kind == TypeKind::Scalar && others.is_empty()
+    } else {
+        moved.shape == ty.shape && has_mask
+    };
+    if moved.dtype != Some(dtype) || !fits {
         return Ok(None);
     }
-    let Some(whole) = word(program) else { return Ok(None) };
-    let far = program.twin(pointers);
-    let far = if far == pointers {
-        let zero = program.literal_value(Literal::Int(0))?;
-        made_by(program, op, OpRole::Constant, &[zero], Type::tensor(ty.shape, whole))?
-    } else {
-        far
+    let far = if is_one { None } else { Some(distances(program, op, pointers)?) };
+    let at = moves_before(program, op, &by)?;
+    while let Some(last) = program.operand_count(op).checked_sub(1) {
+        program.remove_operand(op, last)?;
+    }
+    let name = match (is_load, is_one) {
+        (true, true) => "tiled_load",
+        (true, false) => "gather",
+        (false, true) => "tiled_store",
+        (false, false) => "scatter",
     };
+    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
+    program.set_decl(op, decl)?;
+    if !is_load {
+        program.add_operand(op, value)?;
+    }
+    program.add_operand(op, pointer)?;
+    program.add_subscript(op, at)?;
+    for other in far.into_iter().chain(others) {
+        program.add_operand(op, other)?;
+    }
+    Ok(Some(()))
+}
+
+/// How far a tile's pointers are from where they began, before an operation.
+fn distances(program: &mut Program<'_, '_>, op: Op, pointers: Value) -> Edit<Value> {
+    let far = program.twin(pointers);
+    if far != pointers {
+        return Ok(far);
+    }
+    let ty = Carry::distances_of(program, pointers)?;
+    let zero = program.literal_value(Literal::Int(0))?;
+    made_by(program, op, OpRole::Constant, &[zero], ty)
+}
+
+/// The sum of the indices by which a pointer was moved, before an operation.
+fn moves_before(program: &mut Program<'_, '_>, op: Op, by: &[Value]) -> Edit<Value> {
     let mut at = program.literal_value(Literal::Int(0))?;
     for (number, index) in by.iter().enumerate() {
         at = if number == 0 {
@@ -212,22 +269,7 @@ fn through(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit<Option<()>
             made(program, op, sum, &[at, *index], Type::INDEX)?
         };
     }
-    while let Some(last) = program.operand_count(op).checked_sub(1) {
-        program.remove_operand(op, last)?;
-    }
-    let name = if is_load { "gather" } else { "scatter" };
-    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
-    program.set_decl(op, decl)?;
-    if !is_load {
-        program.add_operand(op, value)?;
-    }
-    program.add_operand(op, pointer)?;
-    program.add_subscript(op, at)?;
-    program.add_operand(op, far)?;
-    for other in others {
-        program.add_operand(op, other)?;
-    }
-    Ok(Some(()))
+    Ok(at)
 }
 
 /// Takes everything away that makes pointers, the last first.
@@ -239,7 +281,8 @@ fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
         while let Some(op) = next {
             next = program.following(op, Some(kernel));
             let makes = program.results(op).any(|value| is_pointer(program, value));
-            if !makes || program.results(op).any(|value| program.is_used(value)) {
+            let is_used = program.results(op).any(|value| program.is_used(value));
+            if !makes || is_used || program.role(op) == OpRole::For {
                 continue;
             }
             let at = SourcePlace { op: None, ..program.place(op) };

@@ -1,0 +1,50 @@
+//! Loops as Triton prints them: a counter is a whole number of 32 bits, and the body of such a loop
+//! that passes nothing on has no end of its own; nor has that of a branch.
+
+use crate::data::OpData;
+use crate::edit::edit_ops::Edit;
+use crate::error::ErrorKind;
+use crate::handle::Op;
+use crate::program::Program;
+use crate::types::{Type, TypeKind};
+use lanebook_tables::{DtypeKind, OpRole};
+
+/// Bits of an index.
+const WORD: u16 = 32;
+
+/// Lets each part of a branch, or of a loop that counts by a whole number, end with what it passes on.
+pub(super) fn end_parts(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let is_ours = program.role(op) == OpRole::For && !counts_by_number(program, op);
+    if program.result(op, 0).is_some() || is_ours {
+        return Ok(());
+    }
+    let name = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
+    let mut part = 0usize;
+    while let Some(block) = program.entry(op, part) {
+        part = part.saturating_add(1);
+        if program.terminator(block).is_some() {
+            continue;
+        }
+        let decl = program.tables().op_of_role(OpRole::Yield).ok_or(ErrorKind::UnknownOp)?;
+        let end = program.append(block, decl, &[], &[])?;
+        program.pools.edit::<OpData>(end.index(), |data| data.name = name)?;
+    }
+    Ok(())
+}
+
+/// Whether a loop's counter is a whole number of 32 bits.
+fn counts_by_number(program: &Program<'_, '_>, op: Op) -> bool {
+    let Some(at) = program.counted_loop(op) else { return false };
+    let ty = program.type_of(at.induction);
+    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
+    ty.kind == TypeKind::Scalar
+        && dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Signed && dtype.bits == WORD)
+}
+
+/// Lets a loop's counter be an index.
+pub(super) fn count_by_index(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    match program.counted_loop(op) {
+        Some(at) if counts_by_number(program, op) => program.set_type(at.induction, Type::INDEX),
+        _ => Ok(()),
+    }
+}

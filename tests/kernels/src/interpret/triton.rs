@@ -1,0 +1,100 @@
+//! Kernels as Triton prints them, line by line as this language has them: without locations, with
+//! plain attributes, constants and types.
+
+/// A text without what Triton's printer adds.
+pub(super) fn plain(text: &str) -> String {
+    if !text.contains("tt.func") {
+        return text.to_string();
+    }
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = without_places(line);
+        if !line.trim_start().starts_with("#loc") {
+            out += &statement(line.trim_end());
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// A line without `loc(..)`.
+fn without_places(line: &str) -> String {
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(" loc(") {
+        out.push_str(&rest[..at]);
+        let mut depth = 0;
+        let end = rest[at..].char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '(') - i32::from(*c == ')');
+            *c == ')' && depth == 0
+        });
+        rest = end.map_or("", |(end, _)| &rest[at + end + 1..]);
+    }
+    out + rest
+}
+
+/// `{axis = 1 : i32}` as `{axis = 1}`.
+fn without_types_of_attributes(line: &str) -> String {
+    let (mut out, mut depth, mut rest) = (String::new(), 0, line);
+    while let Some(c) = rest.chars().next() {
+        if depth > 0 && rest.starts_with(" : i32") {
+            rest = &rest[" : i32".len()..];
+            continue;
+        }
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
+fn statement(line: &str) -> String {
+    let line = without_types_of_attributes(line);
+    if line.trim_start().starts_with("tt.func") {
+        return line
+            .replace("i32 {tt.divisibility =", "index {div =")
+            .replace("attributes {noinline = false, ", "{")
+            .replace("attributes {", "{");
+    }
+    if line.trim_start().starts_with("} {") {
+        return "}".to_string();
+    }
+    // A loop's bounds stand around the same word.
+    let is_loop = line.contains("scf.for");
+    let line = counted(&line).replace(if is_loop { " to tensor<" } else { " to " }, " -> ");
+    let line = line.replace("array<i32: 1, 0>", "[1, 0]");
+    let Some((made, rest)) = line.split_once(" = ") else {
+        return line.replace("tt.return", "return");
+    };
+    let indent = made.len() - made.trim_start().len();
+    let (op, operands) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (operands, ty) = operands.rsplit_once(" : ").unwrap_or((operands, ""));
+    let index = if ty == "i32" { "index" } else { ty };
+    let body = match op {
+        "tt.get_program_id" => format!("block_id {operands} : {index}"),
+        "tt.get_num_programs" => format!("num_blocks {operands} : {index}"),
+        "arith.constant" => {
+            let value = operands.strip_prefix("dense<").and_then(|v| v.strip_suffix('>'));
+            format!("constant {} : {index}", value.unwrap_or(operands))
+        }
+        "tt.dot" => {
+            let (operands, how) =
+                operands.rsplit_once(", inputPrecision").unwrap_or((operands, ""));
+            let how =
+                if how.is_empty() { String::new() } else { format!(" {{inputPrecision{how}}}") };
+            format!("mma {operands}{how} : {}", ty.rsplit("-> ").next().unwrap_or(ty))
+        }
+        "tt.splat" | "tt.expand_dims" | "tt.broadcast" => format!("broadcast {operands} : {ty}"),
+        "arith.divsi" | "arith.remsi" if ty == "i32" => format!("{op} {operands} : index"),
+        _ => return line,
+    };
+    format!("{}{} = {body}", " ".repeat(indent), made.trim())
+}
+
+/// `%a:3 = scf.for` as `%a#0, %a#1, %a#2 = scf.for`.
+fn counted(line: &str) -> String {
+    let Some((made, rest)) = line.split_once(" = scf.") else { return line.to_string() };
+    let Some((name, count)) = made.split_once(':') else { return line.to_string() };
+    let count: usize = count.trim().parse().unwrap_or(1);
+    let names: Vec<String> = (0..count).map(|k| format!("{name}#{k}").trim().to_string()).collect();
+    format!("{} = scf.{rest}", names.join(", "))
+}
