@@ -123,7 +123,7 @@ impl Machine<'_> {
         }
         let of = |name: &String| match self.value(name)? {
             // A relation of indices among truths.
-            Value::Index(n) if element.bits() == 1 && op.starts_with("arith.") => {
+            Value::Index(n) if element.bits() == 1 && !op.starts_with("compare") => {
                 Ok(Tile::filled(vec![], element, Item::exact(u64::from(n != 0))))
             }
             Value::Index(_) => self.tile(name),
@@ -154,6 +154,7 @@ impl Machine<'_> {
             "arith.ori" => n(0)? | n(1)?,
             "arith.shli" => n(0)? << n(1)?,
             "arith.shrsi" => n(0)? >> n(1)?,
+            "arith.shrui" if n(0)? >= 0 => n(0)? >> n(1)?,
             "select" => {
                 if n(0)? != 0 {
                     n(1)?
