@@ -53,7 +53,14 @@ impl Machine<'_> {
             "memref.store" | "tl.store" => {
                 let inputs = list(rest.split(" : ").next().unwrap_or(""));
                 let [value, place] = &inputs[..] else { return Err("two operands".to_string()) };
-                let item = self.scalar(value)?;
+                let (_, element) = self.whole(place)?;
+                let item = match self.value(value)? {
+                    // A relation of indices as a truth of elements.
+                    Value::Index(n) if element.bits() == 1 => {
+                        Tile::filled(vec![], element, Item::exact(u64::from(n != 0)))
+                    }
+                    _ => self.scalar(value)?,
+                };
                 self.set_element(place, item)?;
                 return Ok(Some(at));
             }
