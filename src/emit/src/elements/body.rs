@@ -355,7 +355,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<ExprId, EmitError> {
         let (low, high) = told.inference.arena.range(form).map_err(of_form(op))?;
         let node = if low >= 0 && high <= 1 { node } else { self.not_zero(node)? };
-        Ok(self.minus(node)?)
+        self.minus(node)
     }
 
     /// A register with a literal as an element of a buffer; `None` if it is none.

@@ -6,7 +6,7 @@ use crate::inference::Inference;
 use crate::program::{FragmentForm, MemoryScope, Operator};
 
 /// How a row is dealt out.
-struct Share {
+struct RowShare {
     /// Elements of a row, and rows.
     row: u32,
     rows: u64,
@@ -15,7 +15,7 @@ struct Share {
     group: u32,
 }
 
-impl Share {
+impl RowShare {
     /// Rows that all groups take at once.
     fn at_once(&self, threads: u32) -> u32 {
         threads.checked_div(self.group).unwrap_or(1).max(1)
@@ -52,19 +52,19 @@ impl Inference<'_> {
     }
 
     /// The share with the fewest iterations a thread, of those the widest vector.
-    fn share(&mut self, op: &Operator) -> FormResult<Option<Share>> {
+    fn share(&mut self, op: &Operator) -> FormResult<Option<RowShare>> {
         let (total, row) = self.sizes(op)?;
         let threads = op.threads.1.max(1);
         let rows = total.checked_div(row).unwrap_or(0);
         let row = u32::try_from(row).map_err(|_| FormError::Overflow)?;
         let mut vector = self.bounded_vector(op, false)?.max(1);
-        let mut best: Option<Share> = None;
+        let mut best: Option<RowShare> = None;
         while vector >= 1 {
             let parts = row.checked_div(vector).unwrap_or(0);
             let group = 1u32.checked_shl(parts.trailing_zeros().min(threads.trailing_zeros()));
             let whole = parts.checked_mul(vector) == Some(row);
             if let Some(group) = group.filter(|group| whole && *group > 1) {
-                let own = Share { row, rows, vector, group };
+                let own = RowShare { row, rows, vector, group };
                 if best.as_ref().is_none_or(|best| own.slots(threads) < best.slots(threads)) {
                     best = Some(own);
                 }
