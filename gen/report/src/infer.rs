@@ -14,7 +14,7 @@ use lanebook::infer::{
     self, BufferId, Inference, InferenceEvent, Level, Listener, MemoryScope, OperatorId, Reason,
     Rejection, Stop,
 };
-use lanebook::ir::{self, Op, Program};
+use lanebook::ir::{self, Op, Program, Value};
 use lanebook::loops::{LoopError, LoopLayouts, Told, exchange, lay_shared, tell};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
@@ -48,9 +48,9 @@ impl<'t> Request<'t> {
     }
 }
 
-/// What of a fragment no loop that reads it owns.
+/// What of a fragment no loop that accesses it owns.
 struct Readers<'t> {
-    /// Loops that may read through shared memory.
+    /// Loops that may go through shared memory.
     may: &'t dyn Fn(OperatorId) -> bool,
     last: Option<(OperatorId, BufferId)>,
 }
@@ -59,8 +59,10 @@ impl Listener for Readers<'_> {
     fn event(&mut self, _: &Inference<'_>, event: InferenceEvent) {
         let InferenceEvent::Rejected(Rejection { operator, reason, .. }) = event else { return };
         let (Reason::NotOwner { buffer }
+        | Reason::NotWritten { buffer }
         | Reason::InnerVariable { buffer }
-        | Reason::OuterVariable { buffer }) = reason
+        | Reason::OuterVariable { buffer }
+        | Reason::Threads { buffer: Some(buffer) }) = reason
         else {
             return;
         };
@@ -70,7 +72,7 @@ impl Listener for Readers<'_> {
     }
 }
 
-/// Lets loops with `exchange = allow` read through shared memory what no layout of theirs owns, until there are layouts or
+/// Lets loops with `exchange = allow` access through shared memory what no layout of theirs owns, until there are layouts or
 /// nothing more is allowed.
 ///
 /// # Errors
@@ -109,13 +111,23 @@ pub fn read_through_memory(
         let nest = |id| ops.iter().find(|(own, _)| *own == id).map(|(_, op)| *op);
         let may = |id| nest(id).is_some_and(|op| program.has_attr(op, ir::attr_names::EXCHANGE));
         let mut readers = Readers { may: &may, last: None };
-        if told.inference.run_to(request.level, request.policy, &mut readers).is_ok() {
-            return Ok(());
-        }
-        let Some((operator, buffer)) = readers.last else { return Ok(()) };
-        let (nest, fragment) = (nest(operator), told.value(buffer));
-        let (Some(nest), Some(fragment)) = (nest, fragment) else { return Ok(()) };
-        if exchange(program, nest, fragment).is_none() {
+        let runs = told.inference.run_to(request.level, request.policy, &mut readers).is_ok();
+        // What a thread would pick out of many registers by its number is cheaper in memory.
+        let picked = |told: &mut Told<'_>, id| Some((id, told.inference.spilled(id).ok()??));
+        let wanted: Vec<(OperatorId, BufferId)> = match runs {
+            true => {
+                let loops = ops.iter().filter(|(id, _)| may(*id));
+                loops.filter_map(|(id, _)| picked(&mut told, *id)).collect()
+            }
+            false => readers.last.into_iter().collect(),
+        };
+        let places: Vec<(Option<Op>, Option<Value>)> =
+            wanted.iter().map(|(id, buffer)| (nest(*id), told.value(*buffer))).collect();
+        let brought = places.into_iter().any(|place| match place {
+            (Some(nest), Some(fragment)) => exchange(program, nest, fragment).is_some(),
+            _ => false,
+        });
+        if !brought {
             return Ok(());
         }
     }

@@ -37,12 +37,14 @@ pub struct Problem {
     kind: Kind,
     what: String,
     excerpts: Vec<Excerpt>,
+    notes: Vec<String>,
     remedy: String,
 }
 
 impl Problem {
     fn new(kind: Kind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), excerpts: Vec::new(), remedy: remedy.into() }
+        let (excerpts, notes) = (Vec::new(), Vec::new());
+        Self { kind, what: what.into(), excerpts, notes, remedy: remedy.into() }
     }
     /// The input is refused.
     pub fn refused(what: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -65,6 +67,11 @@ impl Problem {
         self.excerpts.push(excerpt);
         self
     }
+    /// What else there is to know.
+    pub fn notes(mut self, notes: Vec<String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
 
     fn render(&self, renderer: &Renderer) -> String {
         let mut group = Level::ERROR.primary_title(&self.what).elements(
@@ -76,6 +83,7 @@ impl Problem {
                 Snippet::source(&e.text).path(&e.name).annotation(mark)
             }),
         );
+        group = group.elements(self.notes.iter().map(|note| Level::NOTE.message(note)));
         group = group.element(Level::HELP.message(&self.remedy));
         format!("{}\n", renderer.render(&[group]))
     }

@@ -112,6 +112,12 @@ fn dense(tile: &UnitTile<'_>) -> Option<(u32, i64)> {
     (even && whole && unit > 0).then_some((count, unit))
 }
 
+/// How many lanes of a warp hold each element.
+fn lane_copies(tile: &UnitTile<'_>) -> Option<u32> {
+    let mut lanes = tile.layout.replica.iter().filter(|it| it.axis() == AxisId::LANE);
+    lanes.try_fold(1u32, |n, it| n.checked_mul(it.extent_value().ok()?))
+}
+
 #[doc(hidden)]
 impl FormArena<'_> {
     /// The fragment of a product's operand or result with dimensions `dims` (rows, columns), where
@@ -193,10 +199,19 @@ impl FormArena<'_> {
             }
             _ => None,
         };
-        let copy = self.var(copies, VarRole::Copy)?;
+        // Copies in further lanes of a warp count below those of further warps.
+        let in_lanes = lane_copies(tile).ok_or(FormError::Overflow)?;
+        let copy =
+            self.var(copies.checked_mul(in_lanes).ok_or(FormError::Overflow)?, VarRole::Copy)?;
+        let mut number = self.whole(copy)?;
+        if in_lanes > 1 {
+            let (above, lane) = self.div_rem(number, i64::from(in_lanes))?;
+            thread = self.lane_copy(thread, lane, tile)?;
+            number = above;
+        }
         match side {
-            UnitSide::A => block_j = self.whole(copy)?,
-            UnitSide::B => block_i = self.whole(copy)?,
+            UnitSide::A => block_j = number,
+            UnitSide::B => block_i = number,
             UnitSide::D => {}
         }
         let group =
@@ -205,6 +220,25 @@ impl FormArena<'_> {
         let next = group.checked_mul(i64::from(along_rows)).ok_or(FormError::Overflow)?;
         thread = self.add_scaled(thread, block_j, next)?;
         Ok(ProductThreads { copy, thread, index })
+    }
+
+    /// The lane of a copy, by its number among those in the lanes of a warp.
+    #[inline(never)] // Beside the digits of the element, not below them.
+    fn lane_copy(
+        &mut self,
+        thread: IndexForm,
+        number: IndexForm,
+        tile: &UnitTile<'_>,
+    ) -> FormResult<IndexForm> {
+        let (mut thread, mut rest) = (thread, number);
+        for it in tile.layout.replica.iter().filter(|it| it.axis() == AxisId::LANE) {
+            let stale = |_| FormError::Stale;
+            let extent = it.extent_value().map_err(stale)?;
+            let (above, digit) = self.div_rem(rest, i64::from(extent))?;
+            rest = above;
+            thread = self.add_scaled(thread, digit, it.stride_value().map_err(stale)?)?;
+        }
+        Ok(thread)
     }
 
     /// The thread of an element, by its row-major number in the instruction's tile, and its number

@@ -93,6 +93,11 @@ impl Inference<'_> {
                 self.try_root(component, root, &mut attempts, policy, listener)?;
                 self.planned = None;
             }
+            if self.has_shares(&op)? {
+                self.planned = Some((root, PlanShape::Shares));
+                self.try_root(component, root, &mut attempts, policy, listener)?;
+                self.planned = None;
+            }
             if self.has_forms(&op) {
                 self.try_parts(component, root, &mut attempts, policy, listener)?;
             }

@@ -5,6 +5,7 @@ use crate::contain::Threads;
 use crate::error::{FormError, FormResult};
 use crate::program::{FragmentForm, MAX_RANK, VarRange};
 use crate::solve::{Equation, Solution, VarForms};
+use lanebook_layout::order::gcd;
 
 #[doc(hidden)]
 impl FormArena<'_> {
@@ -264,17 +265,10 @@ impl FormArena<'_> {
         copy: BaseId,
     ) -> FormResult<(IndexForm, BaseId)> {
         let whole = self.extent(copy)?;
-        let mut digits: heapless::Vec<BaseDigit, MAX_COPIES> = heapless::Vec::new();
-        for id in &self.bases_under(&[thread])? {
-            let form = match self.base(*id)? {
-                FormBase::Sum { form, .. } | FormBase::Parity { form } => form,
-                FormBase::Op { .. } => return Ok((thread, copy)),
-                FormBase::Var { .. } => continue,
-            };
-            if self.terms_of(form).iter().any(|t| t.digit.base == copy) {
-                return Ok((thread, copy));
-            }
+        if let Some((unit, end)) = self.copies_within(thread, copy)? {
+            return self.copies_in_steps(thread, (copy, whole.min(end)), unit);
         }
+        let mut digits: heapless::Vec<BaseDigit, MAX_COPIES> = heapless::Vec::new();
         for k in 0..thread.len {
             let Some(t) = self.term(thread, k) else { break };
             if t.digit.base == copy {
@@ -298,6 +292,57 @@ impl FormArena<'_> {
         }
         Ok((self.substitute(thread, &[(copy, value)])?, fresh))
     }
+
+    /// Where sums that are divided as a whole, or operations, count copies: what the units of all
+    /// digits of `copy` are multiples of, and where the last of them ends.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn copies_within(&self, thread: IndexForm, copy: BaseId) -> FormResult<Option<(u32, u32)>> {
+        let mut all: Option<(u32, u32)> = None;
+        let mut counted = |form: IndexForm| {
+            let mut found = false;
+            for digit in self.terms_of(form).iter().map(|t| t.digit).filter(|d| d.base == copy) {
+                let end = digit.unit.saturating_mul(digit.extent);
+                all = Some(match all {
+                    Some((unit, last)) => (common_unit(unit, digit.unit), last.max(end)),
+                    None => (digit.unit, end),
+                });
+                found = true;
+            }
+            found
+        };
+        counted(thread);
+        let mut within = false;
+        for id in &self.bases_under(&[thread])? {
+            within |= match self.base(*id)? {
+                FormBase::Sum { form, .. } | FormBase::Parity { form } => counted(form),
+                FormBase::Op { a, b, .. } => counted(a) | counted(b),
+                FormBase::Var { .. } => false,
+            };
+        }
+        Ok(all.filter(|_| within))
+    }
+
+    /// The map of every `unit`th copy before `end`: those between, and behind, are the same.
+    fn copies_in_steps(
+        &mut self,
+        thread: IndexForm,
+        (copy, end): (BaseId, u32),
+        unit: u32,
+    ) -> FormResult<(IndexForm, BaseId)> {
+        let count = end.div_ceil(unit.max(1));
+        if count >= self.extent(copy)? {
+            return Ok((thread, copy));
+        }
+        let fresh = self.var(count, VarRole::Copy)?;
+        let value = self.whole(fresh)?;
+        let value = self.scale(value, i64::from(unit))?;
+        Ok((self.substitute(thread, &[(copy, value)])?, fresh))
+    }
+}
+
+/// The greatest unit of which both are multiples.
+fn common_unit(a: u32, b: u32) -> u32 {
+    u32::try_from(gcd(u64::from(a), u64::from(b))).unwrap_or(1)
 }
 
 /// How many variables of copies may meet in one map.

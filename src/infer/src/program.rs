@@ -103,6 +103,8 @@ pub(crate) enum PlanShape {
     Rows,
     /// The points of so many outer variables; with none every thread does all.
     Outer(u8),
+    /// A row to a group of threads, each group its rows.
+    Shares,
 }
 
 /// A buffer as inference sees it.
@@ -130,6 +132,8 @@ pub struct Buffer {
     pub(crate) is_described: bool,
     /// The next buffer of the same storage, in a ring.
     pub(crate) next_alias: BufferId,
+    /// Of a storage: a reduction reads it.
+    pub(crate) is_reduced: bool,
     /// Of a storage: the first and the last access to it.
     pub(crate) uses: Option<(u32, u32)>,
     /// Of a storage: the first of the threads that its fragments' threads are counted from.

@@ -1,5 +1,5 @@
-//! What a loop reads and no layout of it owns: through shared memory, where the program allows that.
-use lanebook_ir::{AttrValue, Op, Program, Type, Value, attr_names};
+//! What a loop accesses and no layout of it owns: through shared memory, where the program allows that.
+use lanebook_ir::{AttrValue, Block, Op, Program, Type, Value, attr_names};
 use lanebook_tables::{OpRole, Space};
 
 /// The word that allows it.
@@ -14,11 +14,13 @@ pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
     }
 }
 
-/// Lets a parallel loop that says `exchange = allow` read a fragment from a shared tile of its shape, into which
-/// the fragment is copied before the loop; that tile. The loop's layout is then no matter of the fragment's.
+/// Lets a parallel loop that says `exchange = allow` access a fragment as a shared tile of its shape: into that the
+/// fragment is copied before the loop, and out of it behind the loop if the loop writes it; that tile. The loop's
+/// layout is then no matter of the fragment's. Of a loop that reads the fragment and writes it as well, it is
+/// another one that the loop only writes, if there is one: that costs less.
 ///
-/// `None`, and the program as it was: the loop does not say so, does not read this fragment or writes it, the
-/// program has too little room.
+/// `None`, and the program as it was: the loop does not say so, does not access this fragment or accesses its storage
+/// by another name, the program has too little room.
 ///
 /// ```
 /// use lanebook::TABLES;
@@ -45,11 +47,17 @@ pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
 /// ```
 #[must_use]
 pub fn exchange(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option<Value> {
-    let reads = program.role(nest) == OpRole::Parallel
-        && may_exchange(program, nest)
-        && program.type_of(fragment).is_fragment()
-        && load_of(program, nest, fragment).is_some();
-    if !reads || writes(program, nest, fragment) {
+    if program.role(nest) != OpRole::Parallel || !may_exchange(program, nest) {
+        return None;
+    }
+    let is_read = access_of(program, nest, fragment, OpRole::ElementLoad).is_some();
+    let is_written = access_of(program, nest, fragment, OpRole::ElementStore).is_some();
+    let fragment = match (is_read, is_written) {
+        (false, false) => return None,
+        (true, true) => only_written(program, nest).unwrap_or(fragment),
+        _ => fragment,
+    };
+    if !program.type_of(fragment).is_fragment() || has_another_name(program, nest, fragment) {
         return None;
     }
     let mark = program.mark();
@@ -75,25 +83,77 @@ fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option
     let first = program.body(function).and_then(|body| program.first(body))?;
     let tile = program.insert_before(first, alloc?, &[], &[ty]).ok()?;
     let tile = program.result(tile, 0)?;
-    program.insert_before(nest, copy?, &[fragment, tile], &[]).ok()?;
-    while let Some(load) = load_of(program, nest, fragment) {
-        program.set_operand(load, 0, tile).ok()?;
+    let store = access_of(program, nest, fragment, OpRole::ElementStore);
+    if !store.is_some_and(|store| writes_all(program, nest, store)) {
+        program.insert_before(nest, copy?, &[fragment, tile], &[]).ok()?;
+    }
+    if store.is_some() {
+        match program.next(nest) {
+            Some(next) => program.insert_before(next, copy?, &[tile, fragment], &[]).ok()?,
+            None => {
+                let block = program.block_of(nest)?;
+                program.append(block, copy?, &[tile, fragment], &[]).ok()?
+            }
+        };
+    }
+    for (role, number) in [(OpRole::ElementLoad, 0), (OpRole::ElementStore, 1)] {
+        while let Some(access) = access_of(program, nest, fragment, role) {
+            program.set_operand(access, number, tile).ok()?;
+        }
     }
     Some(tile)
 }
 
-/// A load of the fragment inside of a loop.
-fn load_of(program: &Program<'_, '_>, nest: Op, fragment: Value) -> Option<Op> {
-    program.inside(nest).find(|op| {
-        program.role(*op) == OpRole::ElementLoad && program.operand(*op, 0) == Some(fragment)
+/// The buffer of an element that an operation loads or stores.
+fn accessed(program: &Program<'_, '_>, op: Op) -> Option<Value> {
+    match program.role(op) {
+        OpRole::ElementLoad => program.operand(op, 0),
+        OpRole::ElementStore => program.operand(op, 1),
+        _ => None,
+    }
+}
+
+/// A load, or a store, of the fragment inside of a loop.
+fn access_of(program: &Program<'_, '_>, nest: Op, fragment: Value, role: OpRole) -> Option<Op> {
+    let mut inside = program.inside(nest).filter(|op| program.role(*op) == role);
+    inside.find(|op| accessed(program, *op) == Some(fragment))
+}
+
+/// A fragment that a loop writes and does not read.
+fn only_written(program: &Program<'_, '_>, nest: Op) -> Option<Value> {
+    let stores = program.inside(nest).filter(|op| program.role(*op) == OpRole::ElementStore);
+    let mut written = stores.filter_map(|op| accessed(program, op));
+    written.find(|buffer| {
+        program.type_of(*buffer).is_fragment()
+            && access_of(program, nest, *buffer, OpRole::ElementLoad).is_none()
+            && !has_another_name(program, nest, *buffer)
     })
 }
 
-/// Whether a loop writes what a buffer is, or looks at.
-fn writes(program: &Program<'_, '_>, nest: Op, buffer: Value) -> bool {
-    program.inside(nest).any(|op| {
-        program.role(op) == OpRole::ElementStore
-            && program.operand(op, 1).map(|to| program.storage_of(to))
-                == Some(program.storage_of(buffer))
-    })
+/// Whether a loop accesses the storage of a buffer by another name.
+fn has_another_name(program: &Program<'_, '_>, nest: Op, buffer: Value) -> bool {
+    program
+        .inside(nest)
+        .filter_map(|op| accessed(program, op))
+        .any(|other| other != buffer && program.storage_of(other) == program.storage_of(buffer))
+}
+
+/// Whether a store writes all elements of its buffer: one with each point of the nest.
+fn writes_all(program: &Program<'_, '_>, nest: Op, store: Op) -> bool {
+    let inner = program.nest(nest).last().unwrap_or(nest);
+    let own: Option<Block> = program.body(inner);
+    let Some(buffer) = accessed(program, store) else { return false };
+    let extents = program.type_of(buffer).shape;
+    let mut counters = program.nest(nest).filter_map(|own| program.counted_loop(own));
+    let mut subscripts = program.subscripts(store, 1);
+    let all = extents.iter().all(|extent| {
+        let (Some(own), Some(subscript)) = (counters.next(), subscripts.next()) else {
+            return false;
+        };
+        let number = |value| program.int(value);
+        own.induction == subscript
+            && (number(own.lower), number(own.step)) == (Some(0), Some(1))
+            && number(own.upper) == extent.map(i64::from)
+    });
+    program.block_of(store) == own && all
 }

@@ -123,19 +123,19 @@ pub fn of_stop(
             None => problem = here(problem, timeline.place(program, buffer), label),
         }
     }
-    problem
+    problem.notes(told.map(|r| r.notes.clone()).unwrap_or_default())
 }
 
 fn remedy(why: Reason) -> &'static str {
     match why {
         Reason::NotOwner { .. } => {
-            "read it where it is owned: give the fragment a layout that puts these elements on the reader's threads (replicate = copies), or go through shared memory"
+            "let the loop read through shared memory: attributes {exchange = allow}; or read it where it is owned: give the fragment a layout that puts these elements on the reader's threads (replicate = copies)"
         }
         Reason::NotWritten { .. } => {
             "let every thread that owns an element write it: give the loop or the fragment a layout that says so"
         }
         Reason::InnerVariable { .. } => {
-            "let the serial loop be parallel, or give the fragment a layout whose thread does not depend on that dimension: {thread = v0, index = v1}"
+            "let the serial loop be parallel, let the parallel one read through shared memory: attributes {exchange = allow}, or give the fragment a layout whose thread does not depend on that dimension: {thread = v0, index = v1}"
         }
         Reason::OuterVariable { .. } => {
             "index the fragment without the serial loop's variable, or keep the tile in shared memory"

@@ -3,11 +3,12 @@
 //!
 //! Index maps of an attempt are gone when the attempt is over, so everything is made text when it
 //! happens.
+use super::owners::{conversion, first_unserved, in_bases};
 use super::shared;
 use lanebook::infer::notation;
 use lanebook::infer::{
-    BaseId, BufferId, Cost, FragmentForm, IndexForm, Inference, InferenceEvent, Kind, Level,
-    Listener, MemoryScope, OperatorId, Reason, Rejection, SpreadSource, Tape,
+    BufferId, Cost, FragmentForm, Inference, InferenceEvent, Kind, Level, Listener, MemoryScope,
+    OperatorId, Reason, Rejection, SpreadSource,
 };
 use lanebook::ir::{Op, Program, Value};
 use lanebook::loops::{SharedListener, SharedStep, Told, UnitRefusal};
@@ -28,10 +29,8 @@ pub struct Names {
 impl Names {
     /// The names in a program: loops are counted, tile operations have their line.
     pub fn of(program: &Program<'_, '_>, told: &Told<'_>) -> Self {
-        let buffers: BTreeMap<BufferId, (String, Value)> = told
-            .buffers()
-            .map(|(id, value)| (id, (program.value_name(value).to_string(), value)))
-            .collect();
+        let buffers: BTreeMap<BufferId, (String, Value)> =
+            told.buffers().map(|(id, value)| (id, (called(program, value), value))).collect();
         let (mut operators, mut accesses) = (BTreeMap::new(), BTreeMap::new());
         let mut loops = 0;
         for (id, op) in told.operators() {
@@ -43,7 +42,7 @@ impl Names {
                 loops += 1;
                 format!("loop {loops}")
             } else {
-                format!("{} in line {line}", program.op_name(op))
+                tile_operation(program, op)
             };
             operators.insert(id, (name, op));
             if uniform {
@@ -65,8 +64,7 @@ impl Names {
         }
         let products =
             program.inside(told.function()).filter(|op| program.role(*op) == OpRole::ProductInto);
-        let called = |op| format!("{} in line {}", program.op_name(op), program.place(op).line);
-        let others = products.map(|op| (op, called(op))).collect();
+        let others = products.map(|op| (op, tile_operation(program, op))).collect();
         Self { operators, buffers, accesses, others }
     }
     /// What an operator is called.
@@ -93,11 +91,29 @@ impl Names {
     }
 }
 
+/// The name of a value as the program is printed.
+fn called(program: &Program<'_, '_>, value: Value) -> String {
+    match program.value_name(value) {
+        "" => format!("_{}", value.index()),
+        name => name.to_string(),
+    }
+}
+
+/// A tile operation by its line; one that was put in by what it moves.
+fn tile_operation(program: &Program<'_, '_>, op: Op) -> String {
+    let line = program.place(op).line;
+    if line > 0 {
+        return format!("{} in line {line}", program.op_name(op));
+    }
+    let moved: Vec<String> = program.operands(op).map(|value| called(program, value)).collect();
+    format!("{} of {}", program.op_name(op), moved.join(" to "))
+}
+
 /// An element as the program writes it.
 fn access(program: &Program<'_, '_>, op: Op, number: usize) -> String {
     let said = |value: Value| match program.int(value) {
         Some(number) => number.to_string(),
-        None => program.value_name(value).to_string(),
+        None => called(program, value),
     };
     let name = program.operand(op, number).map(said).unwrap_or_default();
     let subscripts: Vec<String> = program.subscripts(op, number).map(said).collect();
@@ -148,6 +164,8 @@ pub struct RejectedLayout {
     pub text: String,
     /// Layouts of the loop and of the buffer.
     pub layouts: Vec<String>,
+    /// Both as bases, and what would serve.
+    pub notes: Vec<String>,
     /// Who gave the buffer its layout.
     pub owner: Option<OperatorId>,
 }
@@ -349,9 +367,6 @@ impl SharedListener for Timeline {
     }
 }
 
-/// Most points that are looked at to find one that shows what is wrong.
-const MOST_POINTS: u64 = 1 << 18;
-
 impl Timeline {
     /// A rejection in words.
     fn describe(&self, at: &Inference<'_>, rejection: &Rejection) -> RejectedLayout {
@@ -369,7 +384,34 @@ impl Timeline {
         }
         let owner = rejection.reason.buffer().and_then(|b| self.owners.get(&b).copied());
         let (operator, reason) = (rejection.operator, rejection.reason);
-        RejectedLayout { operator, reason, text, layouts, owner }
+        let notes = self.notes(at, rejection).unwrap_or_default();
+        RejectedLayout { operator, reason, text, layouts, notes, owner }
+    }
+
+    /// Owner and reader as bases, and what would bring the elements over; of reads that no owner
+    /// serves.
+    fn notes(&self, at: &Inference<'_>, rejection: &Rejection) -> Option<Vec<String>> {
+        let Reason::NotOwner { buffer } = rejection.reason else { return None };
+        let (spread, held) = (rejection.spread?, rejection.layout?);
+        let op = at.operator_of(rejection.operator).ok()?;
+        let (reader, owner) = (self.names.operator(rejection.operator), self.names.buffer(buffer));
+        let bases: Vec<String> = [(owner, &held), (reader, &spread)]
+            .into_iter()
+            .filter_map(|(name, form)| Some(format!("{name} {}", in_bases(at, form)?)))
+            .collect();
+        let mut notes = Vec::new();
+        if !bases.is_empty() {
+            let bases = bases.join("; ");
+            notes.push(format!("bit by bit, T = thread, I = local index: {bases}"));
+        }
+        let mut reads = at.accesses_of(op).iter().filter(|a| a.buffer == buffer && !a.write);
+        let own = at.buffer_of(buffer).ok()?;
+        let read = reads.next()?;
+        notes.extend(
+            conversion(at, [&spread, &held], read.indices(), own)
+                .map(|way| format!("the cheapest way from {owner} to {reader}: {way}")),
+        );
+        Some(notes)
     }
 
     /// A point at which a thread executes what it does not hold, or holds what it does not write.
@@ -384,7 +426,7 @@ impl Timeline {
         let op = at.operator_of(rejection.operator).ok()?;
         let accesses = at.accesses_of(op).iter();
         for access in accesses.filter(|a| a.buffer == buffer && (a.write || !writes)) {
-            if let Some(shown) = points(at, &spread, &held, access.indices(), writes) {
+            if let Some(shown) = first_unserved(at, [&spread, &held], access.indices(), writes) {
                 let element: Vec<String> = shown.element.iter().map(i64::to_string).collect();
                 let point: Vec<String> = shown.point.iter().map(i64::to_string).collect();
                 return Some(format!(
@@ -410,78 +452,6 @@ fn threads(list: &BTreeSet<i64>) -> String {
     };
     let noun = if list.len() == 1 { "thread" } else { "threads" };
     format!("{noun} {}{more}", few.join(", "))
-}
-
-/// A point of a loop with who executes it and who holds the element.
-struct Shown {
-    point: Vec<i64>,
-    element: Vec<i64>,
-    doers: BTreeSet<i64>,
-    holders: BTreeSet<i64>,
-}
-
-/// Turns of loops around that are looked at; one that has more stands still.
-const MOST_TURNS: u32 = 256;
-
-/// The first point where executing threads do not hold the element, or holders do not execute.
-fn points(
-    at: &Inference<'_>,
-    spread: &FragmentForm,
-    held: &FragmentForm,
-    indices: &[IndexForm],
-    writes: bool,
-) -> Option<Shown> {
-    let arena = &at.arena;
-    let mut forms = vec![spread.thread];
-    forms.extend_from_slice(indices);
-    let own: Vec<(BaseId, u32)> = arena
-        .variables(&forms)
-        .ok()?
-        .iter()
-        .copied()
-        .filter(|(id, extent)| {
-            let loops = spread.vars.iter().any(|var| var == *id);
-            *id != spread.copy && (loops || *extent <= MOST_TURNS)
-        })
-        .collect();
-    let size = own.iter().map(|(_, extent)| u64::from(*extent)).product::<u64>();
-    if size.checked_mul(u64::from(spread.copies) + u64::from(held.copies))? > MOST_POINTS {
-        return None;
-    }
-    let mut doers_tape = Tape::new(arena, &forms).ok()?;
-    let mut holders_tape = Tape::new(arena, &[held.thread]).ok()?;
-    for number in 0..size {
-        let (mut rest, mut values) = (number, BTreeMap::new());
-        for (id, extent) in own.iter().rev() {
-            let value = i64::try_from(rest % u64::from(*extent)).ok()?;
-            rest /= u64::from(*extent);
-            values.insert(*id, value);
-            doers_tape.set(*id, value);
-        }
-        let (mut doers, mut holders) = (BTreeSet::new(), BTreeSet::new());
-        for copy in 0..spread.copies {
-            doers_tape.set(spread.copy, i64::from(copy));
-            doers_tape.derive(arena).ok()?;
-            doers.insert(doers_tape.value(arena, spread.thread).ok()?);
-        }
-        let mut element = Vec::new();
-        for (dim, index) in held.vars.iter().zip(indices) {
-            let value = doers_tape.value(arena, *index).ok()?;
-            element.push(value);
-            holders_tape.set(dim, value);
-        }
-        for copy in 0..held.copies {
-            holders_tape.set(held.copy, i64::from(copy));
-            holders_tape.derive(arena).ok()?;
-            holders.insert(holders_tape.value(arena, held.thread).ok()?);
-        }
-        let fits = if writes { holders.is_subset(&doers) } else { doers.is_subset(&holders) };
-        if !fits {
-            let point = spread.vars.iter().map(|var| values.get(&var).copied().unwrap_or(0));
-            return Some(Shown { point: point.collect(), element, doers, holders });
-        }
-    }
-    None
 }
 
 /// A reason in words.

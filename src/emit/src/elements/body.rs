@@ -327,12 +327,35 @@ impl LowerContext<'_, '_, '_, '_> {
         let out = self.steps.tuple(class, count)?;
         for (k, slot) in (0u16..).zip(chunk.slots.iter()) {
             let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
-            let node = self.form_node(op, told, own, chunk.doers.thread)?;
+            let mut node = self.form_node(op, told, own, chunk.doers.thread)?;
+            if self.is_truth(value) {
+                node = self.truth_mask(op, told, own, node)?;
+            }
             let reg = self.compute(node, RegBank::Vector)?;
             let to = out.member(k);
             self.copy_tile(op, reg, to)?;
         }
         Ok(out)
+    }
+
+    /// Whether a value is a truth.
+    fn is_truth(&self, value: Value) -> bool {
+        let dtype = self.program.type_of(value).dtype;
+        dtype.and_then(|dtype| self.machine.tables.dtype(dtype)).is_some_and(|d| d.bits == 1)
+    }
+
+    /// The word of a truth of indices, 1 or 0, as elements have it: all ones, or zeros.
+    #[inline(never)]
+    fn truth_mask(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        form: IndexForm,
+        node: ExprId,
+    ) -> Result<ExprId, EmitError> {
+        let (low, high) = told.inference.arena.range(form).map_err(of_form(op))?;
+        let node = if low >= 0 && high <= 1 { node } else { self.not_zero(node)? };
+        self.minus(node)
     }
 
     /// A register with a literal as an element of a buffer; `None` if it is none.

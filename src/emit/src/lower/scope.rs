@@ -64,6 +64,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let own = Mbarriers {
             from: self.plan.completion_offset,
             bytes: u32::from(object.bytes),
+            count: self.plan.completions,
             waits: object.waits,
             announces: object.announces,
         };

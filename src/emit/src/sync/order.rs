@@ -145,6 +145,8 @@ pub struct Mbarriers {
     pub from: u32,
     /// Bytes of an object.
     pub bytes: u32,
+    /// How many there are: what lies behind them is none.
+    pub count: u8,
     /// What a wait is.
     pub waits: AccessId,
     /// What an announcement is.
@@ -180,7 +182,7 @@ impl Mbarriers {
     }
 
     fn all(&self) -> u32 {
-        self.bytes.saturating_mul(u32::from(lanebook_plan::shared_alloc::MAX_COMPLETIONS))
+        self.bytes.saturating_mul(u32::from(self.count))
     }
 }
 

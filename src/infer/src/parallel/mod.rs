@@ -2,6 +2,7 @@
 //! of memory (`traffic`); iterations that meet (`race`).
 
 mod race;
+mod shares;
 mod traffic;
 
 pub use race::Race;
@@ -226,6 +227,7 @@ impl Inference<'_> {
         let shape = shape.unwrap_or_default();
         let mut plan = Some(match shape {
             PlanShape::Outer(outer) => self.plan_outer(op, outer)?,
+            PlanShape::Shares => self.plan_shares(op)?,
             shape => self.plan(op, shape == PlanShape::Rows)?,
         });
         if let Some(spread) = plan
@@ -293,18 +295,38 @@ impl Inference<'_> {
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn plan(&mut self, op: &Operator, by_rows: bool) -> FormResult<FragmentForm> {
         let threads = op.threads.1.max(1);
+        let (total, row) = self.sizes(op)?;
+        let vector = self.plan_vector(op, by_rows, (total, row))?;
+        let per_turn = u64::from(threads).saturating_mul(u64::from(vector)).max(1);
+        let flat = self.arena.row_major(op.vars)?;
+        let (group, within) = self.arena.div_rem(flat, i64::from(vector))?;
+        let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
+        let index = self.arena.add_scaled(within, turn, i64::from(vector))?;
+        let mut out = self.spread_copies(op, thread, index)?;
+        out.padded = total.checked_rem(per_turn) != Some(0);
+        Ok(out)
+    }
+
+    /// Iterations of a loop, and of its innermost variable.
+    fn sizes(&self, op: &Operator) -> FormResult<(u64, u64)> {
         let (mut total, mut row) = (1u64, 1u64);
         for var in op.vars.iter() {
             row = u64::from(self.arena.extent(var)?);
             total = total.saturating_mul(row);
         }
+        Ok((total, row))
+    }
+
+    /// The vector of a loop's own plan.
+    fn plan_vector(
+        &mut self,
+        op: &Operator,
+        by_rows: bool,
+        (total, row): (u64, u64),
+    ) -> FormResult<u32> {
+        let threads = op.threads.1.max(1);
         let fragments = self.touches_fragment(op);
-        let mut vector = self.vector(op, !fragments)?;
-        if let Some(most) = op.vector {
-            while vector > most.max(1) {
-                vector >>= 1;
-            }
-        }
+        let mut vector = self.bounded_vector(op, !fragments)?;
         let per_turn = |v: u32| u64::from(threads).saturating_mul(u64::from(v)).max(1);
         if fragments {
             let whole = if by_rows { row } else { total };
@@ -323,13 +345,18 @@ impl Inference<'_> {
             }
             vector = best;
         }
-        let flat = self.arena.row_major(op.vars)?;
-        let (group, within) = self.arena.div_rem(flat, i64::from(vector))?;
-        let (turn, thread) = self.arena.div_rem(group, i64::from(threads))?;
-        let index = self.arena.add_scaled(within, turn, i64::from(vector))?;
-        let mut out = self.spread_copies(op, thread, index)?;
-        out.padded = total.checked_rem(per_turn(vector)) != Some(0);
-        Ok(out)
+        Ok(vector)
+    }
+
+    /// The vector of all accesses of a loop, within what the loop says.
+    fn bounded_vector(&mut self, op: &Operator, fused: bool) -> FormResult<u32> {
+        let mut vector = self.vector(op, fused)?;
+        if let Some(most) = op.vector {
+            while vector > most.max(1) {
+                vector >>= 1;
+            }
+        }
+        Ok(vector)
     }
 
     /// The points of a loop's outer variables on neighbouring threads; a thread does all of the others.
@@ -684,6 +711,31 @@ impl Inference<'_> {
             }
         }
         Ok(bits)
+    }
+
+    /// A fragment whose local index, in an operator's loop, depends on the thread, and which it does not write.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`].
+    #[doc(hidden)]
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    pub fn spilled(&mut self, id: OperatorId) -> FormResult<Option<BufferId>> {
+        let op = *self.operator_of(id)?;
+        let Some(spread) = self.spread(id) else { return Ok(None) };
+        for k in 0..usize::from(op.accesses.1) {
+            let Some(access) = self.accesses_of(&op).get(k).copied() else { break };
+            let own = self.accesses_of(&op).iter();
+            let written = own.clone().any(|other| other.write && other.buffer == access.buffer);
+            let Some(layout) = self.layout(access.buffer) else { continue };
+            if written || !self.is_fragment(access.buffer) {
+                continue;
+            }
+            let index = self.arena.index_at(&layout, access.indices())?;
+            if self.moves_with_thread(&op, &spread, index)? {
+                return Ok(Some(access.buffer));
+            }
+        }
+        Ok(None)
     }
 
     fn moves_with_thread(

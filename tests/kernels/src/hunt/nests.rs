@@ -481,7 +481,21 @@ impl Nests<'_> {
             _ => &["eq", "ne", "slt", "sge", "sle", "sgt", "ult"],
         };
         let word = self.g.choices.of(words);
-        self.made(&format!("compare.{word} {a}, {b} : {element} -> i1"))
+        let truth = self.made(&format!("compare.{word} {a}, {b} : {element} -> i1"));
+        if !self.g.choices.once_in(4) {
+            return truth;
+        }
+        let own = self.relation(place);
+        let word = self.g.choices.of(&["arith.andi", "arith.ori", "arith.xori"]);
+        self.made(&format!("{word} {truth}, {own} : i1"))
+    }
+
+    /// Whether a relation between a counter and a number holds.
+    fn relation(&mut self, place: &[Counter]) -> String {
+        let (name, extent) = self.g.choices.of(place);
+        let word = self.g.choices.of(&["lt", "ge", "eq", "ne", "le", "gt"]);
+        let number = self.g.choices.below(extent as usize);
+        self.index(&format!("index.cmp {word},"), &name, number)
     }
 
     /// Any one element of a buffer.
@@ -556,14 +570,7 @@ impl Nests<'_> {
     /// A store under a condition; whether all elements are written.
     fn conditional(&mut self, target: &Buffer, place: &[Counter], at: &str) -> bool {
         let of_data = ["f32", "f16", "i32"].contains(&target.element) && self.g.choices.once_in(2);
-        let holds = if of_data {
-            self.truth(target, place)
-        } else {
-            let (name, extent) = self.g.choices.of(place);
-            let word = self.g.choices.of(&["lt", "ge", "eq", "ne", "le", "gt"]);
-            let number = self.g.choices.below(extent as usize);
-            self.index(&format!("index.cmp {word},"), &name, number)
-        };
+        let holds = if of_data { self.truth(target, place) } else { self.relation(place) };
         let value = self.value(target, place);
         let other = self.g.choices.once_in(2).then(|| self.value(target, place));
         self.g.open();
@@ -604,7 +611,11 @@ impl Nests<'_> {
         for _ in 0..self.g.choices.below(3).min(words.len()) {
             value = match self.g.choices.below(6) {
                 5 => {
-                    let (truth, other) = (self.truth(target, place), self.read(target, place));
+                    let truth = match self.g.choices.once_in(3) {
+                        true => self.relation(place),
+                        false => self.truth(target, place),
+                    };
+                    let other = self.read(target, place);
                     self.made(&format!("select {truth}, {value}, {other} : {element}"))
                 }
                 0 => {

@@ -53,7 +53,14 @@ impl Machine<'_> {
             "memref.store" | "tl.store" => {
                 let inputs = list(rest.split(" : ").next().unwrap_or(""));
                 let [value, place] = &inputs[..] else { return Err("two operands".to_string()) };
-                let item = self.scalar(value)?;
+                let (_, element) = self.whole(place)?;
+                let item = match self.value(value)? {
+                    // A relation of indices as a truth of elements.
+                    Value::Index(n) if element.bits() == 1 => {
+                        Tile::filled(vec![], element, Item::exact(u64::from(n != 0)))
+                    }
+                    _ => self.scalar(value)?,
+                };
                 self.set_element(place, item)?;
                 return Ok(Some(at));
             }
@@ -123,7 +130,7 @@ impl Machine<'_> {
         }
         let of = |name: &String| match self.value(name)? {
             // A relation of indices among truths.
-            Value::Index(n) if element.bits() == 1 && op.starts_with("arith.") => {
+            Value::Index(n) if element.bits() == 1 && !op.starts_with("compare") => {
                 Ok(Tile::filled(vec![], element, Item::exact(u64::from(n != 0))))
             }
             Value::Index(_) => self.tile(name),
@@ -154,6 +161,7 @@ impl Machine<'_> {
             "arith.ori" => n(0)? | n(1)?,
             "arith.shli" => n(0)? << n(1)?,
             "arith.shrsi" => n(0)? >> n(1)?,
+            "arith.shrui" if n(0)? >= 0 => n(0)? >> n(1)?,
             "select" => {
                 if n(0)? != 0 {
                     n(1)?
