@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LANES: &str = "lanes";
 
 /// Findings once each, whatever number of architectures inherits what is wrong.
-type Seen = BTreeSet<(Span, u8)>;
+type SaidAt = BTreeSet<(Span, u8)>;
 
 /// The path of a kind of access.
 pub(super) fn path(access: &Access) -> &str {
@@ -32,7 +32,7 @@ pub(super) fn ordered(first: &Access, second: &Access) -> bool {
 /// See the module.
 pub(super) fn check(model: &HwModel, diags: &mut Diagnostics) {
     kinds(model, diags);
-    let mut seen = Seen::new();
+    let mut seen = SaidAt::new();
     for arch in model.archs.iter().filter(|arch| arch.whole) {
         let has: BTreeSet<AtomId> = arch.atoms.iter().map(|entry| entry.atom).collect();
         for rule in &arch.sync {
@@ -132,7 +132,7 @@ impl<'m> Between<'m> {
         );
     }
 
-    fn has_all(&self, model: &HwModel, arch: &Arch, seen: &mut Seen, diags: &mut Diagnostics) {
+    fn has_all(&self, model: &HwModel, arch: &Arch, seen: &mut SaidAt, diags: &mut Diagnostics) {
         let wanted = self.done.iter().chain(&self.before).chain(&self.after);
         let missing = wanted.copied().find(|atom| self.at(*atom).is_none());
         if let Some(atom) = missing
@@ -151,7 +151,7 @@ impl<'m> Between<'m> {
 
     /// What is over comes before what is said of it; one side's steps before the meeting, the
     /// other's behind it; steps of the earlier access alone come first.
-    fn in_place(&self, model: &HwModel, arch: &Arch, seen: &mut Seen, diags: &mut Diagnostics) {
+    fn in_place(&self, model: &HwModel, arch: &Arch, seen: &mut SaidAt, diags: &mut Diagnostics) {
         let steps = &self.rule.steps;
         let waits = |step: &Step| arch.counters.iter().any(|c| c.wait.value == step.atom.value);
         let meet: Vec<usize> = (0..steps.len()).filter(|at| meets(model, &steps[*at])).collect();
@@ -200,7 +200,7 @@ impl<'m> Between<'m> {
         }
     }
 
-    fn no_more(&self, model: &HwModel, arch: &Arch, seen: &mut Seen, diags: &mut Diagnostics) {
+    fn no_more(&self, model: &HwModel, arch: &Arch, seen: &mut SaidAt, diags: &mut Diagnostics) {
         let counts = |atom: AtomId| {
             arch.counters.iter().any(|counter| counter.wait.value == atom)
                 || model.atom(atom).counter.is_some()
@@ -234,7 +234,7 @@ fn registers(
     model: &HwModel,
     arch: &Arch,
     has: &BTreeSet<AtomId>,
-    seen: &mut Seen,
+    seen: &mut SaidAt,
     diags: &mut Diagnostics,
 ) {
     let known: BTreeSet<(AccessId, AccessId)> =
@@ -253,11 +253,11 @@ fn registers(
             wanted.entry((unit, read)).or_insert(atom.name.span);
         }
         // What lanes fetch is in their registers when it is over.
-        let fetched =
-            atom.more.as_ref().and_then(|more| more.tensor.as_ref()).map(|one| one.fetched);
+        if let Some(one) = atom.more.as_ref().and_then(|more| more.tensor.as_ref()) {
+            wanted.entry((one.reads, one.fetched)).or_insert(atom.name.span);
+        }
         let brings = atom.movement.as_ref().filter(|one| one.to.space == Space::Register);
-        let from = fetched.or_else(|| brings.and_then(|one| one.from.access));
-        if let (Some(from), Some(read)) = (from, lanes(true))
+        if let (Some(from), Some(read)) = (brings.and_then(|one| one.from.access), lanes(true))
             && !model.accesses[from.index()].done.is_empty()
         {
             wanted.entry((from, read)).or_insert(atom.name.span);

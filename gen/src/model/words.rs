@@ -86,7 +86,7 @@ pub struct Access {
     /// Names of the atoms that make certain that it is over.
     pub done: Vec<Name>,
     /// What stands between an access of another path and this one.
-    pub behind: Vec<schema::Behind>,
+    pub behind: Vec<schema::Crossing>,
 }
 
 /// A group of atoms that hazards speak of.

@@ -217,13 +217,13 @@ pub struct Access {
     pub done: Vec<Name>,
     /// What stands between an access of another path and this one.
     #[serde(default)]
-    pub behind: Vec<Behind>,
+    pub behind: Vec<Crossing>,
 }
 
 /// What an access needs that comes behind one of another path.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "behind")]
-pub struct Behind {
+pub struct Crossing {
     /// The path of the earlier access.
     pub of: Name,
     /// Atoms before the waves meet, once the earlier access is over.
