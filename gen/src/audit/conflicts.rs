@@ -26,6 +26,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         counters(model, arch, &mut seen, &mut diags);
     }
     alike(model, &mut diags);
+    super::paths::check(model, &mut diags);
     diags
 }
 
@@ -76,12 +77,19 @@ fn covered(
     let space = |id: AccessId| model.accesses[id.index()].space;
     let known: BTreeSet<(AccessId, AccessId)> =
         arch.sync.iter().map(|rule| (rule.producer, rule.consumer)).collect();
-    let memory = |id: &&AccessId| matches!(space(**id), Space::Shared | Space::Global);
-    for first in made.plain.iter().filter(memory) {
-        for second in made.plain.iter().filter(memory) {
+    let memory = |id: &&AccessId| space(**id) != Space::Register;
+    let ordered = |first: AccessId, second: AccessId| {
+        super::paths::ordered(&model.accesses[first.index()], &model.accesses[second.index()])
+    };
+    for first in made.all.iter().filter(memory) {
+        for second in made.all.iter().filter(memory) {
             let conflict =
                 space(*first) == space(*second) && !(reads(model, *first) && reads(model, *second));
-            if conflict && !known.contains(&(*first, *second)) && seen.insert((arch.name.span, 0)) {
+            if conflict
+                && !ordered(*first, *second)
+                && !known.contains(&(*first, *second))
+                && seen.insert((arch.name.span, 0))
+            {
                 let message = format!(
                     "`{}` has `{}` and `{}`, and nothing says what stands between them",
                     arch.name.value,

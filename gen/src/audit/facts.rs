@@ -39,11 +39,9 @@ fn one_sided(compiled: &Compiled, diags: &mut Diagnostics) {
         let says = cited.each().any(|(_, says)| says == Says::This);
         if cited.is_contested() && !says {
             let message = format!("{what} `{}` is contested, and nothing says it", name.value);
-            diags.push(
-                Diagnostic::at(name.span, message)
-                    .help("cite the source that says it, too, or take the one that is cited at its word")
-                    .as_level(Level::Warning),
-            );
+            diags.push(Diagnostic::at(name.span, message).help(
+                "cite the source that says it, too, or take the one that is cited at its word",
+            ));
         }
     }
 }
@@ -55,7 +53,7 @@ fn typed(compiled: &Compiled, diags: &mut Diagnostics) {
         let is = is.map(|is| format!(": here they make it {}", is.words())).unwrap_or_default();
         let message = format!("a status is typed at {what}; it follows from the sources{is}");
         let help = "leave `status` out; a citation with `~` in front is of something like it, one with `!` says otherwise, `sources: []` is nothing";
-        diags.push(Diagnostic::at(at, message).help(help).as_level(Level::Warning));
+        diags.push(Diagnostic::at(at, message).help(help));
     };
     for group in &compiled.loaded.groups {
         if group.group.status.is_some() {

@@ -12,7 +12,7 @@ use crate::model::{Atom, Does, HwModel, Operand};
 use crate::rules::does;
 use crate::template::{Piece, half};
 use lanebook_suggest::remedy;
-use lanebook_tables::{OpWord, TermNode};
+use lanebook_tables::{IndexOp, OpWord, Role, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -28,7 +28,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                         .help(help),
                 )
             };
-            words(atom, &mut say);
+            words(compiled, atom, &mut say);
+            halves(atom, &mut say);
             order(atom, &mut say);
             numbers(atom, &mut say);
             shifts(atom, &mut say);
@@ -36,6 +37,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
         if let Some(one) = &atom.does {
             done(compiled, atom, one, &mut diags);
+            steps(compiled, atom, one, &mut diags);
             parts(&compiled.model, atom, one, &mut diags);
             lanes(atom, one, &mut diags);
         }
@@ -86,7 +88,18 @@ fn said(letters: &[String]) -> BTreeSet<&'static str> {
         .collect()
 }
 
-fn words(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+/// What an instruction set says that a text which begins like this one means: the longest counts.
+fn termed(compiled: &Compiled, atom: &Atom) -> Option<IndexOp> {
+    let template = template(atom);
+    let terms = &compiled.model.isa(atom.isa).terms;
+    let begins = terms.iter().flat_map(|term| term.begins.iter().map(move |begin| (begin, term)));
+    let (_, term) = begins
+        .filter(|(begin, _)| template.starts_with(begin.as_str()))
+        .max_by_key(|(begin, _)| begin.value.len())?;
+    INDEX_WORDS.iter().find(|(word, ..)| *word == term.op.value).map(|(_, op, _)| *op)
+}
+
+fn words(compiled: &Compiled, atom: &Atom, say: &mut impl FnMut(String, &str)) {
     if !one_line(atom) {
         return;
     }
@@ -114,13 +127,67 @@ fn words(atom: &Atom, say: &mut impl FnMut(String, &str)) {
             "correct `means` or the text",
         );
     }
+    // Words of operations that no term has: `max` is not meant by anything.
+    let ops = &compiled.rules.ops;
+    let mut others = ops
+        .list
+        .iter()
+        .filter(|op| op.role.is_lanewise())
+        .filter_map(|op| op.entry.name.value.rsplit('.').next())
+        .filter(|word| word.len() > 2 && !meant.contains(word));
+    if let Some(word) = others.find(|other| letters.iter().any(|word| word == other)) {
+        say(
+            format!("the text of `{}` says `{word}`, `means` does not", atom.name.value),
+            "correct `means` or the text",
+        );
+    }
     let root = atom.means.first().and_then(stem_of);
-    if let Some(root) = root.filter(|root| !said.is_empty() && !said.contains(root)) {
+    let termed = termed(compiled, atom);
+    let meant = atom.means.first().and_then(|node| match node {
+        TermNode::Op(op, _) => Some(*op),
+        _ => None,
+    });
+    if termed.is_some() && termed == meant {
+        return;
+    }
+    if let Some(root) = root.filter(|root| termed.is_some() || !said.contains(root)) {
         say(
             format!(
                 "`means` of `{}` ends with `{root}`, which its text does not say",
                 atom.name.value
             ),
+            "correct `means` or the text",
+        );
+    }
+}
+
+/// Products are of low halves, unless a term is wide; shifts to the right bring zeros.
+fn halves(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let letters = letters(atom);
+    let has = |wanted: &[IndexOp]| {
+        atom.means.iter().any(|node| matches!(node, TermNode::Op(op, _) if wanted.contains(op)))
+    };
+    let says = |word: &str| letters.iter().any(|other| other == word);
+    let product = has(&[IndexOp::Mul]);
+    let high = product && (says("hi") || says("wide"));
+    let narrow = has(&[IndexOp::MulWide64]) && (says("lo") || says("hi"));
+    if one_line(atom) && (high || narrow) {
+        say(
+            format!(
+                "the text of `{}` says another half of a product than `means`",
+                atom.name.value
+            ),
+            "`mul` is the low half, `mul_wide64` the whole: correct `means` or the text",
+        );
+    }
+    // A type behind the operation: `s` of a scalar instruction stands before it.
+    let signed = letters.iter().skip(1).any(|word| word == "s" || word == "i");
+    if one_line(atom)
+        && has(&[IndexOp::Shr])
+        && (signed || letters.iter().any(|w| w.starts_with("ashr")))
+    {
+        say(
+            format!("the text of `{}` shifts signs in, `shr` zeros", atom.name.value),
             "correct `means` or the text",
         );
     }
@@ -358,6 +425,66 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     }
 }
 
+/// What is packed is so in the order of the text; a choice has as many bits as its register has bytes
+/// to choose; the result is the first operand.
+fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
+    let mut say = |message: String, help: &str| {
+        diags.push(
+            Diagnostic::at(one.op.span, message).note(atom.template_span, "the text").help(help),
+        )
+    };
+    let operand = |number: &u8| atom.operands.get(usize::from(*number));
+    let result = atom.operands.first();
+    if result.is_some_and(|first| matches!(first.role, Role::Use | Role::Immediate)) {
+        say(
+            format!(
+                "`{}` does `{}`, and its first operand is read alone",
+                atom.name.value, one.op.value
+            ),
+            "the result is the first operand: order `operands` so",
+        );
+    }
+    let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
+    let used: Vec<&str> =
+        one.uses.iter().filter_map(operand).map(|operand| operand.name.value.as_str()).collect();
+    if word == Some(OpWord::Pack) {
+        let mut wanted: Vec<&str> = Vec::new();
+        for name in written(atom).into_iter().filter(|name| used.contains(name)) {
+            if !wanted.contains(&name) {
+                wanted.push(name);
+            }
+        }
+        if wanted != used {
+            say(
+                format!(
+                    "`{}` packs {} in its text, `uses` says {}",
+                    atom.name.value,
+                    wanted.join(", "),
+                    used.join(", ")
+                ),
+                "the lowest comes first in both: correct `uses` or the text",
+            );
+        }
+    }
+    if let (Some(OpWord::Choose), Some(selector), Some(result)) =
+        (word, one.uses.last().and_then(operand), result)
+        && let Some(range) = &selector.range
+    {
+        let bits = u32::from(one.selector) * u32::from(result.register_bits / 8);
+        let most = 1i64.checked_shl(bits).filter(|_| bits < 63).map_or(i64::MAX, |end| end - 1);
+        // A range that does not begin with 0 is that of what stands in the text.
+        if range.value.1 > most || range.value.0 == 0 && range.value.1 != most {
+            say(
+                format!(
+                    "`{}` goes to {}, {} bits for each byte to {most}",
+                    selector.name.value, range.value.1, one.selector
+                ),
+                "correct `selector`, or the operand's range",
+            );
+        }
+    }
+}
+
 /// Spellings are of operations that there are, and some atom's text begins as each of them.
 fn spellings(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
@@ -472,6 +599,12 @@ fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
             say(
                 format!("exchanges of {first} to {last} in `{}`", atom.name.value),
                 "masks are all from 1 to one less than a power of two, or one",
+            );
+        }
+        if first != last && lanes.by.is_none() && lanes.set.len() == 1 && lanes.step == 0 {
+            say(
+                format!("exchanges of {first} to {last} in `{}` have one text", atom.name.value),
+                "`step` is by how much the number grows from one mask to the next",
             );
         }
         // A list of lanes names for each the one that it takes.

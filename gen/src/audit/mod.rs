@@ -28,6 +28,7 @@ pub mod maps;
 pub mod meaning;
 pub mod measured;
 pub mod order;
+mod paths;
 pub mod reach;
 pub mod roles;
 pub mod siblings;
@@ -271,11 +272,11 @@ pub const CHECKS: [Check; 57] = [
     ),
     check(
         "verdicts",
-        Level::Warning,
+        Level::Error,
         "Assemblers have judged every text as it stands, and what each architecture claims.",
     ),
     check("listed", Level::Warning, "Lists stand in the order of what they name."),
-    check("evidence", Level::Warning, "A fact that departs from its document says why."),
+    check("evidence", Level::Error, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
     check(
         ENCODINGS,

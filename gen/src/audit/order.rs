@@ -20,6 +20,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     directions(model, &mut diags);
     barriers(model, &mut diags);
     counted(model, &mut diags);
+    families(model, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         waits(model, arch, &mut seen, &mut diags);
@@ -32,7 +33,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 
 /// Which way an access goes, as its name says: the words `read` and `write` are what a reader of
 /// the tables goes by.
-fn reads(name: &str) -> Option<bool> {
+pub(super) fn reads(name: &str) -> Option<bool> {
     let mut words = name.split('.');
     words.find_map(|word| match word {
         "read" => Some(true),
@@ -166,6 +167,45 @@ fn counted(model: &HwModel, diags: &mut Diagnostics) {
                     Diagnostic::at(atom.name.span, message)
                         .note(other.name.span, "one of them")
                         .help("state its `counter`: else nothing waits until it is done"),
+                );
+            }
+        }
+    }
+}
+
+/// Of instructions that go one way, as the first word of their texts says, one alone counts otherwise
+/// than all the others: so few, that it is a slip.
+fn families(model: &HwModel, diags: &mut Diagnostics) {
+    /// As many others make a way.
+    const MANY: usize = 4;
+    let mut said = BTreeSet::new();
+    for arch in model.archs.iter().filter(|arch| arch.whole) {
+        let mut ways: BTreeMap<String, BTreeMap<&str, Vec<AtomId>>> = BTreeMap::new();
+        for entry in &arch.atoms {
+            let atom = model.atom(entry.atom);
+            let text = super::spelling::text(atom);
+            let way = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            if let Some(counter) = &atom.counter {
+                let found = ways.entry(way.to_string()).or_default();
+                found.entry(counter.value.as_str()).or_default().push(entry.atom);
+            }
+        }
+        for of in ways.into_values().filter(|of| of.len() == 2) {
+            let odd = of.iter().find(|(_, atoms)| atoms.len() == 1);
+            let usual = of.iter().find(|(_, atoms)| atoms.len() >= MANY);
+            let (Some((counter, odd)), Some((others, usual))) = (odd, usual) else { continue };
+            let (Some(odd), Some(usual)) = (odd.first(), usual.first()) else { continue };
+            if said.insert(*odd) {
+                let (odd, usual) = (model.atom(*odd), model.atom(*usual));
+                let message = format!(
+                    "`{}` advances counter `{counter}`, all others of its way `{others}`",
+                    odd.name.value
+                );
+                let at = odd.counter.as_ref().map_or(odd.name.span, |name| name.span);
+                diags.push(
+                    Diagnostic::at(at, message)
+                        .note(usual.name.span, "one of them")
+                        .help("correct `counter`: else what waits for it does not wait"),
                 );
             }
         }

@@ -23,6 +23,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         wanted(atom, &mut diags);
         both(atom, &mut diags);
         parts(atom, &mut diags);
+        answer(atom, &mut diags);
         let mut seen = BTreeSet::new();
         for operand in &atom.operands {
             let twice = operand.also.iter().any(|class| {
@@ -39,6 +40,26 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     diags
+}
+
+/// What an atomic operation answers is written, what it compares with is read.
+fn answer(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(atomic) = atom.movement.as_ref().and_then(|movement| movement.atomic) else { return };
+    let written = |number: u8| atom.operands.get(usize::from(number)).map(writes);
+    let old = atomic.old.filter(|number| written(*number) == Some(false));
+    let tied = |number: &u8| atomic.old == Some(*number);
+    let compare = atomic.compare.filter(|number| written(*number) == Some(true) && !tied(number));
+    if let Some(operand) = old.or(compare).and_then(|number| atom.operands.get(usize::from(number)))
+    {
+        let what = if old.is_some() { "receives the answer of" } else { "is compared with by" };
+        let is = if old.is_some() { "read" } else { "written" };
+        let message = format!("`{}` {what} `{}`, and is {is}", operand.name.value, atom.name.value);
+        diags.push(
+            Diagnostic::at(operand.name.span, message)
+                .note(atom.name.span, "the atom")
+                .help("correct `old` or `compare`, or the operand's role"),
+        );
+    }
 }
 
 fn writes(operand: &Operand) -> bool {

@@ -68,9 +68,24 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
     }
 }
 
-/// A completion object is as wide as the texts that work on it say.
+/// A completion object is as wide as the texts that work on it say, and is told of as many bytes as
+/// the operand that tells it holds.
 fn completions(model: &HwModel, diags: &mut Diagnostics) {
     for (fact, object) in &model.units.completions {
+        let expect = model.atoms.get(object.expect.index());
+        let ranges = expect.iter().flat_map(|atom| &atom.operands);
+        let range = ranges.filter_map(|operand| operand.range.as_ref()).next_back();
+        let most = i64::from(fact.entry.most_bytes);
+        if let Some(range) = range.filter(|range| range.value.1 != most) {
+            diags.push(
+                Diagnostic::at(
+                    fact.entry.name.span,
+                    format!("at most {most} bytes, what tells it of them takes {}", range.value.1),
+                )
+                .note(range.span, "the operand")
+                .help("correct `most_bytes` or the range"),
+            );
+        }
         let bytes = u32::from(fact.entry.bytes);
         for id in [object.init, object.expect] {
             let Some(atom) = model.atoms.get(id.index()) else { continue };

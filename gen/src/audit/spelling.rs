@@ -160,7 +160,10 @@ fn types(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
         (1..word.len())
             .any(|at| type_word(&word[..at]).is_some() && type_word(&word[at..]).is_some())
     });
-    if mnemonic.contains('\u{1}') || said.is_empty() || two {
+    // A number of a shape is no type.
+    let shapes = |word: &str| word.starts_with('m') && word.contains('n') && word.contains('k');
+    let parameters = mnemonic.split('.').any(|word| word.contains('\u{1}') && !shapes(word));
+    if parameters || said.is_empty() || two {
         return;
     }
     let order: &[u8] = match said.len() {

@@ -104,6 +104,8 @@ pub struct Isa {
     pub flags: Vec<Frame>,
     /// How its texts say operations whose names they do not say.
     pub spellings: Vec<schema::Spelling>,
+    /// How its texts say terms whose outermost word they do not say.
+    pub terms: Vec<schema::Spelling>,
     /// The vendor's assembler.
     pub assembler: Option<Assembler>,
 }
@@ -339,6 +341,7 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             }),
             flags: flags.clone(),
             spellings: isa.spellings.clone(),
+            terms: isa.terms.clone(),
             assembler: isa.assembler.as_ref().map(|asm| Assembler {
                 span: asm.span,
                 variable: asm.variable.clone(),

@@ -79,6 +79,14 @@ pub struct Access {
     pub name: Name,
     /// The space it touches.
     pub space: Space,
+    /// Through which path it goes, if not the lanes' own.
+    pub path: Option<Name>,
+    /// Accesses of its path come in the order in which they are issued.
+    pub in_order: bool,
+    /// Names of the atoms that make certain that it is over.
+    pub done: Vec<Name>,
+    /// What stands between an access of another path and this one.
+    pub behind: Vec<schema::Crossing>,
 }
 
 /// A group of atoms that hazards speak of.
@@ -265,7 +273,14 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let accesses = loaded
         .accesses
         .iter()
-        .map(|a| Access { name: a.name.clone(), space: space(a.space) })
+        .map(|a| Access {
+            name: a.name.clone(),
+            space: space(a.space),
+            path: a.path.clone(),
+            in_order: a.in_order,
+            done: a.done.clone(),
+            behind: a.behind.clone(),
+        })
         .collect();
     (model.accesses, model.access_names) =
         declare(accesses, |a| &a.name, "access kind", true, diags);

@@ -93,6 +93,8 @@ pub struct Isa {
     pub flags: Vec<Spanned<String>>,
     /// How its texts say operations whose names they do not say.
     pub spellings: Vec<Spelling>,
+    /// How its texts say terms whose outermost word they do not say.
+    pub terms: Vec<Spelling>,
     /// The vendor's assembler.
     pub assembler: Option<Spanned<Assembler>>,
 }
@@ -218,6 +220,9 @@ pub struct IsaPart {
     /// Beside those of the one that it extends.
     #[serde(default)]
     pub spellings: Vec<Spelling>,
+    /// Beside those of the one that it extends.
+    #[serde(default)]
+    pub terms: Vec<Spelling>,
     pub assembler: Option<Spanned<Assembler>>,
 }
 
@@ -328,6 +333,12 @@ impl IsaPart {
                 .into_iter()
                 .flatten()
                 .chain(self.spellings)
+                .collect(),
+            terms: parent
+                .map(|p| p.terms.clone())
+                .into_iter()
+                .flatten()
+                .chain(self.terms)
                 .collect(),
             assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),
         })

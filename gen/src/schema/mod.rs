@@ -206,6 +206,32 @@ pub struct Access {
     pub space: Space,
     /// Who touches memory how.
     pub doc: String,
+    /// Through which path: accesses of one path see each other. Without it: the lanes' own.
+    #[serde(default)]
+    pub path: Option<Name>,
+    /// Accesses of its path come in the order in which they are issued.
+    #[serde(default)]
+    pub in_order: bool,
+    /// Atoms that make certain that it is over, in order, where an architecture has them all.
+    #[serde(default)]
+    pub done: Vec<Name>,
+    /// What stands between an access of another path and this one.
+    #[serde(default)]
+    pub behind: Vec<Crossing>,
+}
+
+/// What an access needs that comes behind one of another path.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "behind")]
+pub struct Crossing {
+    /// The path of the earlier access.
+    pub of: Name,
+    /// Atoms before the waves meet, once the earlier access is over.
+    #[serde(default)]
+    pub before: Vec<Name>,
+    /// Atoms after they met.
+    #[serde(default)]
+    pub after: Vec<Name>,
 }
 
 /// A group of atoms that hazards speak of.
