@@ -24,13 +24,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
     at.subscripts()?;
     match role {
         OpRole::Function => at.function(),
-        OpRole::Alloc => {
-            at.kind(ValueSlot::Result(0), WantedType::Tile)?;
-            match program.operand(op, 0) {
-                Some(_) => at.moved(ValueSlot::Operand(0), ValueSlot::Result(0)),
-                None => Ok(()),
-            }
-        }
+        OpRole::Alloc => at.reserved(),
         OpRole::Constant => at.constant(),
         OpRole::Copy => at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1)),
         OpRole::Load => {
@@ -265,6 +259,15 @@ impl OpTypes<'_, '_, '_> {
         }
         if dtype { self.dtypes(left, right) } else { Ok(()) }
     }
+    /// A tile of memory, and what is stored into it first.
+    fn reserved(self) -> VerifyResult {
+        self.kind(ValueSlot::Result(0), WantedType::Tile)?;
+        match self.program.operand(self.op, 0) {
+            Some(_) => self.moved(ValueSlot::Operand(0), ValueSlot::Result(0)),
+            None => Ok(()),
+        }
+    }
+
     /// A tile goes from one place to another. A place with subscripts is larger than the tile and
     /// may have more dimensions.
     fn moved(self, from: ValueSlot, to: ValueSlot) -> VerifyResult {

@@ -142,12 +142,9 @@ pub fn spread(
         let unpacked = if bits == first.0 { first.1 } else { unpacked };
         let fragment = fragment.with_bits(bits, unpacked);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
-            let starts = program.constant(value).is_some()
-                && from.is_some_and(|(op, _)| {
-                    !matches!(program.role(op), OpRole::Matrix | OpRole::Slice)
-                        && !is_moved_beside(program, op, value)
-                });
-            if known.fragment == fragment || starts {
+            let is_made_anew = program.constant(value).is_some()
+                && from.is_some_and(|(op, _)| is_made_at(program, op, value));
+            if known.fragment == fragment || is_made_anew {
                 continue;
             }
             return Err(conflict(program, value, from, reader));
@@ -175,12 +172,7 @@ pub fn spread(
                         }))
             };
             if let Some(value) = value
-                && (program.constant(value).is_none()
-                    || matches!(
-                        program.role(op),
-                        OpRole::Matrix | OpRole::For | OpRole::Yield | OpRole::Slice
-                    )
-                    || is_moved_beside(program, op, value))
+                && (program.constant(value).is_none() || is_placed_by(program, op, value))
                 && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
@@ -227,6 +219,18 @@ fn conflict(
 /// Whether a pair's tile is distributed so.
 fn is_from(fragments: &VecView<FragmentPlan>, from: u16, fragment: &Fragment) -> bool {
     fragments.get(usize::from(from)).is_some_and(|known| known.fragment == *fragment)
+}
+
+/// Whether an operation wants a constant as the tiles beside it are.
+fn is_placed_by(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
+    matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield | OpRole::Slice)
+        || is_moved_beside(program, op, value)
+}
+
+/// Whether an operation makes a constant that it reads, however another one has it.
+fn is_made_at(program: &Program<'_, '_>, op: Op, value: Value) -> bool {
+    !matches!(program.role(op), OpRole::Matrix | OpRole::Slice)
+        && !is_moved_beside(program, op, value)
 }
 
 /// Whether a tile goes to memory beside others, a mask or indices, or where what stood there is
