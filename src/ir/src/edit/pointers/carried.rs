@@ -188,9 +188,9 @@ fn carry(
     let mut next = inside;
     if is_index {
         let sum = program.tables().op_of_index(IndexWord::Add).ok_or(ErrorKind::UnknownOp)?;
-        for index in indices {
-            hoist(program, op, index)?;
-            next = made(program, end, sum, &[next, index], Type::INDEX)?;
+        for index in &indices {
+            hoist(program, op, *index)?;
+            next = made(program, end, sum, &[next, *index], Type::INDEX)?;
         }
     }
     program.add_operand(end, next)?;

@@ -241,8 +241,8 @@ fn through(
     }
     program.add_operand(op, pointer)?;
     program.add_subscript(op, at)?;
-    for other in far.into_iter().chain(others) {
-        program.add_operand(op, other)?;
+    for other in far.iter().chain(&others) {
+        program.add_operand(op, *other)?;
     }
     Ok(Some(()))
 }
