@@ -135,6 +135,17 @@ impl AccessModels<'_, '_> {
         if unit_product(program, (self.tables, self.arch), told, op).is_some() {
             return None;
         }
+        self.read_by_warps(told, program, (op, number))
+    }
+
+    /// How the first warp reads an operand of a product of its own.
+    #[inline(never)] // Beside what asks for units, not above it.
+    fn read_by_warps(
+        &self,
+        told: &Told<'_>,
+        program: &Program<'_, '_>,
+        (op, number): (Op, usize),
+    ) -> Option<SlotAccess> {
         let product = product_unit(program, self.tables, self.arch, told, op)?;
         let side = if number == 0 { UnitSide::A } else { UnitSide::B };
         let tile = LaneTile::of(&product.unit, side)?;

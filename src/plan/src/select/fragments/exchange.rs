@@ -33,12 +33,9 @@ struct ExchangeWay {
     cost: u32,
 }
 
-impl ExchangeWay {
-    /// What it costs with its barriers, in the rounds of an exchange that goes this way.
-    fn whole_cost(&self, exchange: &SharedExchange, weights: &Weights) -> u32 {
-        let rounds = exchange.round_count().saturating_sub(1).saturating_mul(weights.round());
-        self.cost.saturating_add(weights.exchange()).saturating_add(rounds)
-    }
+/// What an exchange costs beside its two halves: barriers, and those of further rounds.
+fn beside_halves(rounds: u32, weights: &Weights) -> u32 {
+    weights.exchange().saturating_add(rounds.saturating_sub(1).saturating_mul(weights.round()))
 }
 
 /// Elements one after the other.
@@ -174,7 +171,8 @@ impl Planner<'_, '_, '_, '_> {
         }
         self.fit_rounds(&mut exchange, value)?;
         if let Some(inside) = inside {
-            let cost = way.whole_cost(&exchange, &self.target.tables.weights);
+            let beside = beside_halves(exchange.round_count(), &self.target.tables.weights);
+            let cost = way.cost.saturating_add(beside);
             if inside <= cost {
                 let what = Candidate::Exchange(way.store.atom, way.load.atom);
                 self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
@@ -288,7 +286,9 @@ impl Planner<'_, '_, '_, '_> {
                                     continue;
                                 }
                                 if let Some(beaten) = best.replace(way).filter(|_| !bounds) {
-                                    self.lose_exchange(op, (from, to), &beaten);
+                                    let (store, load) = (beaten.store.atom, beaten.load.atom);
+                                    let what = Candidate::Exchange(store, load);
+                                    self.lose_exchange(op, from.shape.bytes(), (what, beaten.cost));
                                 }
                             }
                             Err(reason) => why = why.or((!bounds).then_some(reason)),
@@ -309,17 +309,16 @@ impl Planner<'_, '_, '_, '_> {
         }
     }
 
-    /// Keeps a pair of instructions that another one beats, with all that it would cost.
-    #[inline(never)]
-    fn lose_exchange(&mut self, op: Op, (from, to): (&Fragment, &Fragment), way: &ExchangeWay) {
-        let mut exchange = exchange_of(op, (from, to), way, 0);
-        if let Some(value) = self.program.result(op, 0) {
-            // In how many rounds it goes was found before.
-            let _ = self.fit_rounds(&mut exchange, value);
-        }
-        let what = Candidate::Exchange(way.store.atom, way.load.atom);
-        let cost = way.whole_cost(&exchange, &self.target.tables.weights);
-        self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost });
+    /// Keeps a pair of instructions that another one beats, with what its barriers and rounds would
+    /// cost beside it.
+    #[inline(never)] // Nothing of it stays on the stack while ways are compared.
+    fn lose_exchange(&mut self, op: Op, bytes: u64, (atoms, cost): (Candidate, u32)) {
+        let room = self.program.result(op, 0).map_or(0, |value| self.scratch_room(op, value));
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let rounds = if room == 0 { 1 } else { bytes.div_ceil(room).max(1) };
+        let rounds = rounds.checked_next_power_of_two().unwrap_or(u32::MAX);
+        let cost = cost.saturating_add(beside_halves(rounds, &self.target.tables.weights));
+        self.plan.lose(RejectedCandidate { op, what: atoms, why: Reject::Dearer, cost });
     }
 
     /// The instructions between registers and shared memory, one way.
