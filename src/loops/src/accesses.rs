@@ -135,7 +135,7 @@ impl AccessModels<'_, '_> {
         if unit_product(program, (self.tables, self.arch), told, op).is_some() {
             return None;
         }
-        self.read_by_warps(told, program, (op, number))
+        self.read_by_warps(told, program, (op, number), buffer)
     }
 
     /// How the first warp reads an operand of a product of its own.
@@ -145,6 +145,7 @@ impl AccessModels<'_, '_> {
         told: &Told<'_>,
         program: &Program<'_, '_>,
         (op, number): (Op, usize),
+        buffer: BufferId,
     ) -> Option<SlotAccess> {
         let product = product_unit(program, self.tables, self.arch, told, op)?;
         let side = if number == 0 { UnitSide::A } else { UnitSide::B };
