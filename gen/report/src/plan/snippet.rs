@@ -154,7 +154,7 @@ fn as_written(value: &SnippetValue<'_>, sides: &Sides) -> Option<Vec<String>> {
     let own: Vec<u32> = (0..u32::from(value.count)).map(number).collect();
     let count = value.count as usize * (1 << side.register_copies.count_ones());
     let place = |written: u32| {
-        let first = (written / each & !side.register_copies) * each + written % each;
+        let first = ((written / each) & !side.register_copies) * each + written % each;
         own.iter().position(|number| *number == first)
     };
     let all: Option<Vec<usize>> = (0..count as u32).map(place).collect();
