@@ -309,7 +309,7 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
 }
 
 /// Whether an attribute says that something is not so.
-fn is_no(program: &Program<'_, '_>, value: AttrValue) -> bool {
+pub(crate) fn is_no(program: &Program<'_, '_>, value: AttrValue) -> bool {
     matches!(value, AttrValue::Word(word) if program.text(word) == attr_names::FALSE)
 }
 

@@ -131,7 +131,8 @@ fn right(text: &str, arch: &str, seen: &mut BTreeSet<(String, String)>) {
     }
     let Outcome::Kernel(_) = outcome(text, arch) else { return };
     // A snippet is no kernel: `snippets` runs such in a frame.
-    if text.contains(", snippet}") || text.contains("{snippet") {
+    let is_snippet = [", snippet}", "{snippet", ", snippet = true}"];
+    if is_snippet.iter().any(|said| text.contains(said)) {
         return;
     }
     // The interpreter reads a bare `return`, and no empty lists of attributes.

@@ -8,8 +8,10 @@ mod kept;
 mod loops;
 mod parameters;
 
+use crate::attr_names;
+use crate::edit::inline::{is_no, not_kept};
 use crate::error::{ErrorKind, IrError, SourcePlace};
-use crate::handle::Op;
+use crate::handle::{Op, TextRef};
 use crate::program::Program;
 use lanebook_tables::OpRole;
 
@@ -19,6 +21,9 @@ use lanebook_tables::OpRole;
 /// Room that ran out, at the operation's place.
 #[inline(never)] // Its caller's own steps are deep.
 pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    if let Some(key) = idle_noinline(program, kernel) {
+        return Err(not_kept(program, key));
+    }
     if program.has_loops(kernel) {
         return Ok(());
     }
@@ -46,4 +51,10 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;
     }
     Ok(())
+}
+
+/// What a kernel says of its calls, of which there are none, unless it is what holds anyhow.
+fn idle_noinline(program: &Program<'_, '_>, kernel: Op) -> Option<TextRef> {
+    let said = program.attrs(kernel).find(|attr| program.key_is(attr.key, attr_names::NOINLINE));
+    said.filter(|attr| !is_no(program, attr.value)).map(|attr| attr.key)
 }
