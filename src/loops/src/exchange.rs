@@ -84,7 +84,9 @@ fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option
     let tile = program.insert_before(first, alloc?, &[], &[ty]).ok()?;
     let tile = program.result(tile, 0)?;
     let store = access_of(program, nest, fragment, OpRole::ElementStore);
-    if !store.is_some_and(|store| writes_all(program, nest, store)) {
+    let is_read = access_of(program, nest, fragment, OpRole::ElementLoad).is_some();
+    // What the loop reads is what stood there, whatever it writes.
+    if is_read || !store.is_some_and(|store| writes_all(program, nest, store)) {
         program.insert_before(nest, copy?, &[fragment, tile], &[]).ok()?;
     }
     if store.is_some() {
