@@ -307,14 +307,6 @@ pub fn write_conversion(
     Ok(ConversionSides { from: *from, to: *to, threads })
 }
 
-/// Refuses a tile some of whose registers are copies of others.
-fn handed_over(tile: &Distribution) -> Result<(), ConvertError> {
-    match tile.register_copies {
-        0 => Ok(()),
-        _ => Err(ConvertError::From(NoDistribution::HandedCopies)),
-    }
-}
-
 /// The same of elements of 4 bits, as bytes of two.
 #[inline(never)]
 fn write_bytes(
@@ -424,7 +416,7 @@ pub fn write_movement(
         let texts = [wanted.registers; 2];
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
-        handed_over(found)?;
+        found.handed_over().map_err(ConvertError::From)?;
         (wave, warps, registers) = (found.wave, found.warps, Some(found));
     } else {
         let lanes = tables.arch(arch).and_then(|arch| arch.wave_lanes.first()).copied();

@@ -189,8 +189,8 @@ fn write(
         if found.warps > warps {
             return Err(NoDistribution::Threads);
         }
-        if found.register_copies != 0 && is_handed_over(program, op, value) {
-            return Err(NoDistribution::HandedCopies);
+        if is_handed_over(program, op, value) {
+            found.handed_over()?;
         }
         found.write(warps, resolved).map_err(|_| Why::TooDeep)?;
     }

@@ -632,3 +632,26 @@ fn conversions_of_what_is_no_register_tile() {
         run(&[&["convert", ROWS, to], &shape[..]].concat()).refused(1, &[part]);
     }
 }
+
+/// Of a conversion it is said which registers a layout's copies are; a movement has no word for them.
+#[test]
+fn registers_that_are_copies() {
+    const PLAIN: &str = "S[(4,2,8,4,4):(1@warpid,64@bit,4@laneid,1@laneid,16@bit)]";
+    const COPIED: &str = "S[(4,8,2,4,4):(1@warpid,4@laneid,64@bit,1@laneid,16@bit)] + R[4:128@bit]";
+    let shape = ["--shape", "64x16", "--type", "f16", "--arch", "gfx1201"];
+    let registers = |text: &str| {
+        let said = text.lines().find_map(|line| line.split_once("register by register: "));
+        said.map(|(_, names)| names.split(", ").map(str::to_string).collect::<Vec<_>>())
+    };
+    let there = run(&[&["convert", PLAIN, COPIED], &shape[..]].concat()).fine();
+    let names = registers(&there).expect("registers");
+    assert_eq!(names.len(), 16, "{names:?}");
+    assert!(names.iter().enumerate().all(|(k, name)| *name == names[k % 4]), "{names:?}");
+    assert!((0..4).all(|k| (0..k).all(|other| names[k] != names[other])), "{names:?}");
+    let back = run(&[&["convert", COPIED, PLAIN], &shape[..]].concat()).fine();
+    assert_eq!(registers(&back).map(|names| names.len()), Some(16), "{back}");
+    let plain = run(&[&["convert", PLAIN, PLAIN], &shape[..]].concat()).fine();
+    assert_eq!(registers(&plain), None, "{plain}");
+    run(&[&["movement", "load", "--registers", COPIED], &shape[..]].concat())
+        .refused(1, &["copies of others"]);
+}

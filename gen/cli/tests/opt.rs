@@ -284,3 +284,24 @@ fn layouts_that_are_none_are_shown() {
     opt(&text.replace("= #ttg.blocked<{sizePerThread = [4, 3], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>", "= #a"))
         .refused(1, &["standard input:1:6", "the layout stands for itself", "^^"]);
 }
+
+/// What passes leave of a product is compiled: units of both vendors, factors that a unit reads from
+/// shared memory, sums in tensor memory.
+#[test]
+fn what_passes_leave_is_compiled() {
+    const PASSES: &str = "default-layouts,coalesce,accelerate-matmul,remove-conversions";
+    let units = [
+        ("sm_80", "mma.m16n8k16"),
+        ("sm_90a", "wgmma."),
+        ("sm_100a", "tcgen05.mma"),
+        ("gfx942", "v_mfma_"),
+    ];
+    for (arch, unit) in units {
+        let left = run(&["opt", "gen/cli/examples/gemm.tile", "--arch", arch, "--passes", PASSES]);
+        assert_eq!(left.code, 0, "{arch}: {}", left.err);
+        let made =
+            run_in(&root(), &["compile", "-", "--arch", arch, "--emit", "report"], &left.out);
+        assert_eq!(made.code, 0, "{arch}: {}\n{}", made.err, left.out);
+        assert!(made.out.contains(unit), "{arch}: {}", made.out);
+    }
+}

@@ -75,7 +75,7 @@ pub fn launched(
     values: &[(String, i64)],
 ) -> Result<String, Problems> {
     reported(tables, arch_name, source, false, |report| {
-        let mut object = match report.snippet(&None) {
+        let mut object = match report.snippet(None) {
             Some(snippet) => snippet,
             None => report.launch(values)?,
         };

@@ -1,10 +1,12 @@
 //! Conversions and movements by themselves, from their layouts to instructions with what is where.
 use crate::archs::arch;
 use crate::compile::{reported, unwritten};
-use crate::plan::{Report, Sides};
+use crate::plan::Report;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
-use lanebook::convert::{Conversion, ConvertError, TileMovement, write_conversion, write_movement};
+use lanebook::convert::{
+    Conversion, ConversionSides, ConvertError, TileMovement, write_conversion, write_movement,
+};
 use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
 use lanebook_tables::Tables;
 
@@ -17,12 +19,12 @@ pub fn conversion(
     tables: &Tables<'_>,
     arch_name: &str,
     wanted: &Conversion<'_>,
-) -> Result<(Source, Sides), Problems> {
+) -> Result<(Source, Option<ConversionSides>), Problems> {
     let (id, ..) = arch(tables, arch_name)?;
     let (mut text, mut query) = (String::new(), Box::new(QueryStorage::new()));
     let sides = write_conversion(tables, id, wanted, &mut query, &mut text)
         .map_err(|error| refused(&error, (wanted.from, wanted.to)))?;
-    Ok((source(text), Some((sides.from, sides.to))))
+    Ok((source(text), Some(sides)))
 }
 
 /// The program of a movement.
@@ -33,7 +35,7 @@ pub fn movement(
     tables: &Tables<'_>,
     arch_name: &str,
     wanted: &TileMovement<'_>,
-) -> Result<(Source, Sides), Problems> {
+) -> Result<(Source, Option<ConversionSides>), Problems> {
     let (id, ..) = arch(tables, arch_name)?;
     let (mut text, mut query) = (String::new(), Box::new(QueryStorage::new()));
     write_movement(tables, id, wanted, &mut query, &mut text)
@@ -48,10 +50,10 @@ pub fn movement(
 pub fn text(
     tables: &Tables<'_>,
     arch_name: &str,
-    (source, sides): &(Source, Sides),
+    (source, sides): &(Source, Option<ConversionSides>),
 ) -> Result<String, Problems> {
     reported(tables, arch_name, source, false, |report| {
-        report.snippet_text(sides).ok_or_else(no_snippet)
+        report.snippet_text(sides.as_ref()).ok_or_else(no_snippet)
     })
 }
 
@@ -62,10 +64,10 @@ pub fn text(
 pub fn json(
     tables: &Tables<'_>,
     arch_name: &str,
-    (source, sides): &(Source, Sides),
+    (source, sides): &(Source, Option<ConversionSides>),
 ) -> Result<String, Problems> {
     reported(tables, arch_name, source, false, |report: &Report<'_>| {
-        let mut object = report.snippet(sides).ok_or_else(no_snippet)?;
+        let mut object = report.snippet(sides.as_ref()).ok_or_else(no_snippet)?;
         object["arch"] = report.arch.name.into();
         object["isa"] = report.isa.name.into();
         serde_json::to_string_pretty(&object).map(|text| text + "\n").map_err(|_| unwritten())

@@ -11,7 +11,7 @@ use lanebook::compile::{CompileError, compile};
 use lanebook::convert::{Conversion, ConvertError, write_conversion};
 use lanebook::emit::{Compiled, ParamKind, Snippet, SnippetValue};
 use lanebook::ir::Program;
-use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
+use lanebook::query::{QueryStorage, WarpSplit};
 use lanebook::tables::ArchId;
 
 /// Bytes of the program that stands for a conversion.
@@ -290,17 +290,13 @@ unsafe fn wanted<'a>(
 #[inline(never)]
 fn program(room: &mut ConvertStorage, wanted: &CallConversion<'_>) -> Result<(), LbError> {
     let ConvertStorage { query, text, .. } = room;
-    match write_conversion(&TABLES, wanted.arch, &wanted.conversion, query, text) {
-        // There is no word for registers that are copies.
-        Ok(sides) if sides.from.register_copies != 0 => {
-            Err(told(&ConvertError::From(NoDistribution::HandedCopies)))
-        }
-        Ok(sides) if sides.to.register_copies != 0 => {
-            Err(told(&ConvertError::To(NoDistribution::HandedCopies)))
-        }
-        Ok(_) => Ok(()),
-        Err(error) => Err(told(&error)),
-    }
+    let made = write_conversion(&TABLES, wanted.arch, &wanted.conversion, query, text);
+    // There is no word for registers that are copies.
+    let all = made.and_then(|sides| {
+        sides.from.handed_over().map_err(ConvertError::From)?;
+        sides.to.handed_over().map_err(ConvertError::To)
+    });
+    all.map_err(|error| told(&error))
 }
 
 /// A refusal as C sees it.
@@ -470,4 +466,32 @@ fn storage(
         return Err(LbError::of(CallStatus::Overlap));
     }
     Ok(room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallConversion, ConvertStorage, program};
+    use lanebook::TABLES;
+    use lanebook::convert::Conversion;
+
+    /// A layout some of whose registers are copies is refused on either side: nothing would say which.
+    #[test]
+    fn copies_of_registers_are_refused() {
+        const PLAIN: &str = "S[(32,4):(1@laneid,1@register)]";
+        const COPIED: &str = "S[(32,4):(1@laneid,1@register)] + R[2:4@register]";
+        let mut room = std::boxed::Box::<ConvertStorage>::new_uninit();
+        // SAFETY: plain data, of which zeros are a value, as in `lb_convert`.
+        let room = unsafe {
+            room.as_mut_ptr().write_bytes(0, 1);
+            room.assume_init_mut()
+        };
+        let arch = TABLES.arch_named("sm_80").unwrap();
+        let mut refused = |from, to| {
+            let conversion = Conversion { from, to, ..Conversion::of(&[32, 4], "f32") };
+            program(room, &CallConversion { conversion, arch }).err().map(|error| error.numbers[0])
+        };
+        assert_eq!(refused(PLAIN, PLAIN), None);
+        // Registers that are copies, of a tile that is handed over.
+        assert_eq!([refused(COPIED, PLAIN), refused(PLAIN, COPIED)], [Some(15); 2]);
+    }
 }

@@ -1,4 +1,5 @@
-//! What a loop accesses and no layout of it owns: through shared memory, where the program allows that.
+//! What a loop accesses and no layout of it owns: through shared memory, where the program allows
+//! that.
 use lanebook_ir::{AttrValue, Block, Op, Program, Type, Value, attr_names};
 use lanebook_tables::{OpRole, Space};
 
@@ -14,13 +15,14 @@ pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
     }
 }
 
-/// Lets a parallel loop that says `exchange = allow` access a fragment as a shared tile of its shape: into that the
-/// fragment is copied before the loop, and out of it behind the loop if the loop writes it; that tile. The loop's
-/// layout is then no matter of the fragment's. Of a loop that reads the fragment and writes it as well, it is
-/// another one that the loop only writes, if there is one: that costs less.
+/// Lets a parallel loop that says `exchange = allow` access a fragment as a shared tile of its
+/// shape: into that the fragment is copied before the loop, and out of it behind the loop if the
+/// loop writes it; that tile. The loop's layout is then no matter of the fragment's. Of a loop that
+/// reads the fragment and writes it as well, it is another one that the loop only writes, if there
+/// is one: that costs less.
 ///
-/// `None`, and the program as it was: the loop does not say so, does not access this fragment or accesses its storage
-/// by another name, the program has too little room.
+/// `None`, and the program as it was: the loop does not say so, does not access this fragment or
+/// accesses its storage by another name, the program has too little room.
 ///
 /// ```
 /// use lanebook::TABLES;

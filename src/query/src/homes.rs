@@ -59,7 +59,7 @@ pub(crate) struct PanelGrid {
 /// distributions(&TABLES, arch, texts, tile, WarpSplit::Halves, &mut storage).unwrap();
 /// let [from, _to]: &[Distribution; 2] = storage.distributions();
 /// assert_eq!((from.wave, from.warps, from.home(2)), (6, 0, Some(ElementBit::Lane(0))));
-/// assert_eq!(from.written_register(3), 3);
+/// assert_eq!((from.written_register(3), from.handed_over()), (3, Ok(())));
 /// let mut written = String::new();
 /// from.write(0, &mut written).unwrap();
 /// assert!(written.starts_with("S["), "{written}");

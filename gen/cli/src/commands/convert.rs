@@ -1,10 +1,10 @@
 //! `lanebook convert` and `lanebook movement`: a conversion, or a movement, by itself.
 use crate::args::{Convert, ConvertFormat, MovementArgs, SnippetArgs};
 use crate::output;
-use lanebook::convert::{Conversion, MovedMemory, MovementKind, TileMovement};
+use lanebook::convert::{Conversion, ConversionSides, MovedMemory, MovementKind, TileMovement};
 use lanebook_report::compile::compiled;
 use lanebook_report::convert::{self, extents, split};
-use lanebook_report::plan::{Parts, Sides};
+use lanebook_report::plan::Parts;
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::program::Source;
 use lanebook_tables::Tables;
@@ -60,7 +60,7 @@ pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems
 fn written(
     tables: &Tables<'_>,
     args: &SnippetArgs,
-    source: (Source, Sides),
+    source: (Source, Option<ConversionSides>),
 ) -> Result<(), Problems> {
     let arch_name = args.arch.as_str();
     let out = match args.emit {

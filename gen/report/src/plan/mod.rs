@@ -9,7 +9,6 @@ mod maps;
 mod rejected;
 mod resources;
 mod snippet;
-pub use snippet::Sides;
 pub mod words;
 
 use crate::race::RaceFinding;

@@ -1,17 +1,14 @@
 //! A snippet: what whoever inlines it must know, as JSON and in comments.
 use super::Report;
+use lanebook::convert::ConversionSides;
 use lanebook::emit::{ParamKind, RegisterSet, Snippet, SnippetValue};
-use lanebook::query::Distribution;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-
-/// How the two layouts of a conversion were written; `None` of what was no conversion.
-pub type Sides = Option<(Distribution, Distribution)>;
 
 impl Report<'_> {
     /// The function as a snippet: the object, or `None` if it is a kernel.
     #[must_use]
-    pub fn snippet(&self, sides: &Sides) -> Option<Json> {
+    pub fn snippet(&self, sides: Option<&ConversionSides>) -> Option<Json> {
         let snippet = self.compiled.snippet(self.tables, self.program)?;
         let (mut text, mut declarations) = (String::new(), String::new());
         // A text takes all that is written.
@@ -38,7 +35,7 @@ impl Report<'_> {
 
     /// The same as text: comments that say what is where, then the instructions.
     #[must_use]
-    pub fn snippet_text(&self, sides: &Sides) -> Option<String> {
+    pub fn snippet_text(&self, sides: Option<&ConversionSides>) -> Option<String> {
         let snippet = self.compiled.snippet(self.tables, self.program)?;
         let comment = self.isa.comment;
         let mut out = String::new();
@@ -142,11 +139,10 @@ fn columns(value: &SnippetValue<'_>) -> Option<Json> {
 
 /// The names of a value's registers, each as often as the layout that was written has it, in that
 /// layout's order; `None` where they are the registers one by one.
-fn as_written(value: &SnippetValue<'_>, sides: &Sides) -> Option<Vec<String>> {
-    let (from, to) = sides.as_ref()?;
+fn as_written(value: &SnippetValue<'_>, sides: Option<&ConversionSides>) -> Option<Vec<String>> {
     let side = match value.kind {
-        ParamKind::Tile => from,
-        ParamKind::Result(_) => to,
+        ParamKind::Tile => &sides?.from,
+        ParamKind::Result(_) => &sides?.to,
         _ => return None,
     };
     let each = u32::from(side.element_bits).div_ceil(32).max(1);
@@ -163,7 +159,7 @@ fn as_written(value: &SnippetValue<'_>, sides: &Sides) -> Option<Vec<String>> {
     Some(all.into_iter().map(name).collect())
 }
 
-fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>, sides: &Sides) -> Json {
+fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>, sides: Option<&ConversionSides>) -> Json {
     let mut out = json!({
         "name": name(snippet, value),
         "kind": kind(value),

@@ -1,5 +1,5 @@
-//! Rows of a reduction dealt out to groups of threads: where vectors of all iterations, dealt out one after the
-//! other, would let rows begin in the middle of the threads.
+//! Rows of a reduction dealt out to groups of threads: where vectors of all iterations, dealt out
+//! one after the other, would let rows begin in the middle of the threads.
 
 use crate::error::{FormError, FormResult};
 use crate::inference::Inference;
@@ -29,8 +29,8 @@ impl RowShare {
 }
 
 impl Inference<'_> {
-    /// Whether a loop writes a fragment without a layout that is reduced, and its own plan lets rows begin in the
-    /// middle of the threads.
+    /// Whether a loop writes a fragment without a layout that is reduced, and its own plan lets rows
+    /// begin in the middle of the threads.
     pub(crate) fn has_shares(&mut self, op: &Operator) -> FormResult<bool> {
         if op.vars.len() < 2 || self.spread_known(op) {
             return Ok(false);
@@ -74,7 +74,8 @@ impl Inference<'_> {
         Ok(best)
     }
 
-    /// Neighbouring vectors of a row on neighbouring threads of a group, rows on neighbouring groups.
+    /// Neighbouring vectors of a row on neighbouring threads of a group, rows on neighbouring
+    /// groups.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn plan_shares(&mut self, op: &Operator) -> FormResult<FragmentForm> {
         let Some(share) = self.share(op)? else { return self.plan(op, false) };

@@ -82,12 +82,7 @@ impl Program<'_, '_> {
     }
     /// Sets an attribute of a block argument that it has.
     pub(crate) fn set_value_attr(&mut self, value: Value, key: &str, to: AttrValue) -> Edit {
-        let first = self.value_data(value).ok_or(ErrorKind::Stale)?.attrs;
-        let found = self.find_attr(first, key).ok_or(ErrorKind::Misplaced)?;
-        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
-        let record = self.attr_record(data.key, to);
-        self.pools
-            .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+        self.replace_value_attr(value, key, (None, to))
     }
     /// Gives an attribute of a block argument another key and value.
     pub(crate) fn rename_value_attr(
@@ -96,10 +91,20 @@ impl Program<'_, '_> {
         from: &str,
         (key, to): (&str, AttrValue),
     ) -> Edit {
+        let key = self.word(key)?;
+        self.replace_value_attr(value, from, (Some(key), to))
+    }
+    /// The same; without a key it keeps the one that it has.
+    fn replace_value_attr(
+        &mut self,
+        value: Value,
+        from: &str,
+        (key, to): (Option<TextRef>, AttrValue),
+    ) -> Edit {
         let first = self.value_data(value).ok_or(ErrorKind::Stale)?.attrs;
         let found = self.find_attr(first, from).ok_or(ErrorKind::Misplaced)?;
         let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
-        let record = self.attr_record(self.word(key)?, to);
+        let record = self.attr_record(key.unwrap_or(data.key), to);
         self.pools
             .edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
     }

@@ -5,11 +5,11 @@ use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
-use crate::types::Type;
+use crate::types::{Type, TypeKind};
 use lanebook_tables::{DtypeId, DtypeKind, OpId, OpRole};
 
 /// Bits of an index, and of how far an element is from another one.
-const WORD: u16 = 32;
+pub(crate) const WORD: u16 = 32;
 
 /// What an operation that is declared so makes, before another one.
 pub(crate) fn made(
@@ -40,4 +40,10 @@ pub(crate) fn made_by(
 /// The element type of tiles of indices, and of how far elements are from another one.
 pub(crate) fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
     program.tables().dtype_of(DtypeKind::Signed, WORD)
+}
+
+/// Whether a value is a number of that type.
+pub(crate) fn is_word(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.kind == TypeKind::Scalar && ty.dtype.is_some() && ty.dtype == word(program)
 }

@@ -192,7 +192,7 @@ fn is_plain(program: &Program<'_, '_>, ty: Type) -> bool {
 }
 
 /// Whether a layout in a notation of places puts each row on a lane of its own, column behind column
-/// of 32 bits.
+/// of a cell.
 #[inline(never)] // A layout is large, and goes with it.
 fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
     let mut layout = Layout::new();
@@ -206,8 +206,8 @@ fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
     let view = layout.view();
     let is_whole = view.replica.is_empty()
         && view.size_value() == Ok(u64::from(rows).saturating_mul(u64::from(cols)))
-        && bits == Some(32)
-        && memories.all(|memory| u32::from(memory.lanes) == rows);
+        && memories
+            .all(|memory| u32::from(memory.lanes) == rows && bits == Some(memory.cell_bits.into()));
     let place = |row: u32, col: u32| {
         let (fast, slow, each) = match order {
             PositionOrder::RowsFastest => (row, col, rows),

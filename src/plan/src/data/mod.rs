@@ -333,6 +333,11 @@ pub struct SharedExchange {
 /// Most bits of a round's number: an eighth of a tile at a time.
 pub const MAX_ROUND_BITS: usize = 3;
 
+/// What an exchange costs beside its two halves: barriers, and those of further rounds.
+pub(crate) fn beside_halves(rounds: u32, weights: &Weights) -> u32 {
+    weights.exchange().saturating_add(rounds.saturating_sub(1).saturating_mul(weights.round()))
+}
+
 #[doc(hidden)]
 impl SharedExchange {
     /// How many rounds there are.
@@ -353,8 +358,7 @@ impl SharedExchange {
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let halves = self.store.cost(weights).saturating_add(self.load.cost(weights));
-        let again = self.round_count().saturating_sub(1).saturating_mul(weights.round());
-        halves.saturating_add(weights.exchange()).saturating_add(again)
+        halves.saturating_add(beside_halves(self.round_count(), weights))
     }
 
     /// The two halves as movements; their ends in registers are no fragment of the plan.

@@ -615,6 +615,14 @@ impl Distribution {
         Ok(())
     }
 
+    /// Whether each register that is written is one of its own, as of a tile that is handed over.
+    ///
+    /// # Errors
+    /// [`NoDistribution::HandedCopies`]: some are copies of others.
+    pub const fn handed_over(&self) -> Result<(), NoDistribution> {
+        if self.register_copies == 0 { Ok(()) } else { Err(NoDistribution::HandedCopies) }
+    }
+
     /// The register of the layout's that a register stands for: with its copies left out they
     /// follow each other, and so do those of a panel.
     #[must_use]

@@ -128,13 +128,9 @@ fn by_count(g: &mut Generator, tile: Id) {
     };
     let name = g.choices.of(&["compare.sge", "compare.slt", "compare.ne", "compare.ult"]);
     let truth = g.op(name, vec![count, beside], ty.with("i1"), "");
-    let truth = if g.choices.once_in(3) {
-        let turned = ty.shape[0] == ty.shape[1];
-        let (name, ins) = match turned {
-            true => ("trans", vec![truth]),
-            false => ("arith.xori", vec![truth, truth]),
-        };
-        g.op(name, ins, ty.with("i1"), "")
+    let is_square = ty.shape[0] == ty.shape[1];
+    let truth = if is_square && g.choices.once_in(3) {
+        g.op("trans", vec![truth], ty.with("i1"), "")
     } else {
         truth
     };

@@ -59,12 +59,21 @@ pub(super) struct Carry {
     is_index: bool,
 }
 
-impl Carry {
-    /// The type of a tile of pointers' distances.
-    pub(super) fn distances_of(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
-        let whole = word(program).ok_or(ErrorKind::UnknownOp)?;
-        Ok(Type::tensor(program.type_of(pointers).shape, whole))
+/// The type of a tile of pointers' distances.
+fn distances_type(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
+    let whole = word(program).ok_or(ErrorKind::UnknownOp)?;
+    Ok(Type::tensor(program.type_of(pointers).shape, whole))
+}
+
+/// How far a tile's pointers are from where they began, before an operation.
+pub(super) fn distances(program: &mut Program<'_, '_>, op: Op, pointers: Value) -> Edit<Value> {
+    let far = program.twin(pointers);
+    if far != pointers {
+        return Ok(far);
     }
+    let ty = distances_type(program, pointers)?;
+    let zero = program.literal_value(Literal::Int(0))?;
+    made_by(program, op, OpRole::Constant, &[zero], ty)
 }
 
 /// All of a kernel's.
@@ -173,14 +182,8 @@ fn carry(
     let (init, ty) = if is_index {
         (program.literal_value(Literal::Int(0))?, Type::INDEX)
     } else {
-        let ty = Carry::distances_of(program, pointer.argument)?;
-        let far = program.twin(pointer.init);
-        if far == pointer.init {
-            let zero = program.literal_value(Literal::Int(0))?;
-            (made_by(program, op, OpRole::Constant, &[zero], ty)?, ty)
-        } else {
-            (far, ty)
-        }
+        let ty = distances_type(program, pointer.argument)?;
+        (distances(program, op, pointer.init)?, ty)
     };
     program.add_operand(op, init)?;
     let inside = program.add_argument(at.body, ty)?;

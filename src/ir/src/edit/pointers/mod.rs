@@ -7,8 +7,8 @@ mod carried;
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
-use crate::edit::pointers::carried::{Carries, Carry, is_pointer, pointee};
+use crate::edit::insert::{WORD, made, made_by, word};
+use crate::edit::pointers::carried::{Carries, distances, is_pointer, pointee};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -18,8 +18,6 @@ use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpRole, Space};
 
 /// Most scalars by which a pointer is moved before it stands in a tile.
 const MOVES: usize = 8;
-/// Bits of a distance.
-const WORD: u16 = 32;
 
 /// Lets loads and stores of a function gather and scatter in place of following pointers.
 ///
@@ -73,8 +71,8 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
     }
 }
 
-/// Whether these are whole numbers of 32 bits.
-fn is_word(program: &Program<'_, '_>, dtype: Option<DtypeId>) -> bool {
+/// Whether these are whole numbers of 32 bits, with signs or without.
+fn is_whole_word(program: &Program<'_, '_>, dtype: Option<DtypeId>) -> bool {
     let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
     dtype.is_some_and(|dtype| {
         matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned) && dtype.bits == WORD
@@ -101,7 +99,7 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
     if !ty.is_kept() {
         let by = program.operand(op, 1).map(|by| program.type_of(by));
         let is_one = by.is_some_and(|by| {
-            let is_number = by.kind == TypeKind::Scalar && is_word(program, by.dtype);
+            let is_number = by.kind == TypeKind::Scalar && is_whole_word(program, by.dtype);
             by.kind == TypeKind::Index || by.is_elided() || is_number
         });
         return Ok((program.index_word(op).is_none() && is_one).then_some(()));
@@ -245,17 +243,6 @@ fn through(
         program.add_operand(op, *other)?;
     }
     Ok(Some(()))
-}
-
-/// How far a tile's pointers are from where they began, before an operation.
-fn distances(program: &mut Program<'_, '_>, op: Op, pointers: Value) -> Edit<Value> {
-    let far = program.twin(pointers);
-    if far != pointers {
-        return Ok(far);
-    }
-    let ty = Carry::distances_of(program, pointers)?;
-    let zero = program.literal_value(Literal::Int(0))?;
-    made_by(program, op, OpRole::Constant, &[zero], ty)
 }
 
 /// The sum of the indices by which a pointer was moved, before an operation.

@@ -6,7 +6,7 @@ mod indices;
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made_by, word};
+use crate::edit::insert::{is_word, made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -183,12 +183,6 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         return Ok(false);
     }
     on_numbers(program, op)
-}
-
-/// Whether a number is a whole one of 32 bits.
-fn is_word(program: &Program<'_, '_>, value: Value) -> bool {
-    let dtype = number(program, value);
-    dtype.is_some() && dtype == word(program)
 }
 
 /// Lets an operation on numbers that has a name of its own for indices be that one.

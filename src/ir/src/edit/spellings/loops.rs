@@ -3,14 +3,12 @@
 
 use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
+use crate::edit::insert::is_word;
 use crate::error::ErrorKind;
 use crate::handle::Op;
 use crate::program::Program;
-use crate::types::{Type, TypeKind};
-use lanebook_tables::{DtypeKind, OpRole};
-
-/// Bits of an index.
-const WORD: u16 = 32;
+use crate::types::Type;
+use lanebook_tables::OpRole;
 
 /// Lets each part of a branch, or of a loop that counts by a whole number, end with what it passes on.
 pub(super) fn end_parts(program: &mut Program<'_, '_>, op: Op) -> Edit {
@@ -34,11 +32,7 @@ pub(super) fn end_parts(program: &mut Program<'_, '_>, op: Op) -> Edit {
 
 /// Whether a loop's counter is a whole number of 32 bits.
 fn counts_by_number(program: &Program<'_, '_>, op: Op) -> bool {
-    let Some(at) = program.counted_loop(op) else { return false };
-    let ty = program.type_of(at.induction);
-    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
-    ty.kind == TypeKind::Scalar
-        && dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Signed && dtype.bits == WORD)
+    program.counted_loop(op).is_some_and(|at| is_word(program, at.induction))
 }
 
 /// Lets a loop's counter be an index.

@@ -4,13 +4,10 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::handle::{Op, Value};
+use crate::edit::insert::is_word;
+use crate::handle::Op;
 use crate::program::Program;
 use crate::types::{Type, TypeKind};
-use lanebook_tables::DtypeKind;
-
-/// Bits of an index.
-const WORD: u16 = 32;
 
 /// Lets a kernel's parameters say what they are multiples of as this language has it.
 pub(super) fn settle(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
@@ -25,7 +22,7 @@ pub(super) fn settle(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
         let key = match program.type_of(value).kind {
             TypeKind::Other | TypeKind::Memref => attr_names::ALIGN,
             TypeKind::Index => attr_names::DIV,
-            TypeKind::Scalar if is_word(program, value) => {
+            _ if is_word(program, value) => {
                 program.set_type(value, Type::INDEX)?;
                 program.add_value_attr(value, attr_names::SIGNED, AttrValue::Unit)?;
                 attr_names::DIV
@@ -35,10 +32,4 @@ pub(super) fn settle(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
         };
         program.rename_value_attr(value, attr_names::DIVISIBILITY, (key, multiple))?;
     }
-}
-
-/// Whether a number is a whole one of 32 bits.
-fn is_word(program: &Program<'_, '_>, value: Value) -> bool {
-    let dtype = program.type_of(value).dtype.and_then(|dtype| program.tables().dtype(dtype));
-    dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Signed && dtype.bits == WORD)
 }

@@ -3,13 +3,13 @@
 
 use crate::data::{
     AllocPlan, Candidate, HalfPlan, PlanError, PlanPool, RejectedCandidate, SharedExchange,
-    ShufflePlan,
+    ShufflePlan, beside_halves,
 };
 use crate::select::fragments::exchange_forms::{FORMS, FormKind};
 use crate::select::fragments::reduce::ExchangeSides;
 use crate::select::planner::{Planner, full};
 use lanebook_ir::Op;
-use lanebook_tables::{BankModel, OpRole, Space, TupleStyle, Weights};
+use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
 use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
@@ -31,11 +31,6 @@ struct ExchangeWay {
     store: HalfPlan,
     load: HalfPlan,
     cost: u32,
-}
-
-/// What an exchange costs beside its two halves: barriers, and those of further rounds.
-fn beside_halves(rounds: u32, weights: &Weights) -> u32 {
-    weights.exchange().saturating_add(rounds.saturating_sub(1).saturating_mul(weights.round()))
 }
 
 /// Elements one after the other.
