@@ -96,7 +96,16 @@ fn what_is_not_followed_is_refused() {
     assert!(
         try_kernel_text(&encoded("blockM = 128, blockN = 64, colStride = 1"), "sm_100a").is_ok()
     );
+    // In any notation of places, if it is that one.
+    let placed = |text: &str| words.replace("#tmem>", &format!("#tmem, {text}>"));
+    for same in ["S[(128,64):(1@TLane,1@TCol)]", "S[(128,2,32):(1@TLane,32@TCol,1@TCol)]"] {
+        assert!(try_kernel_text(&placed(same), "sm_100a").is_ok(), "{same}");
+    }
     for (text, why) in [
+        (placed("S[(128,64):(1@TLane,2@TCol)]"), "TensorLayout"),
+        (placed("S[(128,64):(1@TLane,1@TCol)] + 4@TCol"), "TensorLayout"),
+        (placed("S[(128,2,32):(1@TLane,1@TCol,2@TCol)]"), "TensorLayout"),
+        (placed("S[(128,64):(1@TCol,1@TLane)]"), "TensorLayout"),
         (encoded("blockM = 64, blockN = 64, colStride = 1"), "TensorLayout"),
         (encoded("blockM = 128, blockN = 32, colStride = 1"), "TensorLayout"),
         (encoded("blockM = 128, blockN = 64, colStride = 2"), "TensorLayout"),
