@@ -43,7 +43,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["candidates"],
             &["basis", "tiling", "product"],
             &["explain", "panel_digits"],
-            &["divide", "matrix", "offset", "tensor_blocks", "depth_order", "pairs"],
+            &["divide", "matrix", "offset", "tensor_blocks", "axis_order", "pairs"],
             &["unlaid"],
             &["evaluate"],
         ],

@@ -12,7 +12,7 @@
 //! | `explain` | errors and reasons in words |
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
-//! | [`matrix`] [`product`] [`tensor_blocks`] `depth_order` `pairs` | a product as instances of one instruction, its depth in an operand's order, of pairs of elements |
+//! | [`matrix`] [`product`] [`tensor_blocks`] `axis_order` `pairs` | a product as instances of one instruction, its extents in a tile's order, of pairs of elements |
 //! | [`panel_places`] [`panel_digits`] [`unlaid`] | instructions whose extents are no powers of two, as panels of such; why one multiplies no tile |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //! | `noise` | numbers that tests draw |
@@ -35,13 +35,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod axis_order;
 #[doc(hidden)]
 pub mod basis;
 #[doc(hidden)]
 pub mod candidates;
 #[doc(hidden)]
 pub mod copy_atom;
-mod depth_order;
 #[doc(hidden)]
 pub mod divide;
 pub mod encoding;

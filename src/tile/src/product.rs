@@ -19,6 +19,17 @@ pub struct TensorLoads {
     pub columns: NonZeroU16,
 }
 
+/// A tile of a product.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ProductTile {
+    /// The first factor: rows along m, columns along k.
+    A,
+    /// The second factor: rows along k, columns along n.
+    B,
+    /// What is added to, and the result: rows along m, columns along n.
+    C,
+}
+
 /// A product `(m, k) x (k, n) + (m, n)` of a tile by one atom, split over warps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {

@@ -4,13 +4,14 @@
 //! alike; often they do if one of the products is computed as the transposed product of its
 //! operands exchanged. What a first product's candidate means for the second is part of its cost.
 
+use crate::select::fragments::explicit_layouts::text;
 use crate::select::planner::Planner;
 use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::Fragment;
 use lanebook_tile::matrix::together;
-use lanebook_tile::product::Product;
+use lanebook_tile::product::{Product, ProductTile};
 use lanebook_tile::unit::tensor;
 
 /// Most values looked at between two products.
@@ -210,19 +211,32 @@ impl Planner<'_, '_, '_, '_> {
             .filter(|p| !swapped || given.chained || goes_along_rows(&p.c))
     }
 
-    /// A candidate with its depth in the order of an operand that is known.
+    /// A candidate with its extents in the order of tiles whose distributions are known: what it adds
+    /// to, else its factors, if their layouts are written. The depth's order is free in any case.
     fn in_known_order(&self, given: &MmaProblem, product: Product) -> Option<Product> {
         let op = given.op;
         // Scales pin the depth's order, and so do descriptors.
         if self.program.scales(op).is_some() || product.tensor.is_some() {
             return Some(product);
         }
-        // The depth's order is free: if it can be that of an operand that is known, it is.
-        let ordered = [0usize, 1].into_iter().find_map(|side| {
-            let (_, known) = self.plan.fragment_of(self.before_conversion(op, side)?.0)?;
-            product.with_depth_of(side == 0, known)
-        });
-        Some(ordered.unwrap_or(product))
+        let known = |value: Option<Value>| self.plan.fragment_of(value?).map(|(_, known)| known);
+        let sum = known(self.program.operand(op, 2)).or(known(self.program.result(op, 0)));
+        let mut out =
+            sum.and_then(|known| product.in_order_of(ProductTile::C, known)).unwrap_or(product);
+        let mut is_ordered = false;
+        for (side, tile) in [(0, ProductTile::A), (1, ProductTile::B)] {
+            let operand = self.program.operand(op, side);
+            let is_written = operand.is_some_and(|v| text(self.program, v).is_some());
+            let source = || self.before_conversion(op, side).map(|(source, _)| source);
+            let Some(known) = known(if is_written { operand } else { source() }) else { continue };
+            let Some(next) = out.in_order_of(tile, known) else { continue };
+            if (next.c == out.c || is_written && sum.is_none()) && (next.a == out.a || !is_ordered)
+            {
+                out = next;
+                is_ordered = true;
+            }
+        }
+        Some(out)
     }
 
     /// Where an operand of a product comes from, and the conversion that the program allows for on

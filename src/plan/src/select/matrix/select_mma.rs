@@ -4,6 +4,7 @@
 use crate::data::{
     Candidate, End, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate, Unsummed,
 };
+use crate::select::fragments::explicit_layouts::text;
 use crate::select::fragments::flow::{Crossed, RESULT, spread};
 use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::own_cost::{OwnCost, inputs_are_pooled};
@@ -43,6 +44,9 @@ struct TensorColumns {
 struct Refusals {
     /// What was found last.
     last: PlanError,
+    /// Of the cheapest candidate that leaves its sums as they are written, where no conversion of
+    /// the product's own tiles would help.
+    as_written: Option<PlanError>,
     /// Of the cheapest candidate for which a conversion is missing.
     conflict: Option<PlanError>,
     /// The fewest columns of tensor memory that a candidate needs where too few are left, and how
@@ -53,7 +57,7 @@ struct Refusals {
 impl Refusals {
     /// What is said of a candidate that could not be used after all.
     fn why(&self) -> PlanError {
-        self.conflict.unwrap_or(self.last)
+        self.as_written.or(self.conflict).unwrap_or(self.last)
     }
 
     /// What is said where no candidate is left.
@@ -143,6 +147,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 true => PlanError::Sums { op, why: Unsummed::Form },
                 false => self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op)),
             },
+            as_written: None,
             conflict: None,
             fewest_columns: None,
         };
@@ -356,6 +361,9 @@ impl<'t> Planner<'_, 't, '_, '_> {
                     refusals.last = e;
                     let is_conflict = matches!(e, PlanError::Conflict { operand: Some(_), .. });
                     refusals.conflict = refusals.conflict.or(is_conflict.then_some(e));
+                    if !is_conflict && self.leaves_as_written(site, &product) {
+                        refusals.as_written = refusals.as_written.or(Some(e));
+                    }
                     let why =
                         if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
                     self.reject(op, what, why, 0);
@@ -363,6 +371,14 @@ impl<'t> Planner<'_, 't, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a candidate's sums stand as the program writes their layout.
+    fn leaves_as_written(&self, site: &ProductSite<'_>, product: &Product) -> bool {
+        let [.., c, d] = site.values;
+        let written = [c, d].into_iter().filter(|value| text(self.program, *value).is_some());
+        let mut known = written.filter_map(|value| self.plan.fragment_of(value));
+        known.next().is_some_and(|(_, known)| *known == product.c)
     }
 
     /// Prices a candidate in each form that may do; `None` where the unit reads a tile by itself
