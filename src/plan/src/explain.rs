@@ -158,7 +158,7 @@ impl PlanNames<'_, '_, '_> {
                 "a loop of stages has copies that run ahead, and no copy from global to shared memory stands directly in this one",
             ),
             Unstaged::Bounds => sink.write_str(
-                "copies run ahead in loops whose step is a number and whose bounds are not below zero",
+                "copies run ahead in loops whose step is a number and which begin at zero or above",
             ),
             Unstaged::Reach => {
                 sentence!(sink, "the turns that copies run ahead stay below ~ indices", STAGED_REACH)

@@ -725,7 +725,7 @@ fn what_cannot_run_ahead_is_refused() {
         (with("to %K step 32", "to %K step 1073741824"), "Reach"),
         (with("0 to %K", "-32 to %K"), "Bounds"),
         (with("%K: index)", "%K: index, %s: index)").replace("step 32", "step %s"), "Bounds"),
-        (with("%K: index)", "%K: index {signed})"), "Bounds"),
+        (with("%K: index)", "%K: index, %s: index {signed})").replace("0 to %K", "%s to %K"), "Bounds"),
         (
             with("    tiled_store %d, %D[0, %k] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>\n", "    tiled_store %a, %A[%k, 0] : tensor<64x32xf16> -> memref<?x?xf16, #gmem>\n"),
             "Written",

@@ -13,7 +13,7 @@ use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
 use crate::select::memory::few_elements::{self, Enlarged};
-use crate::select::{affine, parts, precision, quotients, repeats, scan, wide, widening};
+use crate::select::{affine, parts, precision, quotients, repeats, scan, stages, wide, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -50,8 +50,8 @@ enum Replacement {
     Values([Option<Value>; 2]),
     /// Loops: itself, and maybe another one.
     Loops(TurnedBranch),
-    /// Wider factors of a product, before it; it read these.
-    Factors([Value; 3]),
+    /// Wider factors of a product, or another bound of a loop, before it; it read these.
+    Operands([Value; 3]),
     /// A larger tile of an atomic operation before it, and behind it what the smaller one's readers
     /// read.
     Larger(Enlarged),
@@ -225,7 +225,7 @@ impl<'w> Expansions<'w> {
                 tables.arch(arch).and_then(|arch| widening::wider(tables, arch, program, op));
             let how = if read_as.is_some() || wider.is_some() {
                 let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
-                let how = Replacement::Factors(reads);
+                let how = Replacement::Operands(reads);
                 let put = match (read_as, wider) {
                     (Some(to), _) => precision::put(program, op, to),
                     (None, Some(to)) => widening::put(program, op, to),
@@ -237,6 +237,10 @@ impl<'w> Expansions<'w> {
                     return Err(error);
                 }
                 Some(how)
+            } else if stages::may_end_below_zero(program, op) {
+                let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
+                stages::bound_from_zero(program, op).ok_or_else(|| no_room(program, op))?;
+                Some(Replacement::Operands(reads))
             } else if let Some(larger) = few_elements::larger(program, op, function) {
                 let made =
                     few_elements::put(program, op, larger).ok_or_else(|| no_room(program, op))?;
@@ -256,7 +260,7 @@ impl<'w> Expansions<'w> {
                 Some(
                     Replacement::Steps
                     | Replacement::Values(_)
-                    | Replacement::Factors(_)
+                    | Replacement::Operands(_)
                     | Replacement::Extreme(_)
                     | Replacement::Larger(_),
                 ) => match before {
@@ -400,9 +404,9 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
         }
         Replacement::Loops(branch) => branches::undo(program, one.op, &branch)?,
         Replacement::Larger(was) => few_elements::undo(program, one.op, &was)?,
-        Replacement::Factors(factors) => {
-            for (number, factor) in factors.into_iter().enumerate() {
-                program.set_operand(one.op, number, factor).ok()?;
+        Replacement::Operands(operands) => {
+            for (number, operand) in operands.into_iter().enumerate() {
+                program.set_operand(one.op, number, operand).ok()?;
             }
         }
         Replacement::Extreme(first) => extremes::undo(program, one.op, first)?,

@@ -8,10 +8,28 @@ use crate::data::{
     TransferPlan, Unstaged,
 };
 use crate::in_flight::{CountedWait, closes_group, ends_with_product};
+use crate::select::before::Before;
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
-use lanebook_ir::{IndexStep, Leads, Loop, Op, Value};
-use lanebook_tables::{AccessId, AtomId, FieldRole, OpRole, Space, SyncRule, SyncStep};
+use lanebook_ir::{IndexStep, Leads, Loop, Op, Program, Value};
+use lanebook_tables::{AccessId, AtomId, FieldRole, IndexWord, OpRole, Space, SyncRule, SyncStep};
 use lanebook_tile::unit::{descriptor_named, has};
+
+/// Whether copies run ahead in a loop of which it is not known that its upper bound is not below
+/// zero: [`bound_from_zero`] makes one that is not, and the loop turns as often.
+pub(crate) fn may_end_below_zero(program: &Program<'_, '_>, op: Op) -> bool {
+    let bounds = program.counted_loop(op).filter(|_| program.stages(op) > 1);
+    let is_plain = |value: Value| program.index_facts(value).is_plain();
+    bounds.is_some_and(|parts| is_plain(parts.lower) && !is_plain(parts.upper))
+}
+
+/// Puts the greater of a loop's upper bound and zero in place of the bound.
+pub(crate) fn bound_from_zero(program: &mut Program<'_, '_>, op: Op) -> Option<()> {
+    let upper = program.operand(op, 1)?;
+    let mut before = Before { program, op };
+    let zero = before.index(0)?;
+    let bound = before.of_indices(IndexWord::Max, upper, zero)?;
+    program.set_operand(op, 1, bound).ok()
+}
 
 impl Planner<'_, '_, '_, '_> {
     /// Gives each tile of a copy that runs ahead its buffers.
