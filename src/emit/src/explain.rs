@@ -10,7 +10,7 @@ use crate::text::TextError;
 use core::fmt::{Display, Formatter, Result, Write};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{sentence, sentences, shown};
-use lanebook_tables::{Arch, AtomId, ClassId, IndexOp, Tables};
+use lanebook_tables::{Arch, AtomId, ClassId, IndexOp, RegisterClass, Tables};
 
 sentences! { TextError, sink;
     Sink => ("the text could not be written");
@@ -84,10 +84,19 @@ impl<'n> EmitNames<'n, '_, '_> {
     fn arch(self) -> &'n str {
         self.arch.map_or("the architecture", |arch| arch.name)
     }
+    fn register_class(self, class: usize) -> Option<&'n RegisterClass<'n>> {
+        let isa = self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa))?;
+        isa.classes.get(class)
+    }
     /// A class of registers; where it has no name here, what stands in its place.
     fn class(self, class: usize) -> &'n str {
-        let isa = self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa));
-        isa.and_then(|isa| isa.classes.get(class)).map_or("such", |class| class.name)
+        self.register_class(class).map_or("such", |class| class.name)
+    }
+    /// How many registers of a class there are: as many as a tuple can have, where the assembler
+    /// allocates.
+    fn pool(self, class: usize) -> u16 {
+        let known = self.register_class(class).map(|class| class.pool.1);
+        known.filter(|pool| *pool > 0).unwrap_or(u16::from(u8::MAX))
     }
     fn atom(self, atom: AtomId) -> &'n str {
         let atom = self.tables.and_then(|tables| tables.atom(atom));
@@ -142,13 +151,13 @@ impl<'n> EmitNames<'n, '_, '_> {
                 self.atom(atom),
                 self.class(class.into())
             ),
-            StepError::Pool { class, wanted, pool } => sentence!(
+            StepError::Pool { class, wanted, .. } => sentence!(
                 sink,
                 "the kernel needs ~ ~ registers at once, ~ has ~",
                 wanted,
                 self.class(class.index()),
                 self.arch(),
-                pool
+                self.pool(class.index())
             ),
             StepError::NoAtom(missing) => self.missing(missing, sink),
         }
@@ -272,7 +281,7 @@ mod tests {
             Steps { capacity }, Registers { capacity }, Operand { atom: AtomId(0), operand: 1 },
             Class { atom: AtomId(0), operand: 1, class: 2 }, Patterns { capacity },
             Capacity { pool, capacity }, Loops { capacity },
-            Pool { class: ClassId(0), wanted: 300, pool: 255 }, NoAtom(Missing::Wait));
+            Pool { class: ClassId(0), wanted: 300, op: None }, NoAtom(Missing::Wait));
         every_variant_speaks!(SelectError<StepError>:
             UnknownArch(ArchId(0)), NoRules { isa: IsaId(0), phase: 1 }, TooManyRules { rules: 9 },
             Scratch { needed, lent }, NoInstruction { node, scalar: true, op: None }, BadRule(RuleId(1)),

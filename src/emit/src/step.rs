@@ -2,6 +2,7 @@
 
 use crate::expr::{Arg, Reg, StepSink};
 use heapless::VecView;
+use lanebook_ir::Op;
 use lanebook_tables::{AtomId, ClassId, Tables};
 
 /// Places for operands of a step.
@@ -79,6 +80,11 @@ impl Step {
             NO_GUARD => Slot::None,
             first => Slot::Reg { class: self.guard_class, count: 1, first },
         }
+    }
+
+    /// Which operation of the program it comes from; `None` of the frame's own.
+    pub(crate) fn op(&self) -> Option<Op> {
+        Some(self.origin).filter(|origin| *origin != u16::MAX).and_then(|at| Op::at(at.into()))
     }
 
     /// An operand by its number.
@@ -226,8 +232,8 @@ pub enum StepError {
         class: ClassId,
         /// Registers wanted at once.
         wanted: u16,
-        /// Registers there are.
-        pool: u16,
+        /// Which operation of the program they are wanted for, where one is known.
+        op: Option<Op>,
     },
     /// The tables lack an atom that this must use.
     NoAtom(Missing),

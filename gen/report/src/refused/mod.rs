@@ -220,7 +220,10 @@ fn of_emit(
         | EmitError::Index(op)
         | EmitError::Carried(op)
         | EmitError::Constant(op)
-        | EmitError::Element { op, .. } => at(problem, source, program.place(op), String::new()),
+        | EmitError::Element { op, .. }
+        | EmitError::Step(StepError::Pool { op: Some(op), .. }) => {
+            at(problem, source, program.place(op), String::new())
+        }
         // Which part of selection or simplification it was, for whoever looks at the tables.
         EmitError::Select(why) => detailed(problem, source, program, why.to_string()),
         EmitError::Simplify(why) => detailed(problem, source, program, why.to_string()),

@@ -145,6 +145,7 @@ impl EmitError {
                 *op = to(*op);
             }
             Self::Element { op, .. } => *op = to(*op),
+            Self::Step(StepError::Pool { op, .. }) => *op = op.map(to),
             Self::Step(_) | Self::Expr(_) | Self::Simplify(_) | Self::Select(_) | Self::Rules => {}
         }
         self

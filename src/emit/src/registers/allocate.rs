@@ -365,7 +365,8 @@ fn scan(
             let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
             let wanted =
                 u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
-            return Err(StepError::Pool { class: ClassId(u16::from(class)), wanted, pool: pool.1 });
+            let class = ClassId(u16::from(class));
+            return Err(StepError::Pool { class, wanted, op: None });
         };
         if let Some(t) = registers.get_mut(usize::from(number)) {
             (t.physical, t.next) = (found, busy);

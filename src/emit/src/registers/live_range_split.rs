@@ -35,7 +35,15 @@ pub(crate) fn place(
         (tuple.live, tuple.next) = ((u16::MAX, 0), NONE);
     }
     find_live_ranges(tables, steps, registers, patterns, loops, &mut Owners::new());
-    pack(registers, class, of)
+    if let Some(high) = pack(registers, class, of) {
+        return Ok(high);
+    }
+    let peak = most_at_once(registers, class);
+    Err(StepError::Pool {
+        class: ClassId(u16::from(class)),
+        wanted: peak.wanted.max(of.pool.1.saturating_add(1)),
+        op: steps.get(usize::from(peak.at)).and_then(Step::op),
+    })
 }
 
 /// Splits the tuples of a class, as far as there is room for the pieces.
@@ -212,12 +220,9 @@ fn merge(
     }
 }
 
-/// Gives each tuple the first place that nothing has which lives at the same time.
-fn pack(
-    registers: &mut VecView<VRegTuple>,
-    class: u8,
-    of: &RegisterClass<'_>,
-) -> Result<u16, StepError> {
+/// Gives each tuple the first place that nothing has which lives at the same time; `None` where one
+/// has no place.
+fn pack(registers: &mut VecView<VRegTuple>, class: u8, of: &RegisterClass<'_>) -> Option<u16> {
     let mut high = 0u16;
     let head = by_size(registers, class);
     let mut number = head;
@@ -238,24 +243,24 @@ fn pack(
             }
             at = placed.next;
         }
-        let Some(found) = free.find(tuple.count, of.tuple_align) else {
-            return Err(StepError::Pool {
-                class: ClassId(u16::from(class)),
-                wanted: most_at_once(registers, class).max(of.pool.1.saturating_add(1)),
-                pool: of.pool.1,
-            });
-        };
+        let found = free.find(tuple.count, of.tuple_align)?;
         if let Some(t) = registers.get_mut(usize::from(number)) {
             t.physical = found;
         }
         high = high.max(found.saturating_add(u16::from(tuple.count)));
         number = tuple.next;
     }
-    Ok(high)
+    Some(high)
 }
 
-/// Registers of a class that live at the same time, at the most. The list of tuples is used up.
-fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
+/// The most registers of a class that live at the same time, and from which step on they do.
+struct Peak {
+    wanted: u16,
+    at: u16,
+}
+
+/// Where the most registers of a class live. The list of tuples is used up.
+fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> Peak {
     let fixed = |registers: &VecView<VRegTuple>, at: u16| {
         let own = registers.iter().filter(|t| t.class == class && t.pinned);
         own.filter(|t| t.live.0 != u16::MAX && t.live.0 <= at && at <= t.live.1)
@@ -263,7 +268,7 @@ fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
     };
     // What the frame defines is there from the start: fewer of it live at every later step.
     let at_start = fixed(registers, 0);
-    let mut most = at_start;
+    let mut most = Peak { wanted: at_start, at: 0 };
     let (mut number, mut busy, mut sum) = (by_start(registers, class), NONE, 0u16);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         let (mut at, mut last) = (busy, NONE);
@@ -284,8 +289,11 @@ fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
         }
         busy = number;
         sum = sum.saturating_add(u16::from(tuple.count));
-        if sum.saturating_add(at_start) > most {
-            most = most.max(sum.saturating_add(fixed(registers, tuple.live.0)));
+        if sum.saturating_add(at_start) > most.wanted {
+            let wanted = sum.saturating_add(fixed(registers, tuple.live.0));
+            if wanted > most.wanted {
+                most = Peak { wanted, at: tuple.live.0 };
+            }
         }
         number = tuple.next;
     }

@@ -174,9 +174,11 @@ impl LowerContext<'_, '_, '_, '_> {
 
     pub(crate) fn tile(&mut self, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
         // More than a tuple can have are more than a pool has, also one that the assembler fills.
-        let pool = self.machine.isa.classes.get(class.index()).map_or(0, |c| c.pool.1);
-        let pool = if pool == 0 { u16::from(u8::MAX) } else { pool };
-        let many = StepError::Pool { class, wanted: fragment.registers(), pool };
+        let many = StepError::Pool {
+            class,
+            wanted: fragment.registers(),
+            op: Op::at(usize::from(self.steps.origin)),
+        };
         let count = u8::try_from(fragment.registers()).map_err(|_| many)?;
         Ok(self.steps.tuple(class, count)?)
     }
