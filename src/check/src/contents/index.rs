@@ -151,7 +151,8 @@ impl ThreadRun<'_, '_> {
             let number = before.wrapping_add(turn).wrapping_add(far).wrapping_add(1);
             return Some(i64::from(number & 1));
         }
-        let number = before.checked_mul(STRIDE)?;
+        // Never 0: what it bounds would have no turn.
+        let number = before.checked_add(1)?.checked_mul(STRIDE)?;
         Some(i64::from(number.wrapping_add(turn.wrapping_mul(TURN)).checked_rem(COMMON)?))
     }
 
