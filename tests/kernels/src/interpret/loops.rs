@@ -107,7 +107,7 @@ impl Machine<'_> {
     fn scalar_statement(&mut self, op: &str, rest: &str) -> Said<Option<Value>> {
         let Some((operands, types)) = rest.rsplit_once(" : ") else { return Ok(None) };
         let named = types.rsplit("->").next().unwrap_or(types).trim();
-        if named.contains('<')
+        if named.contains(['<', '!'])
             || op.starts_with("index.")
             || op.starts_with("scf.")
             || op == "arith.index_cast"

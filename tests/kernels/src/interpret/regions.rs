@@ -27,11 +27,20 @@ fn kind(body: &[&str]) -> &'static str {
         let op = only.split(" = ").nth(1).and_then(|made| made.split(' ').next()).unwrap_or("");
         return KINDS.iter().find(|(name, _)| *name == op).map_or("", |(_, kind)| kind);
     }
-    let greater = ["ogt,", "sgt,", "ugt,"];
-    if body.iter().any(|line| greater.iter().any(|word| line.contains(word))) {
-        "argmax"
-    } else {
-        "argmin"
+    // The first element is greater or less than the other one: or the other way round.
+    let first = body.iter().find_map(|line| line.strip_prefix("^bb0("));
+    let first = first.and_then(|arguments| arguments.split(':').next()).unwrap_or("").trim();
+    let compared = body.iter().filter(|line| line.contains(" = arith.cmp"));
+    let relations = compared.filter_map(|line| {
+        let mut words = line.split(" = arith.cmp").nth(1)?.split(':').next()?.split([' ', ',']);
+        let mut words = words.by_ref().filter(|word| !word.is_empty()).skip(1);
+        Some((words.next()?, words.next()?, words.next()?))
+    });
+    let mut orders = relations.filter(|(name, ..)| !name.ends_with("eq"));
+    match orders.find(|(_, a, b)| *a == first || *b == first) {
+        Some((name, a, _)) if name.contains('g') == (a == first) => "argmax",
+        Some(_) => "argmin",
+        None => "",
     }
 }
 

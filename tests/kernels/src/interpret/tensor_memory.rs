@@ -17,7 +17,12 @@ impl Machine<'_> {
     ) -> Said<()> {
         let result = || {
             let names = list(result.unwrap_or(""));
-            names.into_iter().next().ok_or_else(|| "no result".to_string())
+            let first = names.into_iter().next().ok_or_else(|| "no result".to_string())?;
+            // Several under one name.
+            Ok::<String, String>(match first.split_once(':') {
+                Some((name, _)) => format!("{name}#0"),
+                None => first,
+            })
         };
         // Behind a tile stand tokens in brackets.
         let input = |k: usize| {

@@ -142,6 +142,8 @@ fn made_of(program: &Program<'_, '_>, op: Op, [a, b, c]: [i8; 3]) -> Option<i8> 
     let kind = tables.dtype(dtype)?.kind;
     if program.index_word(op) == Some(IndexWord::Compare) {
         let [less, same, more] = match kind {
+            // Whether one is no number is asked for what is kept then, which no kind says.
+            DtypeKind::Float if program.operand(op, 0) == program.operand(op, 1) => return None,
             DtypeKind::Float => ordered(program, op)?,
             _ => {
                 let (is_plain, holds) = program.relation(op)?;
@@ -173,9 +175,9 @@ const fn holds_for(is_known: bool, holds: [bool; 3]) -> Option<[bool; 3]> {
     if is_known { Some(holds) } else { None }
 }
 
-/// When a relation of floats holds: of numbers, whatever it says of others.
+/// When a relation of floats holds that holds for numbers alone: one that says more would keep others
+/// than the kinds do.
 fn ordered(program: &Program<'_, '_>, op: Op) -> Option<[bool; 3]> {
-    let name = program.relation_name(op)?;
-    let plain = name.strip_prefix('o').or_else(|| name.strip_prefix('u'))?;
+    let plain = program.relation_name(op)?.strip_prefix('o')?;
     RELATIONS.iter().find(|known| known.0 == plain).map(|(_, _, holds)| *holds)
 }
