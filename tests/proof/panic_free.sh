@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Proves by linking that no public entry point of what ships can panic, format, or allocate.
 #
-#   tests/proof/panic_free.sh [algebra|engine] [OPT...]     algebra: the algebra and the table types alone; default: engine 3
+#   tests/proof/panic_free.sh [list|linked] [algebra|engine] [OPT...]     algebra: the algebra and the table types alone; default: engine 3
+#
+# list: writes down the entry points, and is done; linked: those of the last list.
 #
 # Writes into $CARGO_TARGET_DIR/proof (default target/proof): entries.rs (the wrappers), entries.txt (their names) and
 # proof-<opt>.elf. Needs only the stable toolchain, binutils' nm and python3. What is linked is built with the profile of the
@@ -9,6 +11,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
+part=all
+case ${1:-} in list | linked) part=$1; shift ;; esac
 what=${1:-engine}; [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- 3
 target=${CARGO_TARGET_DIR:-$root/target}
@@ -18,16 +22,19 @@ lld=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld
 rm -f "$out"/*.a
 
 # 1. The list of entry points, from rustdoc.
-crates=(lanebook-layout lanebook-tables)
-[ "$what" = algebra ] || crates+=(lanebook-ir lanebook-tile lanebook-passes lanebook-plan lanebook-emit lanebook-check lanebook-infer lanebook-loops lanebook-query lanebook)
-docs=()
-for crate in "${crates[@]}"; do
-  # Flags of its own, so that cargo does not take the pages of `cargo doc` for it. What is hidden from the pages is linked all the same.
-  RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="--cap-lints allow -Z unstable-options --document-hidden-items" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
-  docs+=("$target/doc/${crate//-/_}.json")
-done
-python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"
+if [ "$part" != linked ]; then
+  crates=(lanebook-layout lanebook-tables)
+  [ "$what" = algebra ] || crates+=(lanebook-ir lanebook-tile lanebook-passes lanebook-plan lanebook-emit lanebook-check lanebook-infer lanebook-loops lanebook-query lanebook)
+  docs=()
+  for crate in "${crates[@]}"; do
+    # Flags of its own, so that cargo does not take the pages of `cargo doc` for it. What is hidden from the pages is linked all the same.
+    RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="--cap-lints allow -Z unstable-options --document-hidden-items" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
+    docs+=("$target/doc/${crate//-/_}.json")
+  done
+  python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"
+fi
 export LANEBOOK_ENTRIES=$out/entries.rs
+[ "$part" != list ] || exit 0
 
 # 2. Build and link it, with the tables that documenting the library has compiled. Nothing but these symbols may be missing: the four functions that any embedder supplies (string compare
 #    leaves bcmp) and the embedder's text sink.
