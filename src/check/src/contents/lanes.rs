@@ -25,6 +25,8 @@ const STAGES: usize = 64;
 const RECENT: usize = 64;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
+/// The step stands where no lane came.
+const NOT_REACHED: u32 = UNKNOWN - 1;
 
 impl ContentsContext<'_> {
     /// The operand whose register tells an instruction of a conversion inside warps which bytes, or
@@ -98,7 +100,7 @@ impl ThreadRun<'_, '_> {
         let all = usize::from(many).saturating_mul(lanes as usize);
         let capacity = u32::try_from(self.lanes.capacity()).unwrap_or(u32::MAX);
         self.lanes
-            .resize(all, UNKNOWN)
+            .resize(all, NOT_REACHED)
             .map_err(|_| Violation::Room { pool: ContentsPool::Lanes, capacity })?;
         for lane in 0..lanes {
             self.wanted = Some(u32::from(many));
@@ -117,11 +119,13 @@ impl ThreadRun<'_, '_> {
             u32::from(*number).checked_mul(lanes)?.checked_add(self.thread)
         });
         let Some(slot) = place.and_then(|place| self.lanes.get_mut(place as usize)) else { return };
-        if *slot == UNKNOWN
-            && let Some(value) = value
-        {
-            *slot = value;
-            self.wanted = self.wanted.map(|n| n.saturating_sub(1));
+        match value {
+            Some(value) if matches!(*slot, UNKNOWN | NOT_REACHED) => {
+                *slot = value;
+                self.wanted = self.wanted.map(|n| n.saturating_sub(1));
+            }
+            None if *slot == NOT_REACHED => *slot = UNKNOWN,
+            _ => {}
         }
     }
 }
@@ -129,10 +133,22 @@ impl ThreadRun<'_, '_> {
 impl Prover<'_, '_, '_> {
     /// What a register tells a step in a thread.
     fn told(&self, number: u16, thread: u32) -> Option<u32> {
+        self.told_slot(number, thread).filter(|n| !matches!(*n, UNKNOWN | NOT_REACHED))
+    }
+
+    fn told_slot(&self, number: u16, thread: u32) -> Option<u32> {
         let [nth, ..] = *self.scratch.blocks.get(usize::from(number))?;
         let threads = self.look.telling()?;
         let place = u32::from(nth).checked_mul(threads)?.checked_add(thread)?;
-        self.scratch.lanes.get(place as usize).copied().filter(|n| nth != NONE && *n != UNKNOWN)
+        self.scratch.lanes.get(place as usize).copied().filter(|_| nth != NONE)
+    }
+
+    /// Whether a conversion stands in a loop or in a part of a branch in which no lane came to what
+    /// tells it something: with the numbers that were tried it has no turn.
+    fn is_not_reached(&self, moved: &ShufflePlan) -> bool {
+        let own = |step: &Step| usize::from(step.origin) == moved.op.index();
+        let mut steps = (0u16..).zip(self.look.steps).filter(|(_, step)| own(step));
+        steps.any(|(at, _)| self.told_slot(at, 0) == Some(NOT_REACHED))
     }
 
     /// One instruction of a conversion further back, in a thread; nothing if there is none.
@@ -213,6 +229,10 @@ impl Prover<'_, '_, '_> {
         let (Some((from, to)), Some(operand), Some(value)) = (sides(), operand, value) else {
             return Ok(false);
         };
+        if self.is_not_reached(moved) {
+            self.unfollowed = self.unfollowed.saturating_add(1);
+            return Ok(true);
+        }
         let exchange = exchange.filter(|_| !moved.ahead);
         let each = || {
             let panels =

@@ -536,6 +536,11 @@ fn computed(word: IndexWord, [a, b, c]: [IndexFacts; 3], overflow: Overflow) -> 
             left(a.high.min(b.high.saturating_sub(1)).max(0))
         }
         IndexWord::Rem if b.is_plain() => left(b.high.saturating_sub(1).max(0)),
+        // One below zero is 2^32 more without a sign: of what divides it, a power of two stays.
+        IndexWord::RemUnsigned if b.is_plain() => IndexFacts {
+            multiple: both & both.wrapping_neg(),
+            ..left(b.high.saturating_sub(1).max(0))
+        },
         IndexWord::Min => {
             IndexFacts { low: a.low.min(b.low), high: a.high.min(b.high), multiple: both }
         }

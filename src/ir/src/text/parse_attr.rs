@@ -98,12 +98,14 @@ impl Parser<'_, '_, '_> {
         self.keyed_value(Owner::Op(op), key)
     }
     fn keyed_value(&mut self, owner: Owner, key: TextRef) -> Result<AttrValue, IrError> {
-        let value = self.attr_value(owner)?;
+        // Hexadecimal digits of an element are its bits, as those of a constant are.
+        let is_element = self.program.key_is(key, attr_names::OTHER);
+        let value = self.attr_value(owner, is_element)?;
         self.layouts_in_attrs |= matches!(value, AttrValue::Layout(_) | AttrValue::Text(_))
             && self.program.key_is(key, attr_names::LAYOUT);
         Ok(value)
     }
-    fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, IrError> {
+    fn attr_value(&mut self, owner: Owner, is_element: bool) -> Result<AttrValue, IrError> {
         let token = self.peek();
         let after = self.lexer.byte(token.end);
         match token.kind {
@@ -114,6 +116,7 @@ impl Parser<'_, '_, '_> {
                     if self.take_if(Lexeme::Char(b':')) { Some(self.parse_type()?) } else { None };
                 Ok(match literal {
                     Literal::Int(value) => AttrValue::Int(value, ty),
+                    Literal::Hex(_) if is_element => AttrValue::Number(literal, ty),
                     Literal::Hex(value) => AttrValue::Int(value as i64, ty),
                     Literal::MinusZero if token.kind == Lexeme::Integer => AttrValue::Int(0, ty),
                     other => AttrValue::Number(other, ty),
@@ -139,6 +142,11 @@ impl Parser<'_, '_, '_> {
             Lexeme::Alias if after != b'<' => {
                 self.next();
                 Ok(AttrValue::Alias(self.tail_name(token)?))
+            }
+            Lexeme::Char(b'-') if is_element && self.minus_inf(token).is_some() => {
+                let word = self.minus_inf(token).unwrap_or(token);
+                self.lexer.at = word.end;
+                Ok(AttrValue::Word(self.name(word)?))
             }
             Lexeme::Word if !matches!(after, b'(' | b'[' | b'<') => {
                 self.next();

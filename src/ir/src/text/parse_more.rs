@@ -96,10 +96,16 @@ impl Parser<'_, '_, '_> {
                 self.next();
                 self.operand_list(op, 0)?;
             }
-            // `lhs = e4m3 rhs = e4m3`
-            Lexeme::Word if reads && self.pair_here() => self.pair(op)?,
+            // `lhs = e4m3 rhs = e4m3`, `cacheModifier = cg`
+            Lexeme::Word if (reads || self.is_behind(at)) && self.pair_here() => self.pair(op)?,
+            // `fastmath<fast>`
+            Lexeme::Word if self.is_behind(at) && self.lexer.byte(at.end) == b'<' => {
+                self.next();
+                let value = self.map_text(at)?;
+                self.set(op, self.lexer.slice(at), AttrValue::Text(value), at)?;
+            }
             // `%h allow_reorder : T -> T`: a word of another system, kept as an attribute.
-            Lexeme::Word if self.options.keep_unknown && self.trails(at) => {
+            Lexeme::Word if self.is_behind(at) && self.trails() => {
                 self.flag(op, at)?;
                 self.behind_word(op)?;
             }
@@ -107,14 +113,18 @@ impl Parser<'_, '_, '_> {
         }
         Ok(true)
     }
-    /// Whether a word stands behind operands, on their line, before the types.
-    fn trails(&self, at: Token) -> bool {
+    /// Whether a word stands behind operands, on their line, and is no operation's name.
+    fn is_behind(&self, at: Token) -> bool {
+        let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
+        let word = self.lexer.slice(at);
+        !before.ends_with('\n')
+            && (self.options.keep_unknown || self.program.tables().op_named(word).is_none())
+    }
+    /// Whether what stands behind a word that comes next goes on with its operation.
+    fn trails(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.next();
-        let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
-        let next = ahead.peek().kind;
-        !before.ends_with('\n')
-            && matches!(next, Lexeme::Word | Lexeme::ValueName | Lexeme::Char(b':'))
+        matches!(ahead.peek().kind, Lexeme::Word | Lexeme::ValueName | Lexeme::Char(b':'))
     }
 
     /// `other %x`, `token %t`: values behind a word. Of an operation that is not declared they are

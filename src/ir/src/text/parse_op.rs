@@ -182,7 +182,13 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// An attribute that has words of its own: as one in a dictionary it is there once.
-    fn set(&mut self, op: Op, key: &str, value: AttrValue, token: Token) -> Result<(), IrError> {
+    pub(crate) fn set(
+        &mut self,
+        op: Op,
+        key: &str,
+        value: AttrValue,
+        token: Token,
+    ) -> Result<(), IrError> {
         if self.program.has_attr(op, key) {
             return Err(self.fail(ErrorKind::AttrTwice, token));
         }
@@ -515,7 +521,7 @@ impl Parser<'_, '_, '_> {
         Ok(())
     }
     /// `-inf`, at its sign.
-    fn minus_inf(&self, sign: Token) -> Option<Token> {
+    pub(crate) fn minus_inf(&self, sign: Token) -> Option<Token> {
         let end = sign.start.saturating_add(MINUS_INF.len());
         let word = Token { kind: Lexeme::Word, start: sign.start, end };
         let ends =
@@ -532,7 +538,7 @@ impl Parser<'_, '_, '_> {
         self.put(pushed, token).map(|_| ())
     }
     /// `affine_map<(d0) -> (d0 * 4)>`: up to its closing bracket.
-    fn map_text(&mut self, token: Token) -> Result<TextRef, IrError> {
+    pub(crate) fn map_text(&mut self, token: Token) -> Result<TextRef, IrError> {
         let mut end = token.end.saturating_add(1);
         end = match self.lexer.balanced(end, b"") {
             Some(end) if self.lexer.byte(end) == b'>' => end.saturating_add(1),

@@ -104,6 +104,10 @@ pub(super) fn constant(text: &str, element: Element) -> Said<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| format!("no digits: `{text}`")),
         None => {
+            // Whole numbers of 64 bits are more than a float tells apart.
+            if let (Element::Whole { bits: 64, .. }, Ok(whole)) = (element, text.parse::<i128>()) {
+                return Ok(whole as u64);
+            }
             let value = number(text)?;
             // A cast saturates; a constant is the number that is written.
             let infinite =
