@@ -1,6 +1,7 @@
-"""What AMD's matrix calculator, its emulator and measurements of LDS answered, in brief: hw-tables/amd/answers.ron.
+"""What AMD's matrix calculator, its emulator and measurements of LDS answered, in brief, and descriptors as CUTLASS packs them.
 
-    python3 tests/oracle/answers.py > hw-tables/amd/answers.ron
+    python3 tests/oracle/answers.py amd > hw-tables/amd/answers.ron
+    python3 tests/oracle/answers.py nvidia > hw-tables/nvidia/answers.ron
 
 Reads the records alone, and none of the tables: `lanebook check` holds those against what is printed here. Of a map that is
 long, a hash is kept: of its lines, in order, `LANE BIT ROW COLUMN` each (see gen/src/audit/answers.rs).
@@ -8,8 +9,9 @@ long, a hash is kept: of its lines, in order, `LANE BIT ROW COLUMN` each (see ge
 
 import json
 import pathlib
+import sys
 
-DATA = pathlib.Path(__file__).parent / "data" / "amd"
+DATA = pathlib.Path(__file__).parent / "data"
 # Who said it, by words of the records.
 SOURCES = {
     "rocjitsu": "rocjitsu",
@@ -24,8 +26,8 @@ SOURCES = {
 }
 
 
-def records(name):
-    with open(DATA / f"{name}.jsonl") as file:
+def records(name, vendor="amd"):
+    with open(DATA / vendor / f"{name}.jsonl") as file:
         return [json.loads(line) for line in file]
 
 
@@ -130,15 +132,36 @@ def told():
     return groups
 
 
-def main():
-    print("// What recorded answers say of instructions, in brief: tests/oracle/answers.py writes this file, from tests/oracle/data/amd.")
+def descriptors():
+    """Lines of words, by architecture."""
+    groups = {}
+    for record in records("descriptors", "nvidia"):
+        unit = record["case"].split("_")[0]
+        name = f"{unit}.instr.{record['kind']}" if "kind" in record else f"{unit}.shared"
+        word = record.get("u64") or record["u32"]
+        fields = " ".join(f"{key}={value}" for key, value in record["fields"].items())
+        groups.setdefault(record["arch"], []).append(f"{name} {word} {fields}")
+    return groups
+
+
+def group(archs, lanes, by, key, lines):
+    print(f"        (archs: {json.dumps(archs)}, lanes: {lanes}, sources: {json.dumps(by)}, {key}: [")
+    for line in lines:
+        print(f'            "{line}",')
+    print("        ]),")
+
+
+def main(vendor):
+    print(f"// What recorded answers say, in brief: `tests/oracle/answers.py {vendor}` writes this file from tests/oracle/data/{vendor}.")
     print("(\n    answers: [")
-    for (gfx, wave, by), lines in told().items():
-        print(f"        (archs: {json.dumps(list(gfx))}, lanes: {wave}, sources: {json.dumps(list(by))}, rows: [")
-        for name, said in lines.items():
-            print(f'            "{name} {" ".join(f"{key}={value}" for key, value in said.items())}",')
-        print("        ]),")
+    if vendor == "amd":
+        for (gfx, wave, by), lines in told().items():
+            lines = [f"{name} {' '.join(f'{k}={v}' for k, v in said.items())}" for name, said in lines.items()]
+            group(list(gfx), wave, list(by), "rows", lines)
+    else:
+        for arch, lines in descriptors().items():
+            group([arch], 32, ["cutlass"], "words", lines)
     print("    ],\n)")
 
 
-main()
+main(sys.argv[1])

@@ -10,6 +10,8 @@
 //! - `lanes`: each value of the modifier that exchanges lanes, and which lane is read for each;
 //! - `moved`: lane, bit, slot and bit in the slot of each element of a movement to registers;
 //! - `groups`: the lanes that are served together as numbers of bits; `groups.unordered`: sorted.
+//!
+//! Words of descriptors, with what their fields hold, are packed anew.
 use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -53,6 +55,9 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                     .help("name targets of architectures, and their lanes")
                     .lacks(name),
             );
+        }
+        for line in &one.words {
+            super::packed::hold(model, one, line, &mut diags);
         }
         for row in &one.rows {
             hold(model, one, &archs, row, &mut known, &mut diags);

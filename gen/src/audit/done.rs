@@ -143,9 +143,19 @@ fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) 
     }
     if let (Some(OpWord::Choose), Some(selector), Some(result)) =
         (word, one.uses.last().and_then(operand), result)
-        && let Some(range) = &selector.range
     {
         let bits = u32::from(one.selector) * u32::from(result.register_bits / 8);
+        let held = u32::from(selector.registers) * u32::from(selector.register_bits);
+        if selector.role != Role::Immediate && bits > held {
+            say(
+                format!(
+                    "`{}` has {held} bits, and chooses by {} for each byte",
+                    selector.name.value, one.selector
+                ),
+                "correct `selector`: those of all bytes stand in the operand",
+            );
+        }
+        let Some(range) = &selector.range else { return };
         let most = 1i64.checked_shl(bits).filter(|_| bits < 63).map_or(i64::MAX, |end| end - 1);
         // A range that does not begin with 0 is that of what stands in the text.
         if range.value.1 > most || range.value.0 == 0 && range.value.1 != most {

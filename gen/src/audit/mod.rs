@@ -30,10 +30,12 @@ pub mod maps;
 pub mod meaning;
 pub mod measured;
 pub mod order;
+mod packed;
 mod parts;
 mod paths;
 pub mod reach;
 pub mod roles;
+mod served;
 pub mod siblings;
 mod sides;
 pub mod spelling;
@@ -264,7 +266,7 @@ pub const CHECKS: [Check; 58] = [
         "No architecture has the same instruction form under two names.",
     ),
     check("unreachable", Level::Warning, "Every atom is in an architecture."),
-    check("unused", Level::Warning, "Everything that is declared is used."),
+    check("unused", Level::Error, "Everything that is declared is used."),
     check(
         "kin",
         Level::Note,

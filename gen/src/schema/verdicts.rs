@@ -86,7 +86,11 @@ pub struct Answers {
     /// Who said it.
     pub sources: Vec<Name>,
     /// A line an instruction: the first word of its text, and `KEY=VALUE`.
+    #[serde(default)]
     pub rows: Vec<Name>,
+    /// A line a word of a descriptor: its name, the word, and `FIELD=VALUE`.
+    #[serde(default)]
+    pub words: Vec<Name>,
 }
 
 /// What a machine answered: a fact each, as the tables had it when it was held against the machine.
