@@ -67,6 +67,13 @@ fn rules_are_proved_without_a_checkout() {
     // A folder without rules is no folder to prove.
     fs::remove_dir_all(at.join("rules")).expect("removed");
     assert_eq!(run_in(&at, &["prove"], "").code, 2);
+    // One with neither is none: the rules that are built in are proved.
+    fs::remove_dir_all(at.join("hw-tables")).expect("removed");
+    let built_in = run_in(&at, &["prove"], "");
+    let said = "the built-in rules/proofs.ron is current";
+    assert!(built_in.code == 0 && built_in.out.contains(said), "{}{}", built_in.out, built_in.err);
+    assert_eq!(run_in(&at, &["prove", "--write"], "").code, 2);
+    assert_eq!(run_in(&at, &["prove", "."], "").code, 2);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::forms::named;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, How, HwModel, Operand};
+use lanebook_layout::AxisId;
 use lanebook_tables::{FieldRole, RegisterKind, Role, TermNode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         moved(&compiled.model, atom, &mut diags);
         paired(atom, &mut diags);
         types(&compiled.model, atom, &mut diags);
+        from_nothing(atom, &mut diags);
+        places(atom, &mut diags);
     }
     broadcasts(&compiled.model, &mut diags);
     diags
@@ -64,6 +67,51 @@ fn broadcasts(model: &HwModel, diags: &mut Diagnostics) {
                 "row 0 is of 0, which is the instruction as it is, and runs are numbered from the first lane",
             ),
         );
+    }
+}
+
+/// What an immediate moves or exchanges is where it is said to be if the immediate is 0, so that 0
+/// is one of its values.
+fn from_nothing(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(more) = &atom.more else { return };
+    let moves = more.moves.iter().map(|(by, ..)| *by);
+    let exchanges = more.broadcasts.iter().flat_map(|(_, by, how)| match how {
+        crate::model::Use::Blocks(member) => [Some(*by), Some(*member)],
+        crate::model::Use::Lanes(..) => [Some(*by), None],
+    });
+    for number in moves.chain(exchanges.flatten()) {
+        let Some(operand) = atom.operands.get(usize::from(number)) else { continue };
+        if let Some(range) = operand.range.as_ref().filter(|range| range.value.0 != 0) {
+            let message = format!(
+                "`{}` of `{}` moves what is read, and goes from {}",
+                operand.name.value, atom.name.value, range.value.0
+            );
+            diags.push(
+                Diagnostic::at(range.span, message)
+                    .help("layouts are those of 0: begin the range with it"),
+            );
+        }
+    }
+}
+
+/// An offset leads to a place of its side.
+fn places(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(movement) = &atom.movement else { return };
+    for field in &movement.offsets {
+        let on = [(field.on_from, &movement.from), (field.on_to, &movement.to)];
+        let most =
+            on.into_iter().filter(|(on, _)| *on).map(|(_, side)| side.layout.most(AxisId::PLACE));
+        let most = most.max().unwrap_or(0);
+        if i64::from(field.place) > most {
+            let message = format!(
+                "an offset of `{}` leads to place {}, and the last is {most}",
+                atom.name.value, field.place
+            );
+            diags.push(
+                Diagnostic::at(field.span, message)
+                    .help("places count from 0: correct `place`, or the layout of that side"),
+            );
+        }
     }
 }
 

@@ -89,8 +89,7 @@ fn slot(atom: &Atom, unit_bits: u16, side: &Side, diags: &mut Diagnostics) {
         diags.push(
             Diagnostic::at(side.span.head(), message)
                 .note(stated.span, "the slot")
-                .help("an instruction asks for no more than the natural alignment: correct `align_bytes` or `slot_bytes`")
-                .as_level(Level::Warning),
+                .help("an instruction asks for no more than the natural alignment: correct `align_bytes` or `slot_bytes`"),
         );
     }
 }
@@ -116,8 +115,7 @@ fn taken(atom: &Atom, unit_bits: u16, side: &Side, stated: &Spanned<u16>, diags:
         diags.push(
             Diagnostic::at(stated.span, message)
                 .note(side.layout.text.span, "the layout")
-                .help("correct `slot_bytes`, or the layout")
-                .as_level(Level::Warning),
+                .help("correct `slot_bytes`, or the layout"),
         );
     }
 }

@@ -27,7 +27,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         memory(arch, &mut diags);
-        banks(arch, &mut seen, &mut diags);
+        super::served::banks(model, arch, &mut seen, &mut diags);
     }
     diags
 }
@@ -216,108 +216,6 @@ fn memory(arch: &Arch, diags: &mut Diagnostics) {
             Diagnostic::at(arch.name.span, message)
                 .help("a group is a number of waves, a power of two: correct `max_threads`"),
         );
-    }
-}
-
-fn banks(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
-    let Some(first) = arch.banks.first() else { return };
-    served(arch, seen, diags);
-    for bank in &arch.banks {
-        let whole = u32::from(bank.banks) * u32::from(bank.bank_bytes);
-        if !bank.banks.is_power_of_two() || !bank.bank_bytes.is_power_of_two() {
-            if seen.insert(bank.name.span) {
-                let message = format!("{} banks of {} bytes", bank.banks, bank.bank_bytes);
-                let found = Diagnostic::at(bank.name.span, message);
-                // A machine of its own, of which no source is claimed, may be so.
-                let own = bank.status == Status::Assumed
-                    && arch.banks.iter().all(|other| {
-                        (other.banks, other.bank_bytes) == (bank.banks, bank.bank_bytes)
-                    });
-                diags.push(match own {
-                    true => found
-                        .help("both are powers of two on all machines that are known; conflicts are counted word by word")
-                        .as_level(Level::Note),
-                    false => found.help("both are powers of two"),
-                });
-            }
-            continue;
-        }
-        if bank.bank_bytes != first.bank_bytes && seen.insert(bank.name.span) {
-            let message = format!(
-                "banks of {} bytes here and of {} for `{}`",
-                bank.bank_bytes, first.bank_bytes, first.name.value
-            );
-            diags.push(
-                Diagnostic::at(bank.name.span, message)
-                    .note(first.name.span, "the other")
-                    .help("one memory has banks of one width: correct `bank_bytes`"),
-            );
-        }
-        // Lanes that are served at once fetch what the banks give at once, or less.
-        let Some((_, bits)) = numbered(&bank.name.value) else { continue };
-        let wide = bank.groups.iter().map(|group| group.value.count_ones() * bits / 8).max();
-        let lanes = bank.groups.iter().map(|group| group.value.count_ones());
-        if lanes.clone().min() != lanes.max() && seen.insert(bank.groups_span) {
-            diags.push(
-                Diagnostic::at(bank.groups_span, "groups of other sizes")
-                    .help("as many lanes are served each time: correct `groups`"),
-            );
-        }
-        // But for what was measured: how many passes a group takes is then known.
-        if wide.is_some_and(|wide| bits.is_multiple_of(8) && wide > whole && bits > 16)
-            && bank.status != Status::Measured
-            && seen.insert(bank.name.span)
-        {
-            let message = format!(
-                "{} lanes of {bits} bits are served at once by {whole} bytes of banks",
-                bank.groups.first().map_or(0, |group| group.value.count_ones())
-            );
-            diags.push(
-                Diagnostic::at(bank.groups_span, message)
-                    .help("fewer lanes are served at once: correct `groups`, `banks` or the name"),
-            );
-        }
-    }
-}
-
-/// Models of as many banks serve as many bytes at once, whatever the width of the access; slots are
-/// no more than lanes.
-fn served(arch: &Arch, seen: &mut BTreeSet<Span>, diags: &mut Diagnostics) {
-    let most = arch.wave_lanes.value.iter().copied().max().unwrap_or(0);
-    let mut usual: BTreeMap<u16, BTreeMap<u32, Vec<&crate::model::Bank>>> = BTreeMap::new();
-    for bank in &arch.banks {
-        if bank.slots > most && seen.insert(bank.name.span) {
-            let message = format!("{} slots, where a wave has {most} lanes", bank.slots);
-            diags.push(
-                Diagnostic::at(bank.name.span, message)
-                    .help("each lane has one address at most: correct `slots`"),
-            );
-        }
-        let bits = numbered(&bank.name.value).map(|(_, bits)| bits);
-        let Some(bits) = bits.filter(|bits| *bits > 16 && bank.status != Status::Measured) else {
-            continue;
-        };
-        let lanes = bank.groups.iter().map(|group| group.value.count_ones()).max().unwrap_or(0);
-        let bytes = (lanes * bits / 8).next_power_of_two();
-        usual.entry(bank.banks).or_default().entry(bytes).or_default().push(bank);
-    }
-    for found in usual.into_values().filter(|found| found.len() > 1) {
-        let mut list: Vec<_> = found.into_iter().collect();
-        list.sort_by_key(|(bytes, banks)| (std::cmp::Reverse(banks.len()), *bytes));
-        if let (Some((usual, of)), Some((odd, at))) = (list.first(), list.last())
-            && let (Some(there), Some(here)) = (of.first(), at.first())
-            && seen.insert(here.groups_span)
-        {
-            let message = format!(
-                "{odd} bytes are served at once here, and {usual} for `{}`",
-                there.name.value
-            );
-            diags.push(
-                Diagnostic::at(here.groups_span, message)
-                    .note(there.name.span, "the other")
-                    .help("as many bytes are served each time, of fewer lanes where they are wider: correct `groups`"),
-            );
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Operands stand as the text has them, fields as the bits of their word, numbers from the lowest up,
 //! names of declared things as these are declared. Two steps that stand in more than one list of what
 //! is done between accesses stand in the same order in all of them.
-use super::meaning::{one_line, reversed, written};
+use super::wording::{one_line, reversed, written};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Atom, HwModel, Operand, Units};

@@ -8,11 +8,13 @@
 pub mod accumulate;
 pub mod against;
 pub mod agree;
+pub mod answers;
 pub mod cannot;
 pub mod claims;
 pub mod conflicts;
 pub mod covered;
 pub mod dispatch;
+mod done;
 pub mod duplicate;
 pub mod example;
 pub mod facts;
@@ -28,19 +30,24 @@ pub mod maps;
 pub mod meaning;
 pub mod measured;
 pub mod order;
+mod packed;
+mod parts;
 mod paths;
 pub mod reach;
 pub mod roles;
+mod served;
 pub mod siblings;
 mod sides;
 pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
+mod terms;
 pub mod twice;
 pub mod types;
 pub mod verdicts;
 pub mod waits;
 pub mod whole;
+mod wording;
 
 pub use crate::pattern::fits;
 
@@ -78,7 +85,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 57] = [
+pub const CHECKS: [Check; 58] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -191,6 +198,11 @@ pub const CHECKS: [Check; 57] = [
         "What a machine was asked about is as it was then, and who cites a machine was asked about.",
     ),
     check(
+        "answers",
+        Level::Error,
+        "Instructions are as the records of other programs and of measurements have them.",
+    ),
+    check(
         "order",
         Level::Error,
         "Accesses go the way that their kind says, and what they count is waited for.",
@@ -240,7 +252,7 @@ pub const CHECKS: [Check; 57] = [
     ),
     check(
         "alignment",
-        Level::Warning,
+        Level::Error,
         "Addresses are aligned no more than a slot is long, and tuples fit their class.",
     ),
     check(
@@ -254,7 +266,7 @@ pub const CHECKS: [Check; 57] = [
         "No architecture has the same instruction form under two names.",
     ),
     check("unreachable", Level::Warning, "Every atom is in an architecture."),
-    check("unused", Level::Warning, "Everything that is declared is used."),
+    check("unused", Level::Error, "Everything that is declared is used."),
     check(
         "kin",
         Level::Note,
@@ -320,7 +332,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 34] = [
+pub const ALL: [Run; 35] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -332,6 +344,7 @@ pub const ALL: [Run; 34] = [
     ("hazards", hazards::check),
     ("waits", waits::check),
     ("measured", measured::check),
+    ("answers", answers::check),
     ("order", order::check),
     ("tensor", tensor::check),
     ("swizzle", swizzle::check),

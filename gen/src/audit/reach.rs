@@ -136,13 +136,19 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
             counters.entry(counter.name.span).or_insert((&counter.name, false)).1 |= used;
         }
     }
+    let extending = compiled.loaded.archs.iter().filter(|arch| arch.extends.is_some());
+    let replaces: BTreeSet<Span> =
+        extending.flat_map(|arch| &arch.banks).map(|bank| bank.name.span).collect();
     for (name, _) in banks.into_values().filter(|(_, used)| !used) {
         let message = format!("no atom uses bank model `{}` here", name.value);
-        diags.push(warn(
-            name,
-            message,
-            "remove the model, or name it on a side of an atom that the architecture has",
-        ));
+        let help = "remove the model, or name it on a side of an atom that the architecture has";
+        let found = warn(name, message, help);
+        // What it was to replace, of an architecture that is extended, counts in its place.
+        diags.push(if replaces.contains(&name.span) {
+            found.as_level(Level::Error)
+        } else {
+            found
+        });
     }
     for (name, _) in counters.into_values().filter(|(_, used)| !used) {
         let message = format!("no atom advances counter `{}` here", name.value);

@@ -24,6 +24,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         both(atom, &mut diags);
         parts(atom, &mut diags);
         answer(atom, &mut diags);
+        addresses(atom, &mut diags);
         let mut seen = BTreeSet::new();
         for operand in &atom.operands {
             let twice = operand.also.iter().any(|class| {
@@ -58,6 +59,35 @@ fn answer(atom: &Atom, diags: &mut Diagnostics) {
             Diagnostic::at(operand.name.span, message)
                 .note(atom.name.span, "the atom")
                 .help("correct `old` or `compare`, or the operand's role"),
+        );
+    }
+}
+
+/// What a computation takes is no address: nothing is fetched there. What an atomic operation
+/// compares with, or leaves, is none either.
+fn addresses(atom: &Atom, diags: &mut Diagnostics) {
+    let is_address = |number: &u8| {
+        atom.operands.get(usize::from(*number)).is_some_and(|one| one.role == Role::Address)
+    };
+    let atomic = atom.movement.as_ref().and_then(|movement| movement.atomic);
+    let computes = matches!(atom.class, AtomClass::Alu | AtomClass::Convert);
+    let uses = atom.does.iter().flat_map(|does| &does.uses).copied();
+    let taken = atom.means.iter().filter_map(|node| match node {
+        TermNode::Operand(number) | TermNode::Lut3(number) => Some(*number),
+        _ => None,
+    });
+    let taken = uses.chain(taken).filter(|_| computes && atom.movement.is_none());
+    let compared = atomic.iter().flat_map(|one| [one.old, one.compare]).flatten();
+    let found = taken.chain(compared).find(is_address);
+    if let Some(operand) = found.and_then(|number| atom.operands.get(usize::from(number))) {
+        let message = format!(
+            "`{}` of `{}` is a value, and its role an address",
+            operand.name.value, atom.name.value
+        );
+        diags.push(
+            Diagnostic::at(operand.name.span, message)
+                .note(atom.name.span, "the atom")
+                .help("correct its `role`, or name another operand there"),
         );
     }
 }

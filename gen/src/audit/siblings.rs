@@ -132,8 +132,9 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
             });
         }
     }
+    let updates = if movement.atomic.is_some() { ", updated" } else { "" };
     for (side, reading) in [(from, true), (to, false)] {
-        memory(model, isa, &two, &ways, side, reading, &mut out);
+        memory(model, isa, &two, &ways, updates, (side, reading), &mut out);
     }
     out
 }
@@ -143,8 +144,8 @@ fn memory(
     isa: &str,
     two: &str,
     ways: &str,
-    side: &Side,
-    reading: bool,
+    updates: &str,
+    (side, reading): (&Side, bool),
     out: &mut Vec<Trait>,
 ) {
     if !matches!(side.space, Space::Shared | Space::Global) {
@@ -152,6 +153,16 @@ fn memory(
     }
     let bytes = side.slot_bytes.as_ref().map_or(0, |bytes| bytes.value);
     let which = if reading { "from" } else { "to" };
+    // What a machine asks of an address goes by how it is reached and by what is taken there, not by a
+    // mnemonic.
+    if bytes != 0 {
+        out.push(Trait {
+            form: format!("{isa}: {ways}{updates}, {which} slots of {bytes} bytes"),
+            what: "the alignment",
+            value: side.align_bytes.to_string(),
+            at: side.span,
+        });
+    }
     let form = format!("{isa}: {two} {ways}, {which} {bytes} bytes");
     out.push(Trait {
         form: form.clone(),

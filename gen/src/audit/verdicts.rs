@@ -132,8 +132,9 @@ fn compare(compiled: &Compiled, asked: &Asked<'_>, known: &Verdicts, diags: &mut
                 format!("`{}` is `{told}` to its assembler, and was judged {was}", arch.name.value),
             )
             .help(REMEDY)
-            // One that nobody was asked about yet may be one that no assembler knows.
-            .as_level(if before.is_some() { Level::Warning } else { Level::Note }),
+            // One that nobody was asked about yet may be one that no assembler knows; a record of
+            // something else is stale.
+            .as_level(if before.is_some() { Level::Error } else { Level::Note }),
         );
     }
     let judged: BTreeSet<usize> = numbers.values().copied().collect();

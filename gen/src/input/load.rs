@@ -11,9 +11,9 @@ use crate::files::VERDICTS;
 use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
-    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures, Group,
-    HwFile, Isa, IsaFile, IsaPart, Measured, SourceEntry, SourcesFile, Tag, Verdicts, VerdictsFile,
-    Waits, unit,
+    Access, Agreement, Answers, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures,
+    Group, HwFile, Isa, IsaFile, IsaPart, Measured, SourceEntry, SourcesFile, Tag, Verdicts,
+    VerdictsFile, Waits, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
@@ -61,6 +61,8 @@ pub struct Loaded {
     pub waits: Vec<Spanned<Waits>>,
     /// What machines answered.
     pub measured: Vec<Spanned<Measured>>,
+    /// What other programs answered.
+    pub answers: Vec<Spanned<Answers>>,
     /// What assemblers said.
     pub verdicts: Vec<Verdicts>,
     /// On what facts rested when that was recorded.
@@ -253,6 +255,7 @@ impl Loaded {
         self.figures.extend_from_slice(&file.figures);
         self.waits.extend_from_slice(&file.waits);
         self.measured.extend_from_slice(&file.measured);
+        self.answers.extend_from_slice(&file.answers);
         self.archs.extend_from_slice(&file.archs);
     }
     /// Whether a file holds groups and architectures.
@@ -470,6 +473,7 @@ impl Reader<'_> {
         loaded.figures.extend(self.entries::<Figures>(&file.figures));
         loaded.waits.extend(self.entries::<Waits>(&file.waits));
         loaded.measured.extend(self.entries::<Measured>(&file.measured));
+        loaded.answers.extend(self.entries::<Answers>(&file.answers));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
     }
     fn units(&mut self, units: &unit::Units) -> LoadedUnits {

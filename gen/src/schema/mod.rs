@@ -24,7 +24,9 @@ pub use isa::{
 };
 pub use number::Number;
 pub use term::Term;
-pub use verdicts::{Figures, Measured, MeasuredFact, Verdicts, VerdictsFile, WaitPairs, Waits};
+pub use verdicts::{
+    Answers, Figures, Measured, MeasuredFact, Verdicts, VerdictsFile, WaitPairs, Waits,
+};
 
 use crate::spanned::{Entry, Spanned};
 use serde::Deserialize;
@@ -191,6 +193,9 @@ pub struct HwFile {
     /// [`Measured`] each.
     #[serde(default)]
     pub measured: Vec<Entry>,
+    /// [`Answers`] each.
+    #[serde(default)]
+    pub answers: Vec<Entry>,
     /// An [`Arch`].
     #[serde(default)]
     pub arch: Option<Entry>,

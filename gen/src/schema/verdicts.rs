@@ -74,6 +74,25 @@ pub struct Figures {
     pub sources: Vec<Name>,
 }
 
+/// What other programs and measurements answered about the instructions of some architectures, in
+/// brief: see `lanebook_gen::audit::answers`. A tool writes them from the records.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "answers")]
+pub struct Answers {
+    /// Which, by their targets.
+    pub archs: Vec<Name>,
+    /// Lanes of a wave.
+    pub lanes: u16,
+    /// Who said it.
+    pub sources: Vec<Name>,
+    /// A line an instruction: the first word of its text, and `KEY=VALUE`.
+    #[serde(default)]
+    pub rows: Vec<Name>,
+    /// A line a word of a descriptor: its name, the word, and `FIELD=VALUE`.
+    #[serde(default)]
+    pub words: Vec<Name>,
+}
+
 /// What a machine answered: a fact each, as the tables had it when it was held against the machine.
 /// `tests/gpu` writes them.
 #[derive(Clone, Debug, Deserialize)]

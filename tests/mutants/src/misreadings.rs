@@ -13,7 +13,7 @@ use lanebook_gen::tree::{self, Node, Tree};
 use std::collections::BTreeMap;
 
 /// Entries that are there to be held against others.
-const NONE: [&str; 4] = ["agreements", "figures", "waits", "families"];
+const NONE: [&str; 5] = ["agreements", "figures", "waits", "answers", "families"];
 /// Numbers that are costs.
 const COSTS: [&str; 3] = ["issue", "cycles", "states"];
 

@@ -30,7 +30,7 @@ const UNORDERED: [&str; 16] = [
     "hazards",
 ];
 /// Entries that say nothing of machines, or that are there to be held against others.
-const NONE: [&str; 4] = ["agreements", "figures", "waits", "families"];
+const NONE: [&str; 5] = ["agreements", "figures", "waits", "answers", "families"];
 /// The file of element types.
 const TYPES: &str = "hw-tables/dtypes.ron";
 /// The file of what facts cite.

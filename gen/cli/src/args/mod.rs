@@ -646,7 +646,8 @@ pub struct Dispatch {
 
 const PROVE: &str = "\
 Examples:
-  lanebook prove                    the rules of the folder this is run in: all proved, and rules/proofs.ron says so
+  lanebook prove                    the rules of the folder this is run in, or those that are built in where it has none:
+                                    all proved, and rules/proofs.ron says so
   lanebook prove ~/my-rules --write writes rules/proofs.ron there
 
 Nothing but the tables and rules of DIR is needed, and z3 on the path. A wrong rule is told with values for which its sides
@@ -656,7 +657,8 @@ differ. `lanebook check` and each build ask for a current log.";
 #[derive(Debug, Args)]
 #[command(after_help = PROVE)]
 pub struct Prove {
-    /// Folder that holds hw-tables/ and rules/, as --tables says it for other commands [default: .]
+    /// Folder that holds hw-tables/ and rules/, as --tables says it for other commands [default: .,
+    /// or what is built in where that has neither]
     #[arg(value_name = "DIR", conflicts_with = "tables")]
     pub root: Option<PathBuf>,
     /// Write the log of proofs, where it is not current

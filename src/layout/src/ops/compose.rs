@@ -7,8 +7,9 @@
 //! one mode of `a` into the next; CuTe does not check this and answers wrongly then.
 //!
 //! Where `b` only goes down, `a` is taken as mirrored, `a(-x) = -a(x)`, as in CuTe, whose division
-//! rounds towards 0. Leaves up and down in several modes of `a` are refused, unless an offset of
-//! `b` keeps its positions at 0 or above: then they have digits, and leaves go down from the top.
+//! rounds towards 0; so it is where leaves up and down stay in the first mode of `a` together.
+//! Leaves up and down in several modes of `a` are refused, unless an offset of `b` keeps its
+//! positions at 0 or above: then they have digits, and leaves go down from the top.
 //!
 //! A swizzle of `b` becomes one behind the result where `a` moves its bits one by one.
 
@@ -134,7 +135,7 @@ pub(super) fn push_modes(modes: &mut Iters, a: &LayoutRef<'_>) -> Result<()> {
 enum Downward {
     /// They have a meaning in a single mode only.
     Plain,
-    /// All leaves go down from 0, where `a` is taken as mirrored.
+    /// Leaves go down from 0, where `a` is taken as mirrored: all of them, or in one mode.
     Mirrored,
     /// An offset keeps positions at 0 or above: a leaf's digits count down from their greatest.
     FromTop,
@@ -144,10 +145,23 @@ enum Downward {
 fn downward(modes: &Iters, b: &LayoutRef<'_>) -> Downward {
     let down = |it: &Iter| it.stride().coeff() < 0;
     let mut moving = b.shard.iter().filter(|it| !it.is_unit() && it.stride() != Int::ZERO);
-    match modes.len() > 1 && moving.clone().any(down) && moving.all(down) {
+    let mirrored = moving.clone().any(down) && (moving.all(down) || stays_in_first(modes, b));
+    match modes.len() > 1 && mirrored {
         true => Downward::Mirrored,
         false => Downward::Plain,
     }
+}
+
+/// Whether all leaves together are less than the first mode's extent away from 0, up and down: there
+/// a mirrored `a` is one step long.
+fn stays_in_first(modes: &Iters, b: &LayoutRef<'_>) -> bool {
+    let way = |it: &Iter| {
+        let steps = it.extent().as_known()?.checked_sub(1)?;
+        steps.checked_mul(it.stride().as_known()?.checked_abs()?)
+    };
+    let far = b.shard.iter().try_fold(0i64, |far, it| far.checked_add(way(it)?));
+    let first = modes.first().and_then(|mode| mode.extent().as_known());
+    matches!((far, first), (Some(far), Some(first)) if far < first)
 }
 
 /// Adds where the offset of `b` lies in `a`; whether leaves go down from their tops.

@@ -83,6 +83,9 @@ fn operations() {
     assert_eq!(compose(&c("(2,2):(1,4)").view(), &below.view()), left);
     let negative = Err(Error::NegativeStride { iter: 0, stride: -1 });
     assert_eq!(compose(&c("(2,2):(1,4)").view(), &c("(4,2):(-1,1)").view()), negative);
+    // Up and down in one mode is one step: -4i + j of 8:4.
+    let within = compose(&c("(8,4):(4,1)").view(), &c("(2,2):(-4,1)").view());
+    assert_eq!(within.map(|l| super::show(&l)), Ok("(2,2):(-16,4)".into()));
     let extent = Err(Error::ExtentDivisibility { leaf: 0, extent: 6, run: 4 });
     assert_eq!(compose(&c("(4,2):(1,8)").view(), &c("6:1").view()), extent);
     assert_eq!(complement(&c("4:-1").view(), Int::known(8)), negative);

@@ -2,20 +2,83 @@
 use crate::args::{Prove, TableFormat};
 use crate::output;
 use crate::tables::{counted, whole};
+use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::rules::{Certificate, Method, canonical, certificate};
-use lanebook_gen::{Mode, compile};
+use lanebook_gen::source::Sources;
+use lanebook_gen::{Compiled, Failure, Mode, compile, compile_sources, load};
 use lanebook_proofs::prove;
 use lanebook_report::problem::{Kind, Problem, Problems};
 use lanebook_report::table::{Align, Table};
 use std::fs;
 use std::path::Path;
 
+/// The inputs that the command was built with: names and texts.
+const INPUTS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/inputs.rs"));
+
+/// Whose rules are proved.
+enum Of<'a> {
+    /// Those of a folder.
+    Folder(&'a Path),
+    /// Those that are built in: no folder is named, and here is none.
+    BuiltIn,
+}
+
+impl Of<'_> {
+    fn compiled(&self) -> Result<Compiled, Failure> {
+        match self {
+            Self::Folder(root) => compile(root, Mode::Draft),
+            Self::BuiltIn => {
+                let mut sources = Sources::default();
+                for (name, text) in INPUTS {
+                    sources.add(name, None, text.replace("\r\n", "\n"));
+                }
+                compile_sources(sources, Diagnostics::new(), Mode::Draft)
+            }
+        }
+    }
+    /// The log of proofs as it stands.
+    fn log(&self) -> Option<String> {
+        match self {
+            Self::Folder(root) => fs::read_to_string(root.join(certificate::FILE)).ok(),
+            Self::BuiltIn => INPUTS
+                .iter()
+                .find(|(name, _)| *name == certificate::FILE)
+                .map(|(_, text)| text.replace("\r\n", "\n")),
+        }
+    }
+    /// What messages call that log.
+    fn log_name(&self) -> String {
+        match self {
+            Self::Folder(root) => root.join(certificate::FILE).display().to_string(),
+            Self::BuiltIn => format!("the built-in {}", certificate::FILE),
+        }
+    }
+}
+
+/// Whose rules are meant.
+fn meant<'a>(args: &'a Prove, folder: Option<&'a Path>) -> Result<Of<'a>, Problem> {
+    let here = Path::new(".");
+    let named = args.root.as_deref().or(folder);
+    let none_here = load::FOLDERS.iter().all(|name| !here.join(name).is_dir());
+    if named.is_none() && none_here && !INPUTS.is_empty() {
+        if args.write {
+            return Err(Problem::usage(
+                "there is no folder to write the log of proofs to",
+                "name a folder that holds hw-tables/ and rules/; the built-in rules are proved without --write",
+            ));
+        }
+        return Ok(Of::BuiltIn);
+    }
+    let root = named.unwrap_or(here);
+    whole(root)?;
+    Ok(Of::Folder(root))
+}
+
 /// Runs the command.
 pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
-    let root = args.root.as_deref().or(folder).unwrap_or(Path::new("."));
-    whole(root)?;
-    let compiled = compile(root, Mode::Draft)
-        .map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
+    let of = meant(args, folder)?;
+    let compiled =
+        of.compiled().map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
     let (mut certificates, mut failures) = (Vec::new(), String::new());
     for rule in compiled.rules.proved() {
         let name = &rule.name.value;
@@ -37,11 +100,13 @@ pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
         let text = format!("{failures}{wrong} not proved, {} are\n", certificates.len());
         return Err(Problems::Rendered(Kind::Refused, text));
     }
-    let log = root.join(certificate::FILE);
     let text = certificate::render(&certificates);
-    let current = fs::read_to_string(&log).is_ok_and(|old| old == text);
-    if args.write && !current {
-        output::write(Some(&log), &text)?;
+    let current = of.log().is_some_and(|old| old == text);
+    if let Of::Folder(root) = of
+        && args.write
+        && !current
+    {
+        output::write(Some(&root.join(certificate::FILE)), &text)?;
     }
     let mut table = Table::new(&[("RULE", Align::Left), ("BY", Align::Left)]);
     for one in &certificates {
@@ -52,8 +117,8 @@ pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
         (false, true) => "is written; commit it",
         (false, false) => "is not current",
     };
-    let words =
-        format!("{} proved; {} {became}\n", counted(certificates.len(), "rule"), log.display());
+    let log = of.log_name();
+    let words = format!("{} proved; {log} {became}\n", counted(certificates.len(), "rule"));
     output::write(
         None,
         &if args.format == TableFormat::Text { words } else { args.format.of(&table) },
@@ -62,7 +127,7 @@ pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
         return Ok(());
     }
     Err(Problem::refused(
-        format!("{} says something else of these rules", log.display()),
+        format!("{log} says something else of these rules"),
         "write it anew: `lanebook prove --write`",
     )
     .into())
