@@ -286,7 +286,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let (scale, at) = (start.scale.max(1), start.at);
         // The part that only the kernel knows: where the segment starts, and which warps these are.
         self.steps.purpose = Purpose::FirstAddress;
-        let warps = self.warp_starts(fragment, given, &alloc)?;
+        let warps = self.warp_starts(fragment, given, alloc)?;
         let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
         let mut block = 0u32;
         while let Some(e) = block_element(fragment, block) {
