@@ -363,7 +363,7 @@ static void conversions(void) {
 static void movements(void) {
     static const uint32_t extents[] = {64, 64};
     static lb_register_run writes[16];
-    static const char lanes[] = "S[(4,16,4,16):(1@warpid,4@laneid,1@laneid,16@bit)]";
+    static const char lanes[] = "S[(4,8,2,4,16):(1@warpid,4@laneid,256@bit,1@laneid,16@bit)]";
     static const char rotating[] = "#ttg.amd_rotating_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
     lb_error e;
     size_t need = lb_convert_scratch_bytes();
@@ -377,11 +377,11 @@ static void movements(void) {
     CHECK(MOVE("gfx942") == LB_CONVERT && e.detail == 4 && e.numbers[0] == 9);
     CHECK(MOVE("sm_80") == LB_OK && kept_bytes > 0 && m.instructions > 0 && m.write_count > 0);
     CHECK(m.address.count == 1 && m.address.prefix_bytes > 0 && m.scratch_bytes == 0 && m.scratch_prefix_bytes == 0);
-    CHECK(m.tile.count == 8 && m.tile.lane_count == 5 && m.tile.place_count == 4 && m.group_threads == 128);
+    CHECK(m.tile.count == 16 && m.tile.lane_count == 5 && m.tile.place_count == 5 && m.group_threads == 128);
     // Into shared memory, as it is written there.
     m.kind = LB_MOVE_STORE; m.in_shared = 1;
     m.shared = (const uint8_t *)rotating; m.shared_bytes = sizeof rotating - 1;
-    CHECK(MOVE("sm_80") == LB_OK && m.address.count == 0 && m.scratch_bytes == 64 * 64 * 2 && m.scratch_prefix_bytes > 0 && m.tile.count == 8);
+    CHECK(MOVE("sm_80") == LB_OK && m.address.count == 0 && m.scratch_bytes == 64 * 64 * 2 && m.scratch_prefix_bytes > 0 && m.tile.count == 16);
     // From one memory to the other.
     m.kind = LB_MOVE_COPY;
     CHECK(MOVE("sm_80") == LB_OK && m.address.count == 1 && m.scratch_bytes == 64 * 64 * 2 && m.tile.count == 0 && m.group_threads == 32);
