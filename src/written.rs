@@ -165,7 +165,7 @@ fn spell(
             .map_err(|_| refused(NoDistribution::Extents))?;
     }
     let element_bits = ty.dtype.and_then(|id| tables.dtype(id)).map_or(0, |dtype| dtype.held);
-    if whole.as_bytes().first() == Some(&b'{') {
+    if whole.as_bytes().first() == Some(&b'{') && !has_extents(whole) {
         // Expressions over coordinates say nothing without their ranges.
         shaped(&extents, whole).ok_or(refused(Why::TooDeep.into()))?;
     }
@@ -197,6 +197,11 @@ fn write(
     if tile.of_op {
         program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
     }
+    let places = storage.query.bit_places();
+    if tile.in_shared && !places.is_empty() {
+        let written = program.write_bit_places(value, &storage.resolved, places);
+        return written.map_err(|_| Why::TooDeep.into());
+    }
     program.write_layout(value, &storage.resolved).map_err(|_| Why::TooDeep.into())
 }
 
@@ -221,7 +226,7 @@ fn planned(ty: &Type) -> u8 {
     if ty.space == Some(Space::Shared) { OF_SHARED } else { OF_REGISTERS }
 }
 
-fn of_attribute<'t>(program: &Program<'_, 't>, op: Op) -> Option<&'t str> {
+fn of_attribute<'p>(program: &'p Program<'_, '_>, op: Op) -> Option<&'p str> {
     match program.attr(op, attr_names::LAYOUT)? {
         AttrValue::Layout(text) | AttrValue::Text(text) => Some(program.text(text)),
         AttrValue::Alias(name) => program.alias(program.text(name)),
@@ -230,17 +235,28 @@ fn of_attribute<'t>(program: &Program<'_, 't>, op: Op) -> Option<&'t str> {
 }
 
 /// What stands in the program's text: what was written here is in TIRx's notation.
-fn of_type<'t>(program: &Program<'_, 't>, ty: &Type) -> Option<&'t str> {
+fn of_type<'p>(program: &'p Program<'_, '_>, ty: &Type) -> Option<&'p str> {
     match ty.encoding {
         TileEncoding::Written(text) => Some(program.text(text)),
         TileEncoding::Alias(name) => program.alias(program.text(name)),
+        // Of a tile that had more dimensions: the text says which.
+        TileEncoding::Made(..) => program.layout_text(ty).filter(|text| has_extents(text)),
         _ => None,
     }
 }
 
+/// Whether a text says of which extents a layout is.
+fn has_extents(text: &str) -> bool {
+    text.bytes().any(|byte| byte == b'@') && notation_of(text) & notation::LANES == 0
+}
+
 /// Puts what names stand for in their places.
-fn spelled_out<'t>(program: &Program<'_, 't>, text: &'t str, out: &mut String<TEXT>) -> Option<()> {
-    let mut open: Vec<&'t str, NAMES> = Vec::new();
+fn spelled_out<'p>(
+    program: &'p Program<'_, '_>,
+    text: &'p str,
+    out: &mut String<TEXT>,
+) -> Option<()> {
+    let mut open: Vec<&'p str, NAMES> = Vec::new();
     open.push(text.trim_ascii()).ok()?;
     while let Some(rest) = open.pop() {
         let Some(at) = rest.bytes().position(|byte| byte == b'#') else {

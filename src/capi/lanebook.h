@@ -331,11 +331,43 @@ typedef struct lb_conversion {
  * type or not of whole bytes, 3 extents, 4 `from` and 5 `to` are no distribution (numbers[0] = 1 the text cannot be read, at line and column; 2 memory; 3 extents
  * that are no powers of two and no equal panels of these in each lane's registers; 4 another shape; 5 offset, swizzle or padding; 6 an element in several places; 7 two in one place; 8 more lanes than a wave; 9 nothing is
  * said of some lanes; 10 elements neither side by side nor in a register each; 11 copies inside of a register; 12 threads; 13 several blocks; 14 lanes where memory
- * is meant; 15 registers that are copies, of a tile that is handed over),
+ * is meant; 15 registers that are copies, of a tile that is handed over; 16 copies that are no power of two; 17 padding behind a swizzle; 18 padding not behind powers of two),
  * 6 threads (numbers = said, fewest), 9 elements of 4 bits of which the two layouts have others in a byte. LB_PLAN with detail 25: scratch_most is too little. */
 size_t lb_convert_scratch_bytes(void);
 uint32_t lb_convert(lb_conversion *conversion, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
                     lb_sink write, void *user, lb_error *err);
+
+/* How a tile moves; a copy goes from global to shared memory. */
+enum lb_movement_kind { LB_MOVE_LOAD = 0, LB_MOVE_STORE = 1, LB_MOVE_COPY = 2 };
+
+typedef struct lb_movement {
+    size_t bytes;                             /* in: sizeof(lb_movement) */
+    uint32_t kind;                            /* in: an lb_movement_kind */
+    uint32_t split;                           /* in: an lb_warp_split */
+    const uint8_t *registers; size_t registers_bytes; /* in: load and store: the layout in registers, as in lb_conversion */
+    const uint8_t *shared; size_t shared_bytes; /* in: the layout in shared memory, in any notation of a shared tile; 0 bytes = one is chosen */
+    uint32_t in_shared;                       /* in: load and store: 1 = memory is shared memory, 0 = global memory */
+    uint32_t threads;                         /* in: threads of the group; 0 = as many as the layout speaks of, of a copy a wave */
+    uint32_t stride, align;                   /* in: global memory: elements from one row to the next (0 = rows follow each other); bytes that the address is a multiple of (0 = an element) */
+    const uint32_t *extents; size_t rank;     /* in: extents of the tile, the last the fastest */
+    const uint8_t *dtype; size_t dtype_bytes; /* in: the elements' type */
+    lb_register_run *writes; size_t write_room; /* in: where the registers that are written go */
+    size_t write_count;
+    lb_tile_registers tile;                   /* load: what comes out, store: what goes in; copy: all 0 */
+    lb_register_run address;                  /* the registers that the address in global memory arrives in; count 0 = none */
+    const uint8_t *scratch_prefix; size_t scratch_prefix_bytes; /* the register that holds where the tile in shared memory begins; 0 bytes = none */
+    uint32_t scratch_register;
+    uint32_t scratch_bytes, scratch_align;    /* of shared memory, the tile's own among them */
+    uint32_t thread_register;
+    const uint8_t *thread_prefix; size_t thread_prefix_bytes;   /* the register that holds the thread's number in its group; 0 bytes = none is read */
+    uint32_t group_threads, wave_lanes;
+    uint32_t instructions;
+    uint32_t address_overwritten;             /* 1 = something else is in `address` behind the instructions */
+} lb_movement;
+
+/* One tile is loaded, stored or copied: the instructions alone, as lb_convert writes them, with its scratch of lb_convert_scratch_bytes(). A copy is complete
+ * behind them; no barrier stands in front or behind. LB_ROOM and LB_CONVERT as there (LB_CONVERT with detail 4: the layout in registers). */
+uint32_t lb_move(lb_movement *movement, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes, lb_sink write, void *user, lb_error *err);
 
 /* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
  *

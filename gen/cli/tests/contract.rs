@@ -258,11 +258,15 @@ fn written_layouts_are_obeyed_or_refused() {
                 .replace("alloc_tensor :", &format!("alloc_tensor {{layout = {layout}}} :")),
         )
     };
-    shared("64x64", "S[(64,64):(65,2)]").refused(1, &["neither by rows nor by columns"]);
-    shared("64x48", "S[(64,48):(48,1)]")
-        .refused(1, &["is no power of two", "put the other dimension side by side"]);
+    shared("64x64", "S[(64,64):(65,2)]").refused(1, &["elements lie between others"]);
+    shared("64x48", "S[(64,48):(48,1)]").fine();
+    shared("64x48", "<(64,48),(48,1),swizzle<3,4,3>>")
+        .refused(1, &["is no power of two", "does not repeat from panel to panel"]);
     shared("64x64", "<(64,64),(72,1),swizzle<3,4,3>>")
-        .refused(1, &["both rows apart from each other and a swizzle", "leave out the swizzle"]);
+        .refused(1, &["a swizzle or padding behind distances that carry", "leave out the swizzle"]);
+    shared("64x64", "S[(64,2,32):(32,2048,1)] + 128")
+        .refused(1, &["has an offset", "tile's start"]);
+    shared("64x64", "S[(64,64):(0,1)]").refused(1, &["two elements lie in one place"]);
     // Copies where other elements are, and elements of another type than the tile's.
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)]").fine();
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]")

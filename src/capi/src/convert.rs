@@ -18,14 +18,14 @@ use lanebook::tables::ArchId;
 const PROGRAM_BYTES: usize = 4096;
 
 /// What a call works in.
-struct ConvertStorage {
-    compile: CallStorage,
-    query: QueryStorage,
-    text: ProgramText,
+pub(crate) struct ConvertStorage {
+    pub(crate) compile: CallStorage,
+    pub(crate) query: QueryStorage,
+    pub(crate) text: ProgramText,
 }
 
 /// The program that stands for a conversion.
-struct ProgramText {
+pub(crate) struct ProgramText {
     bytes: [u8; PROGRAM_BYTES],
     used: usize,
 }
@@ -47,7 +47,7 @@ impl Write for ProgramText {
 }
 
 impl ProgramText {
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.bytes.get(..self.used).and_then(|b| core::str::from_utf8(b).ok()).unwrap_or("")
     }
 }
@@ -84,6 +84,26 @@ pub struct LbTileRegisters {
     pub warp: [u32; 5],
     /// 0.
     pub reserved: u32,
+}
+
+impl LbTileRegisters {
+    /// No tile.
+    pub(crate) const NONE: Self = Self {
+        prefix: "".as_ptr(),
+        prefix_bytes: 0,
+        first: 0,
+        count: 0,
+        register_bits: 0,
+        place_bits: 0,
+        place_count: 0,
+        lane_count: 0,
+        warp_count: 0,
+        overwritten: 0,
+        place: [0; 12],
+        lane: [0; 6],
+        warp: [0; 5],
+        reserved: 0,
+    };
 }
 
 /// Registers that the instructions write; `lanebook.h` says all of it.
@@ -300,7 +320,7 @@ fn program(room: &mut ConvertStorage, wanted: &CallConversion<'_>) -> Result<(),
 }
 
 /// A refusal as C sees it.
-fn told(error: &ConvertError) -> LbError {
+pub(crate) fn told(error: &ConvertError) -> LbError {
     let place = error.place().unwrap_or((0, 0));
     let (detail, number) = error.numbers();
     LbError {
@@ -334,7 +354,7 @@ fn emit(
 /// An error without its place: that is of a text that the caller does not see. It has a frame of its
 /// own, which is not there while the compiler works.
 #[inline(never)]
-fn unplaced(error: &CompileError, program: &Program<'_, '_>) -> LbError {
+pub(crate) fn unplaced(error: &CompileError, program: &Program<'_, '_>) -> LbError {
     LbError { line: 0, column: 0, offset: 0, bytes: 0, ..refused(*error, program) }
 }
 
@@ -361,7 +381,7 @@ fn hand_out(
     out.thread_register = u32::from(number);
     (out.group_threads, out.wave_lanes) = (snippet.threads(), snippet.wave_lanes());
     out.instructions = u32::try_from(snippet.instructions()).unwrap_or(u32::MAX);
-    let count = writes(&snippet, out);
+    let count = writes(&snippet, (out.writes, out.write_room));
     out.write_count = count;
     if count > out.write_room {
         let signed = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
@@ -375,7 +395,7 @@ fn hand_out(
 }
 
 /// Describes a tile.
-fn tile(value: &SnippetValue<'_>, out: &mut LbTileRegisters) {
+pub(crate) fn tile(value: &SnippetValue<'_>, out: &mut LbTileRegisters) {
     (out.prefix, out.prefix_bytes) = (value.prefix.as_ptr(), value.prefix.len());
     (out.first, out.count) = (u32::from(value.first), u32::from(value.count));
     out.register_bits = u32::from(value.register_bits);
@@ -398,13 +418,13 @@ fn tile(value: &SnippetValue<'_>, out: &mut LbTileRegisters) {
 }
 
 /// Writes the runs of registers that there is room for, and answers how many there are.
-fn writes(snippet: &Snippet<'_>, out: &LbConversion) -> usize {
+pub(crate) fn writes(snippet: &Snippet<'_>, (list, room): (*mut LbRegisterRun, usize)) -> usize {
     let mut count = 0usize;
     let mut push = |run: LbRegisterRun| {
-        if count < out.write_room {
-            // SAFETY: `storage` checked that the list is not null, aligned and no longer than an
+        if count < room {
+            // SAFETY: `lent_storage` checked that the list is not null, aligned and no longer than an
             // object can be; the caller says that it is writable.
-            unsafe { out.writes.add(count).write(run) }
+            unsafe { list.add(count).write(run) }
         }
         count = count.saturating_add(1);
     };
@@ -428,17 +448,35 @@ fn storage(
     at: usize,
     own: &LbConversion,
     arch: (usize, usize),
+    scratch: (*mut c_void, usize),
+) -> Result<*mut ConvertStorage, LbError> {
+    let read = [
+        (own.from.addr(), own.from_bytes),
+        (own.to.addr(), own.to_bytes),
+        (own.dtype.addr(), own.dtype_bytes),
+        (at, size_of::<LbConversion>()),
+        arch,
+    ];
+    lent_storage(&read, (own.extents, own.rank), (own.writes, own.write_room), scratch)
+}
+
+/// Checks lent scratch, and the list of registers that is lent; `read` are the addresses and bytes of
+/// what is read besides.
+pub(crate) fn lent_storage(
+    read: &[(usize, usize)],
+    (extents, rank): (*const u32, usize),
+    (writes, room): (*mut LbRegisterRun, usize),
     (scratch, bytes): (*mut c_void, usize),
 ) -> Result<*mut ConvertStorage, LbError> {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let fits = |count: usize, each: usize| {
         count.checked_mul(each).filter(|bytes| isize::try_from(*bytes).is_ok())
     };
-    let writes = fits(own.write_room, size_of::<LbRegisterRun>()).ok_or(LbError::argument(1))?;
-    if own.write_room > 0 && (own.writes.is_null() || !own.writes.is_aligned()) {
+    let write_bytes = fits(room, size_of::<LbRegisterRun>()).ok_or(LbError::argument(1))?;
+    if room > 0 && (writes.is_null() || !writes.is_aligned()) {
         return Err(LbError::argument(1));
     }
-    let extents = fits(own.rank, size_of::<u32>()).ok_or(LbError::argument(1))?;
+    let extent_bytes = fits(rank, size_of::<u32>()).ok_or(LbError::argument(1))?;
     if scratch.is_null() {
         return Err(LbError::argument(4));
     }
@@ -453,16 +491,9 @@ fn storage(
         let numbers = [number(needed), number(bytes), 0];
         return Err(LbError { numbers, ..LbError::of(CallStatus::ScratchBytes) });
     }
-    let read = [
-        (own.from.addr(), own.from_bytes),
-        (own.to.addr(), own.to_bytes),
-        (own.extents.addr(), extents),
-        (own.dtype.addr(), own.dtype_bytes),
-        (own.writes.addr(), writes),
-        (at, size_of::<LbConversion>()),
-        arch,
-    ];
-    if read.iter().any(|part| lend::overlap(scratch.addr(), bytes, part.0, part.1)) {
+    let lists = [(extents.addr(), extent_bytes), (writes.addr(), write_bytes)];
+    let mut lent = read.iter().chain(&lists);
+    if lent.any(|part| lend::overlap(scratch.addr(), bytes, part.0, part.1)) {
         return Err(LbError::of(CallStatus::Overlap));
     }
     Ok(room)

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `compile` | a program's text in, a kernel's text out (`lb_compile`) |
 //! | `convert` | two layouts in, the instructions between them out (`lb_convert`) |
+//! | `movement` | a tile and where it lies in, the instructions that move it out (`lb_move`) |
 //! | `lend` | reading what C lends: texts, scratch, lists |
 //! | `code` | errors as numbers |
 //! | `maps` `launch` | tensor maps that a kernel takes; everything that a launch of it needs |
@@ -36,6 +37,7 @@ mod launch;
 mod layout;
 mod lend;
 mod maps;
+mod movement;
 mod names;
 mod query;
 mod sink;
@@ -52,6 +54,7 @@ pub use explain::lb_explain;
 pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};
 pub use layout::{lb_layout_apply, lb_layout_size};
 pub use maps::{LbTensorDim, LbTensorMap};
+pub use movement::{LbMovement, lb_move};
 pub use names::{
     lb_arch_count, lb_arch_index, lb_arch_name, lb_atom_id, lb_atom_name, lb_atom_named, lb_version,
 };

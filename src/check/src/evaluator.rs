@@ -5,7 +5,7 @@ use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::AxisId;
 use lanebook_plan::{AllocPlan, End, GlobalPlan, Plan};
 use lanebook_tables::Side;
-use lanebook_tile::map::{Columns, Fragment, TileShape};
+use lanebook_tile::map::{Columns, Fragment, PlaceTable, TileShape};
 
 /// A place in memory, relative to its tile's start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -175,6 +175,10 @@ impl<'p> Memory<'p> {
                 let (outer, inner) = if *row_major { (row, col) } else { (col, row) };
                 Some(Position { lead: outer, byte: inner.checked_mul(bytes)? })
             }
+            Self::Shared(a) if a.layout.by_table => {
+                let byte = by_table(a.table.as_ref()?, in_panel(shape, e)?, shape)?;
+                Some(Position { lead: 0, byte })
+            }
             Self::Shared(a) => {
                 // Panels one after the other, each in its own order.
                 let (panel, row, col) = in_panel(shape, e)?;
@@ -207,6 +211,29 @@ impl<'p> Memory<'p> {
     pub(crate) fn inner(&self, index: u32) -> Option<u32> {
         if self.row_major() { Some(index) } else { index.checked_shl(u32::from(self.shape().cols)) }
     }
+}
+
+/// The byte that a table says for a row and a column of a panel.
+fn by_table(
+    table: &PlaceTable,
+    (panel, row, col): (u32, u32, u32),
+    shape: TileShape,
+) -> Option<u32> {
+    let (down, along) = table.panels();
+    let across = u32::from(shape.grid.cols);
+    let mut byte = panel
+        .checked_div(across)?
+        .checked_mul(down)?
+        .checked_add(panel.checked_rem(across)?.checked_mul(along)?)?;
+    let (cols, rows) = table.columns().split_at_checked(usize::from(shape.cols))?;
+    for (index, bits) in [(col, cols), (row, rows)] {
+        for (bit, bytes) in (0u32..).zip(bits) {
+            if index.checked_shr(bit)? & 1 == 1 {
+                byte = if table.adds() { byte.checked_add(*bytes)? } else { byte ^ bytes };
+            }
+        }
+    }
+    Some(byte)
 }
 
 /// A row's number in the order in which rows are stored.

@@ -160,7 +160,7 @@ impl ErrorKind {
             Self::PairForm => "this is not done with elements of half a byte, which go two by two",
             Self::RankForm => "this is not done with tiles of three or more dimensions",
             Self::RankLayout => {
-                "the layout of a tile of three or more dimensions is written, and those of one and two alone are kept to"
+                "the layout of a tile of three or more dimensions is written in a notation that counts elements along the first one first, or where it is not kept to"
             }
             Self::RankCount { .. } => "a tile of three or more dimensions has too many matrices",
             Self::Broken => "internal: the program's links disagree",
@@ -246,7 +246,7 @@ impl ErrorKind {
                 "tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"
             }
             Self::RankLayout => {
-                "leave the layout to `compile`, or `reshape` the tile to two dimensions and write that one's"
+                "write it in the tile's type, over lanes and registers (`S[(2,8,32):(32@bit,64@bit,1@laneid)]`) or as an encoding of Triton's; or `reshape` the tile to two dimensions and write that one's"
             }
             Self::PairForm => {
                 "let tiles begin at even places, with even strides and bounds (`{div = 2}`, `stride_div = 2`); load, copy, turn, cast or multiply them, as factors that are neighbours along the depth, without masks or layouts"

@@ -77,6 +77,8 @@ const SPELLING: u8 = 0xff;
 const MAP: u8 = 0xfe;
 /// The same as [`SPELLING`], of a text that stands in the pool itself.
 const MADE_SPELLING: u8 = 0xfd;
+/// Places bit by bit, which no strides say.
+const BITS: u8 = 0xfc;
 /// Where a spelling's record has a fault: above all cells, so that the last ones stay unused.
 const FAULT: u16 = 0xfff0;
 /// The order, behind a map's first byte.
@@ -241,6 +243,42 @@ impl Program<'_, '_> {
             Ok(()) => self.pools.make_map(&bytes),
             Err(fault) => Ok(FAULT | fault as u16),
         }
+    }
+    /// Of a layout that no strides say, but one place for each bit of an element's number, row by
+    /// row, that exclusive or combines: these places, the lowest bit's first, in elements.
+    #[doc(hidden)] // For the floors above.
+    #[must_use]
+    pub fn bit_places(&self, id: LayoutId) -> Option<impl Iterator<Item = u32> + '_> {
+        let [BITS, count, bytes @ ..] = self.pools.made_bytes(usize::from(id.0)) else {
+            return None;
+        };
+        let (places, _) = bytes.as_chunks::<4>();
+        Some(places.iter().take(usize::from(*count)).map(|place| u32::from_le_bytes(*place)))
+    }
+    /// Gives a tile in shared memory a layout by the places of its bits: what [`Self::bit_places`]
+    /// answers then. The text says the same to people, in a notation of another system.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Capacity`] of [`Pool::Made`](crate::Pool::Made), or of types.
+    #[doc(hidden)] // Of the crate on top.
+    #[inline(never)]
+    pub fn write_bit_places(&mut self, value: Value, text: &str, places: &[u32]) -> Edit {
+        let (at, len) = self.pools.make(text)?;
+        if self.layout_id(text).is_none() {
+            let mut bytes = MapBytes::new();
+            let full = ErrorKind::Extent;
+            let count = u8::try_from(places.len()).map_err(|_| full)?;
+            bytes.extend_from_slice(&[BITS, count]).map_err(|_| full)?;
+            for place in places {
+                bytes.extend_from_slice(&place.to_le_bytes()).map_err(|_| full)?;
+            }
+            let map = self.pools.make_map(&bytes)?;
+            let ([a, b], [c, d], [e, f]) = (at.to_le_bytes(), len.to_le_bytes(), map.to_le_bytes());
+            let record = [MADE_SPELLING, a, b, c, d, e, f];
+            self.pools.make_record(&record, Digest::of(text))?;
+        }
+        let encoding = TileEncoding::Made(at, len);
+        self.set_type(value, Type { encoding, ..self.type_of(value) })
     }
     /// Gives a tile a layout in a strided notation, which is read. It stands for one that the
     /// program writes in another notation: what that means depends on the architecture.

@@ -58,6 +58,9 @@ impl Unwritable {
             }
             Self::Unread => "the layout written for this register tile has not been read",
             Self::Order
+            | Self::Offset
+            | Self::Meet
+            | Self::Interleaved
             | Self::Extent
             | Self::Both
             | Self::Unit
@@ -82,19 +85,28 @@ impl Unwritable {
                 "the layout written for this shared tile covers another number of elements than the tile has"
             }
             Self::Order => {
-                "the layout written for this shared tile is neither by rows nor by columns: neither neighbours in a row nor those in a column lie side by side, each row or column at one distance from the next"
+                "where an element lies in the layout written for this shared tile is no sum of what the bits of its row and of its column are worth"
+            }
+            Self::Offset => {
+                "the layout written for this shared tile has an offset: its first element does not lie at the tile's start, where memory is given it"
+            }
+            Self::Meet => {
+                "two elements lie in one place in the layout written for this shared tile"
+            }
+            Self::Interleaved => {
+                "elements lie between others in the layout written for this shared tile: of the distances that the bits of an element's number are worth one is less than all smaller ones together"
             }
             Self::Extent => {
-                "the extent of this shared tile along which the written layout puts neighbours side by side is no power of two"
+                "an extent of this shared tile is no power of two, and the layout written for it has a swizzle or padding that does not repeat from panel to panel"
             }
             Self::Both => {
-                "the layout written for this shared tile has both rows apart from each other and a swizzle or padding: only one of them can be kept to"
+                "the layout written for this shared tile has a swizzle or padding behind distances that carry, or both a swizzle and padding: where an element lies is no combination of what its bits are worth"
             }
             Self::Unit => {
                 "a matrix unit reads this shared tile by itself, and no descriptor of its describes the layout written here"
             }
             Self::Swizzle => {
-                "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards"
+                "the swizzle written for this shared tile exchanges bytes of its elements"
             }
             Self::Element => {
                 "the layout written for this shared tile says what its elements are (`elem=`), which the tile's type does"

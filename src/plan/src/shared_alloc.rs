@@ -4,8 +4,8 @@
 //! through the loop. Each start is aligned to the tile's swizzle period, so that the pattern
 //! follows the segment's own addresses.
 
-use crate::data::{AllocPlan, End, Plan, PlanError, ProductPlan, TiledPlan, TransferPlan};
-use lanebook_ir::{Op, Program};
+use crate::data::{End, Plan, PlanError, ProductPlan, TiledPlan, TransferPlan};
+use lanebook_ir::{Op, Program, Value};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::unit::tensor;
 
@@ -88,7 +88,7 @@ fn place_all(
 ) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     // Beyond what 32 bits count.
-    let full = |alloc: AllocPlan| match program.def_op(alloc.value) {
+    let full = |value: Value| match program.def_op(value) {
         Some(op) => PlanError::SharedMemory { op, need: u32::MAX, have: arch.shared.max_bytes },
         None => PlanError::Stale,
     };
@@ -104,14 +104,15 @@ fn place_all(
     let (mut end, mut last) = (0u32, None);
     let mut align = tables.weights.shared_align;
     for k in 0..plan.allocs.len() {
-        let Some(&alloc) = plan.allocs.get(k) else { continue };
+        let Some(own) = plan.allocs.get(k) else { continue };
+        let (value, own_align, bytes) = (own.value, own.align, own.bytes);
         let life = lives.get(k).copied().unwrap_or((0, usize::MAX));
         let mut at = 0u32;
         // First fit: behind every earlier tile that is alive at the same time and in the way, until
         // none is.
         loop {
-            at = at.checked_next_multiple_of(alloc.align.max(1)).ok_or_else(|| full(alloc))?;
-            let top = at.saturating_add(alloc.bytes);
+            at = at.checked_next_multiple_of(own_align.max(1)).ok_or_else(|| full(value))?;
+            let top = at.saturating_add(bytes);
             let clash = plan.allocs.iter().zip(&lives).take(k).find(|(other, other_life)| {
                 let meet = other_life.0 <= life.1 && life.0 <= other_life.1;
                 meet && other.offset < top && at < other.offset.saturating_add(other.bytes)
@@ -121,11 +122,11 @@ fn place_all(
                 None => break,
             }
         }
-        let top = at.saturating_add(alloc.bytes);
+        let top = at.saturating_add(bytes);
         if top > end {
-            (end, last) = (top, program.def_op(alloc.value));
+            (end, last) = (top, program.def_op(value));
         }
-        align = align.max(alloc.align);
+        align = align.max(own_align);
         if let Some(slot) = plan.allocs.get_mut(k) {
             slot.offset = at;
         }
@@ -153,8 +154,8 @@ pub fn place_behind(
 ) -> Result<(), PlanError> {
     let (mut end, mut align) = (plan.shared_bytes, plan.shared_align);
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
-    let full = |alloc: AllocPlan| {
-        program.def_op(alloc.value).map_or(PlanError::Stale, |op| PlanError::SharedMemory {
+    let full = |value: Value| {
+        program.def_op(value).map_or(PlanError::Stale, |op| PlanError::SharedMemory {
             op,
             need: u32::MAX,
             have: arch.shared.max_bytes,
@@ -169,7 +170,7 @@ pub fn place_behind(
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| u32::from(c.bytes).max(1));
         let bytes = bytes.ok_or(PlanError::Stale)?;
-        let behind = plan.allocs.last().copied();
+        let behind = plan.allocs.last().map(|tile| tile.value);
         plan.completion_offset = end
             .checked_next_multiple_of(bytes)
             .ok_or_else(|| behind.map_or(PlanError::Stale, full))?;
@@ -329,7 +330,7 @@ fn follows(
 ) -> Option<u8> {
     let own = plan.transfers.get(k)?;
     let place = |m: &TransferPlan| match m.to {
-        End::Shared(a) => plan.allocs.get(usize::from(a)).copied(),
+        End::Shared(a) => plan.allocs.get(usize::from(a)),
         _ => None,
     };
     let to = place(own)?;

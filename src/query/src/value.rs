@@ -348,6 +348,8 @@ pub struct QueryStorage {
     pub(crate) fragment: FragmentRoom,
     /// The two sides of a conversion.
     pub(crate) distributions: [Distribution; 2],
+    /// Where the bits of an element's number lie in memory, of a layout that no strides say.
+    pub(crate) places: heapless::Vec<u32, 24>,
 }
 
 impl QueryStorage {
@@ -375,6 +377,7 @@ impl QueryStorage {
                 buckets: [0; 32],
             },
             distributions: [Distribution::EMPTY; 2],
+            places: heapless::Vec::new(),
         }
     }
 

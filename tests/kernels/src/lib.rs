@@ -336,7 +336,11 @@ pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> 
 #[must_use]
 pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
     let a = plan.allocs.get(usize::from(alloc)).expect("an allocation");
-    let map = a.layout.to_layout(a.shape).expect("a layout");
+    let Some(map) = a.to_layout() else {
+        // No strides say it: the map's own places of bits.
+        let byte = a.map().expect("a map").at(element).bytes;
+        return u64::from(byte) + u64::from(a.offset);
+    };
     let (row, col) = a.shape.position(element);
     let number = u64::from(row) * a.shape.col_count() + u64::from(col);
     let byte = map.view().offset_on(number, layout::AxisId::M).expect("inside");

@@ -134,6 +134,44 @@ fn register_tiles_lie_as_triton_says() {
     assert_eq!(seen, 48);
 }
 
+/// Three dimensions of which the first two are rows: the encoding is that of all three.
+#[test]
+fn tiles_of_three_dimensions_lie_as_triton_says() {
+    let nested = "#ttg.blocked<{sizePerThread = [1, 2, 2], threadsPerWarp = [2, 4, 4], warpsPerCTA = [2, 1, 2], order = [2, 1, 0]}>";
+    let turned = "#ttg.blocked<{sizePerThread = [2, 1, 1], threadsPerWarp = [1, 8, 8], warpsPerCTA = [1, 2, 2], order = [0, 1, 2]}>";
+    for (arch, threads, layout) in [("sm_80", 128, nested), ("gfx942", 256, turned)] {
+        let id = TABLES.arch_named(arch).unwrap();
+        let linear = to_linear(&TABLES, id, &ttg::parse(layout).unwrap(), &[4, 16, 16]).unwrap();
+        let columns = |axis: AxisId| -> Vec<u32> {
+            let count = linear.ins().iter().find(|dim| dim.0 == axis).map_or(0, |dim| dim.1);
+            let on =
+                |bit: u8, dim: u8| linear.column_on(axis, bit, AxisId::dim(dim)).unwrap() as u32;
+            (0..count).map(|bit| (on(bit, 0) * 16 + on(bit, 1)) * 16 + on(bit, 2)).collect()
+        };
+        let text = format!(
+            "#L = {layout}
+func @f(%x: memref<4x16x16xf32, #gmem> {{align = 16}}, %y: memref<4x16x16xf32, #gmem> {{align = 16}}) {{threads = {threads}}} {{
+  %a = tiled_load %x[0, 0, 0] : memref<4x16x16xf32, #gmem> -> tensor<4x16x16xf32>
+  %b = convert_layout %a : tensor<4x16x16xf32> -> tensor<4x16x16xf32, #L>
+  %c = add %b, %b : tensor<4x16x16xf32, #L>
+  tiled_store %c, %y[0, 0, 0] : tensor<4x16x16xf32, #L> -> memref<4x16x16xf32, #gmem>
+}}
+"
+        );
+        let found = try_with_kernel(&text, arch, |program, compiled, _| {
+            let sum = program.inside(compiled.function).find(|op| program.op_name(*op) == "add");
+            let sum = sum.and_then(|op| program.result(op, 0)).unwrap();
+            compiled.plan.fragments.iter().find(|f| f.value == sum).unwrap().fragment
+        });
+        let found = found.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+        let registers: Vec<u32> =
+            columns(AxisId::REGISTER).into_iter().filter(|column| *column != 0).collect();
+        assert_eq!(found.register.as_slice(), registers, "{arch}: registers");
+        assert_eq!(found.lane.as_slice(), columns(AxisId::LANE), "{arch}: lanes");
+        assert_eq!(found.warp.as_slice(), columns(AxisId::WARP), "{arch}: warps");
+    }
+}
+
 /// Architecture, threads, rows, columns, layout: shared tiles of 16 bits.
 fn shared_tiles() -> Vec<(&'static str, u32, u32, u32, String)> {
     let swizzled = |vec: u8, per: u8, most: u8, order: &str| {
@@ -148,6 +186,16 @@ fn shared_tiles() -> Vec<(&'static str, u32, u32, u32, String)> {
     };
     let padded =
         |pads: &str| format!("#ttg.padded_shared<[{pads}] {{order = [1, 0], shape = [64, 64]}}>");
+    let rotating = |vec: u32, per: u32, most: u32, order: &str| {
+        format!(
+            "#ttg.amd_rotating_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = [{order}]}}>"
+        )
+    };
+    let linear =
+        |bases: &[[u32; 2]]| format!("#ttg.shared_linear<{{offset = {bases:?}}}, alignment = 16>");
+    let offset = |pads: &str, bases: &[[u32; 2]]| {
+        format!("#ttg.padded_shared<[{pads}] {{offset = {bases:?}, block = []}}>")
+    };
     vec![
         ("sm_80", 128, 64, 64, swizzled(8, 1, 8, "1, 0")),
         ("sm_80", 128, 64, 64, swizzled(8, 1, 8, "0, 1")),
@@ -163,6 +211,15 @@ fn shared_tiles() -> Vec<(&'static str, u32, u32, u32, String)> {
         ("sm_90a", 128, 64, 64, nvmma(128, true)),
         ("sm_90a", 128, 64, 64, nvmma(0, false)),
         ("sm_80", 128, 8, 8, "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 1], [2, 2], [4, 4]]}, alignment = 128>".into()),
+        ("sm_80", 128, 64, 64, rotating(8, 1, 16, "1, 0")),
+        ("gfx942", 256, 64, 64, rotating(4, 2, 4, "0, 1")),
+        ("gfx1201", 128, 32, 64, rotating(2, 1, 4, "1, 0")),
+        // Core matrices, an order of bits, a matrix of no pattern.
+        ("sm_80", 128, 16, 32, linear(&[[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [8, 0], [0, 8], [0, 16]])),
+        ("gfx950", 256, 32, 32, linear(&[[0, 1], [0, 2], [8, 0], [0, 4], [16, 0], [1, 0], [0, 8], [2, 0], [0, 16], [4, 0]])),
+        ("sm_90a", 128, 16, 16, linear(&[[0, 1], [0, 2], [1, 4], [0, 8], [3, 4], [4, 8], [8, 1], [2, 15]])),
+        ("gfx942", 256, 16, 64, offset("128:+16", &[[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [8, 0], [1, 0], [2, 0], [4, 0]])),
+        ("gfx1100", 128, 16, 64, offset("64:+4, 256:+8", &[[0, 1], [0, 2], [0, 4], [4, 0], [0, 16], [8, 0], [0, 32], [1, 0], [2, 0], [0, 8]])),
     ]
 }
 
@@ -194,7 +251,7 @@ fn shared_tiles_lie_as_triton_says() {
             );
             let made = try_with_kernel(&text, arch, |_, compiled, _| {
                 let alloc = compiled.plan.allocs.first().unwrap();
-                (alloc.layout.map(alloc.shape).unwrap(), alloc.shape, alloc.fixed)
+                (alloc.map().unwrap(), alloc.shape, alloc.fixed)
             });
             let (map, shape, fixed) = made.unwrap_or_else(|e| panic!("{arch} {form}: {e}\n{text}"));
             assert!(fixed, "{arch} {form} {layout}");
@@ -208,7 +265,7 @@ fn shared_tiles_lie_as_triton_says() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 56);
+    assert_eq!(seen, 88);
 }
 
 /// Layouts of no pattern.
@@ -235,9 +292,28 @@ impl Layouts {
             "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, order = {order:?}}}>"
         )
     }
+    /// Rows and columns that the bits of a place hold: some of a row first, then all others in any
+    /// order, maybe mixed.
+    fn bases(&mut self, rows: u32, cols: u32, mixed: bool) -> Vec<[u32; 2]> {
+        let along = (0..cols.ilog2()).map(|bit| [0, 1 << bit]);
+        let mut out: Vec<[u32; 2]> =
+            along.chain((0..rows.ilog2()).map(|bit| [1 << bit, 0])).collect();
+        let kept = self.below(4) as usize;
+        for number in (kept + 1..out.len()).rev() {
+            out.swap(number, kept + self.below((number - kept + 1) as u32) as usize);
+        }
+        for _ in 0..if mixed { self.below(6) } else { 0 } {
+            let [into, from] = [(); 2].map(|()| self.below(out.len() as u32) as usize);
+            if into != from {
+                let [row, col] = out[from];
+                out[into] = [out[into][0] ^ row, out[into][1] ^ col];
+            }
+        }
+        out
+    }
     /// An encoding of shared memory for rows and columns of 16 bits.
     fn shared(&mut self, rows: u32, cols: u32) -> String {
-        match self.below(3) {
+        match self.below(6) {
             0 => {
                 let (interval, pad) = (8 << self.below(4), 2 << self.below(3));
                 let second = if self.either() {
@@ -256,11 +332,23 @@ impl Layouts {
                     self.either()
                 )
             }
-            _ => {
+            2 => format!(
+                "#ttg.shared_linear<{{offset = {:?}}}, alignment = 16>",
+                self.bases(rows, cols, true)
+            ),
+            3 => {
+                let (interval, pad) = (8 << self.below(4), 2 << self.below(3));
+                let bases = self.bases(rows, cols, false);
+                format!(
+                    "#ttg.padded_shared<[{interval}:+{pad}] {{offset = {bases:?}, block = []}}>"
+                )
+            }
+            kind => {
                 let (vec, per, most) = (1 << self.below(4), 1 << self.below(2), 1 << self.below(4));
                 let order = if self.either() { [1, 0] } else { [0, 1] };
+                let name = if kind == 4 { "amd_rotating_shared" } else { "swizzled_shared" };
                 format!(
-                    "#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = {order:?}}}>"
+                    "#ttg.{name}<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, order = {order:?}}}>"
                 )
             }
         }
@@ -315,7 +403,8 @@ func @f(%x: {memref} {{align = 16}}, %y: {memref} {{align = 16}}) {{threads = {t
     // Rows that are shorter than what nvmma_shared swizzles are none in Triton either; a lane may be
     // given more than its registers hold.
     for why in &refused {
-        assert!(why.contains("SpanTooShort") || why.contains("Registers"), "{why}");
+        let known = ["SpanTooShort", "Registers", "Emit(Step(Pool {"];
+        assert!(known.iter().any(|known| why.contains(known)), "{why}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Names of the things a report speaks of: operations, values, tiles, costs.
 use super::Report;
 use lanebook::ir::{Op, Program, Value};
-use lanebook::map::{Fragment, SharedLayout, TileShape};
-use lanebook::plan::{End, ProductPlan, TransferPlan};
+use lanebook::map::{Fragment, PlaceTable, SharedLayout, TileShape};
+use lanebook::plan::{AllocPlan, End, ProductPlan, TransferPlan};
 use lanebook_draw::notation::{post, tirx};
 use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::AtomId;
@@ -47,9 +47,18 @@ pub fn shape(shape: TileShape, dtype: &str) -> String {
 
 /// A shared layout in a few words.
 pub fn shared(layout: &SharedLayout) -> String {
+    if layout.by_table {
+        return "bit by bit, as it is written".to_string();
+    }
     let order = match (layout.row_major, layout.turn) {
-        (true, None) => "row-major".to_string(),
-        (false, None) => "column-major".to_string(),
+        (true, None) => match layout.strip {
+            Some(strip) => format!("row-major in panels of {} columns", 1u32 << strip),
+            None => "row-major".to_string(),
+        },
+        (false, None) => match layout.strip {
+            Some(strip) => format!("column-major in panels of {} rows", 1u32 << strip),
+            None => "column-major".to_string(),
+        },
         // `k` rows are stored side by side: every so many-th.
         (_, Some(turn)) => {
             format!("{} rows {} apart side by side", 1u32 << turn.count, 1u32 << turn.low)
@@ -210,6 +219,26 @@ impl Report<'_> {
         if native { name } else { format!("{name} (expanded)") }
     }
 
+    /// A tile that lies as a table says: in TIRx notation where strides say it, else as it is
+    /// written.
+    fn by_table(&self, tile: &AllocPlan) -> String {
+        // As if an element were a byte: every stride is so many elements.
+        let element = u32::from(tile.shape.bits / 8).max(1);
+        let narrow = tile.table.and_then(|table| {
+            let columns: Vec<u32> = table.columns().iter().map(|bytes| bytes / element).collect();
+            let panels = (table.panels().0 / element, table.panels().1 / element);
+            let is_sum = table.adds() || columns.iter().all(|places| places.is_power_of_two());
+            let narrow = is_sum.then(|| PlaceTable::sum(&columns, panels)).flatten();
+            narrow?.to_layout(TileShape { bits: 8, ..tile.shape })
+        });
+        let said = narrow.map(|layout| {
+            let short = lanebook_layout::tirx::canonicalize(&layout.view());
+            tirx(&short.as_ref().unwrap_or(&layout).view())
+        });
+        let written = || self.program.layout_text(&self.program.type_of(tile.value));
+        said.or_else(|| written().map(str::to_string)).unwrap_or_else(|| shared(&tile.layout))
+    }
+
     /// One end of a movement in full.
     pub fn end(&self, end: End) -> String {
         let plan = &self.compiled.plan;
@@ -229,7 +258,7 @@ impl Report<'_> {
                     "shared {} {}: {}",
                     self.value(a.value),
                     shape(a.shape, self.dtype(a.value)),
-                    placed(&a.layout, a.shape)
+                    if a.layout.by_table { self.by_table(a) } else { placed(&a.layout, a.shape) }
                 )
             }),
             End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
@@ -295,7 +324,13 @@ mod tests {
         let padding = |interval, pad| {
             PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Byte).unwrap())
         };
-        let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+        let plain = SharedLayout {
+            row_major: true,
+            strip: None,
+            turn: None,
+            post: PostMap::None,
+            by_table: false,
+        };
         for bits in [8u16, 16, 32, 64] {
             for (rows, cols) in [(64, 64), (8, 128), (48, 96)] {
                 let shape = TileShape::new(rows, cols, bits).unwrap();

@@ -324,7 +324,13 @@ pub(super) fn of_plan(
                 what,
                 match why {
                     Unwritable::Extent => {
-                        "put the other dimension side by side, or take an extent that is a power of two; or write none, and one is chosen"
+                        "leave out the swizzle or padding, or take extents that are powers of two; or write none, and one is chosen"
+                    }
+                    Unwritable::Offset => {
+                        "leave out the offset: where the tile's memory begins is decided when it is placed; or write none, and one is chosen"
+                    }
+                    Unwritable::Meet | Unwritable::Interleaved => {
+                        "let each distance be as great as all that is counted before it, such as `S[(64,64):(72,1)]`; or write none, and one is chosen"
                     }
                     Unwritable::Both => {
                         "leave out the swizzle or padding, or let rows follow each other without a gap; or write none, and one is chosen"

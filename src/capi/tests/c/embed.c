@@ -360,6 +360,43 @@ static void conversions(void) {
     PUT(1, "conversions: scratch "); number(1, need); PUT(1, " bytes\n");
 }
 
+static void movements(void) {
+    static const uint32_t extents[] = {64, 64};
+    static lb_register_run writes[16];
+    static const char lanes[] = "S[(4,8,2,4,16):(1@warpid,4@laneid,256@bit,1@laneid,16@bit)]";
+    static const char rotating[] = "#ttg.amd_rotating_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    lb_error e;
+    size_t need = lb_convert_scratch_bytes();
+    lb_movement m = {
+        .bytes = sizeof m, .kind = LB_MOVE_LOAD, .registers = (const uint8_t *)lanes, .registers_bytes = sizeof lanes - 1, .extents = extents,
+        .rank = 2, .dtype = (const uint8_t *)"f16", .dtype_bytes = 3, .align = 16, .writes = writes, .write_room = 16,
+    };
+#define MOVE(arch) lb_move(&m, TEXT(arch), scratch, need, sink, 0, &e)
+    kept_bytes = 0;
+    // From global memory: the address arrives in registers, no shared memory is used.
+    CHECK(MOVE("gfx942") == LB_CONVERT && e.detail == 4 && e.numbers[0] == 9);
+    CHECK(MOVE("sm_80") == LB_OK && kept_bytes > 0 && m.instructions > 0 && m.write_count > 0);
+    CHECK(m.address.count == 1 && m.address.prefix_bytes > 0 && m.scratch_bytes == 0 && m.scratch_prefix_bytes == 0);
+    CHECK(m.tile.count == 16 && m.tile.lane_count == 5 && m.tile.place_count == 5 && m.group_threads == 128);
+    // Into shared memory, as it is written there.
+    m.kind = LB_MOVE_STORE; m.in_shared = 1;
+    m.shared = (const uint8_t *)rotating; m.shared_bytes = sizeof rotating - 1;
+    CHECK(MOVE("sm_80") == LB_OK && m.address.count == 0 && m.scratch_bytes == 64 * 64 * 2 && m.scratch_prefix_bytes > 0 && m.tile.count == 16);
+    // From one memory to the other.
+    m.kind = LB_MOVE_COPY;
+    CHECK(MOVE("sm_80") == LB_OK && m.address.count == 1 && m.scratch_bytes == 64 * 64 * 2 && m.tile.count == 0 && m.group_threads == 32);
+    m.write_room = 0;
+    CHECK(MOVE("sm_80") == LB_ROOM && (size_t)e.numbers[0] == m.write_count);
+    m.write_room = 16; m.kind = 3;
+    CHECK(MOVE("sm_80") == LB_ARGUMENT && e.numbers[0] == 1);
+    m.kind = LB_MOVE_LOAD; m.in_shared = 2;
+    CHECK(MOVE("sm_80") == LB_ARGUMENT);
+    m.in_shared = 1; m.shared_bytes = 4;
+    CHECK(MOVE("sm_80") != LB_OK);
+    CHECK(lb_move(&m, TEXT("sm_80"), scratch, need - 1, sink, 0, &e) == LB_SCRATCH_BYTES);
+    CHECK(lb_move(0, TEXT("sm_80"), scratch, need, sink, 0, &e) == LB_ARGUMENT);
+}
+
 static void run(void) {
     size_t bytes = 7;
     CHECK(lb_version() == LB_EXPECTED_VERSION && lb_version() == LB_VERSION);
@@ -381,6 +418,7 @@ static void run(void) {
     reasons();
     questions();
     conversions();
+    movements();
     PUT(1, "as the header says\n");
     leave(0);
 }

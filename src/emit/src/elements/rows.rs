@@ -221,9 +221,24 @@ pub fn reserve_reductions(
         }
         let bits = u16::try_from(PART_BYTES.saturating_mul(8)).unwrap_or(32);
         let shape = TileShape::new(1, u64::from(words), bits).ok_or(PlanError::Extents(op))?;
-        let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
-        let alloc =
-            AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset };
+        let layout = SharedLayout {
+            row_major: true,
+            strip: None,
+            turn: None,
+            post: PostMap::None,
+            by_table: false,
+        };
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout,
+            table: None,
+            fixed: true,
+            bytes,
+            stages: 1,
+            align,
+            offset,
+        };
         match known {
             Some(known) => *known = alloc,
             None => {

@@ -278,15 +278,15 @@ impl LowerContext<'_, '_, '_, '_> {
         how: &SharedOperand<'_>,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(op);
-        let alloc = *self.plan.allocs.get(usize::from(given.alloc)).ok_or(unplanned)?;
-        let map = alloc.layout.map(alloc.shape).ok_or(unplanned)?;
+        let alloc = self.plan.allocs.get(usize::from(given.alloc)).ok_or(unplanned)?;
+        let map = alloc.map().ok_or(unplanned)?;
         let table = descriptor_named(self.machine.tables, self.machine.arch, how.descriptor)
             .map_err(|_| unplanned)?;
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start).ok_or(unplanned)?;
         let (scale, at) = (start.scale.max(1), start.at);
         // The part that only the kernel knows: where the segment starts, and which warps these are.
         self.steps.purpose = Purpose::FirstAddress;
-        let warps = self.warp_starts(fragment, given, &alloc)?;
+        let warps = self.warp_starts(fragment, given, alloc)?;
         let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
         let mut block = 0u32;
         while let Some(e) = block_element(fragment, block) {
@@ -311,7 +311,7 @@ impl LowerContext<'_, '_, '_, '_> {
         given: &InShared,
         alloc: &AllocPlan,
     ) -> Result<Option<ExprId>, EmitError> {
-        let Some(map) = alloc.layout.map(alloc.shape) else { return Ok(None) };
+        let Some(map) = alloc.map() else { return Ok(None) };
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
         for (bit, &e) in (self.plan.wave..).zip(fragment.warp.as_slice()) {
             let column = map.at(stored(fragment, given, &alloc.shape, e)).bytes;

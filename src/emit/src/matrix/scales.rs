@@ -107,8 +107,8 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
-        let alloc = *self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(unplanned)?;
-        let map = alloc.layout.map(alloc.shape).ok_or(unplanned)?;
+        let alloc = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(unplanned)?;
+        let map = alloc.map().ok_or(unplanned)?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(unplanned)?;
         let shape = plan.product.shape;
         let how = atom.shared(if side == 0 { shape.a } else { shape.b }).ok_or(unplanned)?;

@@ -9,7 +9,7 @@ use crate::matrix::product::stored;
 use crate::pool::EmitPool;
 use crate::step::Purpose;
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{AllocPlan, InShared, ProductPlan};
+use lanebook_plan::{InShared, ProductPlan};
 use lanebook_tables::{FieldRole, IndexOp};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::unit::descriptor_named;
@@ -25,7 +25,6 @@ struct StagedOperand<'p> {
     side: u8,
     given: InShared,
     fragment: &'p Fragment,
-    tile: AllocPlan,
     /// Bytes that the descriptor's start counts in, and its first bit.
     scale: u32,
     at: u8,
@@ -42,7 +41,7 @@ impl StagedOperand<'_> {
 impl LowerContext<'_, '_, '_, '_> {
     fn staged_operand<'p>(&self, plan: &'p ProductPlan, side: u8) -> Option<StagedOperand<'p>> {
         let given = plan.shared.get(usize::from(side)).copied().flatten()?;
-        let tile = *self.plan.allocs.get(usize::from(given.alloc)).filter(|a| a.stages > 1)?;
+        let _ = self.plan.allocs.get(usize::from(given.alloc)).filter(|a| a.stages > 1)?;
         let atom = self.machine.tables.atom(plan.product.atom)?;
         let (shape, product) = (plan.product.shape, &plan.product);
         let (number, fragment) =
@@ -51,13 +50,14 @@ impl LowerContext<'_, '_, '_, '_> {
         let table =
             descriptor_named(self.machine.tables, self.machine.arch, how.descriptor).ok()?;
         let field = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
-        Some(StagedOperand { side, given, fragment, tile, scale: field.scale.max(1), at: field.at })
+        Some(StagedOperand { side, given, fragment, scale: field.scale.max(1), at: field.at })
     }
 
     /// By how much the descriptors of a product's operand go on from buffer to buffer.
     pub(crate) fn descriptor_step(&self, plan: &ProductPlan, side: u8) -> Option<u32> {
         let operand = self.staged_operand(plan, side)?;
-        Some(operand.start(operand.tile.stage_bytes()))
+        let tile = self.plan.allocs.get(usize::from(operand.given.alloc))?;
+        Some(operand.start(tile.stage_bytes()))
     }
 
     /// Before its loop: where an operand's first tile begins, as the lower half of a descriptor.
@@ -65,10 +65,11 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn prepare_lower(&mut self, plan: &ProductPlan, side: u8) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let operand = self.staged_operand(plan, side).ok_or(unplanned)?;
-        let warps = self.warp_starts(operand.fragment, &operand.given, &operand.tile)?;
+        let tile = self.plan.allocs.get(usize::from(operand.given.alloc)).ok_or(unplanned)?;
+        let warps = self.warp_starts(operand.fragment, &operand.given, tile)?;
         self.steps.purpose = Purpose::FirstAddress;
         let word = u32::try_from(operand.given.word & u64::from(u32::MAX)).unwrap_or(0);
-        let more = self.arena.constant(word.wrapping_add(operand.start(operand.tile.offset)))?;
+        let more = self.arena.constant(word.wrapping_add(operand.start(tile.offset)))?;
         let node = match self.sum(IndexOp::Add, self.shared_base, warps)? {
             Some(base) => {
                 let scale = u64::from(operand.scale.trailing_zeros());
@@ -133,11 +134,12 @@ impl LowerContext<'_, '_, '_, '_> {
             let first = self.arena.op(IndexOp::Add64, &[upper, lower])?;
             let first = self.compute(first, RegBank::Vector)?;
             let base = self.declare(Variable::long().level(1), first)?;
-            let map = operand.tile.layout.map(operand.tile.shape).ok_or(unplanned)?;
+            let tile = self.plan.allocs.get(usize::from(operand.given.alloc)).ok_or(unplanned)?;
+            let (shape, map) = (tile.shape, tile.map().ok_or(unplanned)?);
             let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
             let mut block = 0u32;
             while let Some(e) = block_element(operand.fragment, block) {
-                let e = stored(operand.fragment, &operand.given, &operand.tile.shape, e);
+                let e = stored(operand.fragment, &operand.given, &shape, e);
                 let more = u64::from(operand.start(map.at(e).bytes));
                 let reg = match more {
                     0 => first,

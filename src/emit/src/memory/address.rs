@@ -14,7 +14,7 @@ use crate::memory::repeated_step::AddedSteps;
 use crate::memory::tma::BoxPart;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
-use lanebook_plan::{End, GlobalPlan, Lead, TransferPlan};
+use lanebook_plan::{AllocPlan, End, GlobalPlan, Lead, TransferPlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, RegisterKind, Space};
 use lanebook_tile::map::{Combine, MemoryMap};
 use lanebook_tile::offset::{
@@ -212,13 +212,13 @@ impl LowerContext<'_, '_, '_, '_> {
         match view.end {
             End::Shared(k) => {
                 let alloc =
-                    *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
-                let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                    self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let map = alloc.map().ok_or(EmitError::Unplanned(plan.op))?;
                 // A run's start stands in a register that the text does not show.
                 if view.operand.is_some_and(|operand| operand.implicit) {
                     self.prepare_run(plan, view, &map, alloc.offset)
                 } else {
-                    self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
+                    self.prepare_shared(plan, view, &map, alloc)
                 }
             }
             End::Global(k) => {
@@ -330,21 +330,22 @@ impl LowerContext<'_, '_, '_, '_> {
         plan: &TransferPlan,
         view: &SideView<'_>,
         map: &MemoryMap,
-        offset: u32,
-        bytes: u32,
+        tile: &AllocPlan,
     ) -> Result<(), EmitError> {
         use crate::step::Purpose;
         let bank = self.address_bank(view);
         let mut start = self.address_bits(view, map, &plan.tiling, map.combine, false)?;
-        let immediate = immediate_start(offset, bytes, view.offset);
-        // The tile's start keeps clear of every bit that phases change, so it can be added before
-        // them.
-        let fixed = match (self.shared_base, offset.wrapping_sub(immediate)) {
+        let immediate = immediate_start(tile.offset, tile.bytes, view.offset);
+        let fixed = match (self.shared_base, tile.offset.wrapping_sub(immediate)) {
             (base, 0) => base,
             (None, rest) => Some(self.arena.constant(rest)?),
             (Some(base), rest) => Some(self.arena.op_const(IndexOp::Add, base, u64::from(rest))?),
         };
-        start = self.sum(IndexOp::Add, start, fixed)?;
+        // Where the tile's start keeps clear of every bit that phases change, it can be added before
+        // them.
+        let before = if tile.is_clear() { fixed } else { None };
+        let behind = if tile.is_clear() { None } else { fixed };
+        start = self.sum(IndexOp::Add, start, before)?;
         let start = match start {
             Some(start) => start,
             None => self.arena.constant(0)?,
@@ -354,6 +355,7 @@ impl LowerContext<'_, '_, '_, '_> {
             this.steps.purpose =
                 if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
+            let node = this.sum(IndexOp::Add, node, behind)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
             let reg = this.compute(node, bank)?;
             this.keep(Address {

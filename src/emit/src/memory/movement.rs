@@ -620,7 +620,7 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(match view.end {
             End::Shared(k) => {
                 let alloc = self.plan.allocs.get(usize::from(k)).ok_or(refuse)?;
-                let map = alloc.layout.map(alloc.shape).ok_or(refuse)?;
+                let map = alloc.map().ok_or(refuse)?;
                 let start = immediate_start(alloc.offset, alloc.bytes, view.offset);
                 Some((map, AddressOrigin { start, outer_bytes: None }))
             }

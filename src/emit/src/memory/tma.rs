@@ -104,8 +104,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.steps.purpose = Purpose::FirstAddress;
         let _ = self.first_thread()?;
         let _ = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
-        let alloc = *self.plan.allocs.get(usize::from(tiled.alloc)).ok_or(unplanned)?;
-        let places = alloc.layout.map(alloc.shape).ok_or(unplanned)?;
+        let alloc = self.plan.allocs.get(usize::from(tiled.alloc)).ok_or(unplanned)?;
+        let places = alloc.map().ok_or(unplanned)?;
         for instance in 0..plan.tiling.count() {
             self.steps.purpose =
                 if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };

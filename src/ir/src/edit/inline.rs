@@ -10,6 +10,7 @@ use crate::data::ValueData;
 use crate::edit::agents::join_agents;
 use crate::edit::edit_ops::Edit;
 use crate::edit::leads::part_leads;
+use crate::edit::memory_views::settle_memory;
 use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pairs::pair_elements;
 use crate::edit::pipeline_stages::dissolve_stages;
@@ -77,6 +78,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
     respell(program, kernel)?;
+    settle_memory(program, kernel)?;
     compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;
     follow_pointers(program, kernel)?;

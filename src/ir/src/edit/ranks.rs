@@ -11,9 +11,11 @@ use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Block, Op, TextRef, Value};
+use crate::layouts::notation_of;
 use crate::program::Program;
 use crate::types::{MAX_RANK, Shape, TileEncoding, Type};
 use heapless::Vec;
+use lanebook_tables::contract::notation;
 use lanebook_tables::{DtypeKind, OpRole};
 
 /// Most matrices that a tile is unrolled to.
@@ -22,6 +24,8 @@ pub(crate) const MAX_MATRICES: u32 = 64;
 const FEW: u32 = 4;
 /// The matrices of a tile.
 pub(crate) type Matrices = Vec<Value, { MAX_MATRICES as usize }>;
+/// Most bytes of a written layout's text, with the extents that it is of.
+const MOST_TEXT: usize = 512;
 /// Most shapes of unrolled tiles that are told apart; of more, all are unrolled.
 const SHAPES: usize = 16;
 
@@ -33,6 +37,8 @@ pub(crate) struct Batch {
     pub(crate) count: u32,
     pub(crate) rows: u32,
     pub(crate) cols: u32,
+    /// Its layout is written: it stays one matrix, whatever meets it.
+    pub(crate) is_written: bool,
 }
 
 impl Batch {
@@ -48,6 +54,7 @@ impl Batch {
             count: product(shape, 0, front)?,
             rows: shape.extent(front)?,
             cols: shape.extent(front.checked_add(1)?)?,
+            is_written: ty.encoding != TileEncoding::None,
         })
     }
 
@@ -64,14 +71,14 @@ impl Batch {
     /// One of the matrices.
     pub(crate) fn matrix(self, ty: Type) -> Edit<Type> {
         let shape = Shape::of(&[self.rows, self.cols]).ok_or(ErrorKind::Extent)?;
-        Ok(Type { shape, ..ty })
+        Ok(Type { shape, encoding: TileEncoding::None, ..ty })
     }
 
-    /// All of them below each other.
+    /// All of them below each other, in no layout.
     pub(crate) fn flat(self, ty: Type) -> Edit<Type> {
         let rows = self.count.checked_mul(self.rows).ok_or(ErrorKind::Extent)?;
         let shape = Shape::of(&[rows, self.cols]).ok_or(ErrorKind::Extent)?;
-        Ok(Type { shape, ..ty })
+        Ok(Type { shape, encoding: TileEncoding::None, ..ty })
     }
 
     /// Where a matrix stands along the dimensions in front.
@@ -139,6 +146,12 @@ pub(crate) fn lower_ranks(program: &mut Program<'_, '_>, kernel: Op) -> Result<(
     while let Some(op) = next {
         next = ranks.program.following(op, Some(kernel));
         let at = SourcePlace { op: None, ..ranks.program.place(op) };
+        ranks.part_written(op).map_err(|kind| IrError { kind, at })?;
+    }
+    let mut next = ranks.program.inside(kernel).next();
+    while let Some(op) = next {
+        next = ranks.program.following(op, Some(kernel));
+        let at = SourcePlace { op: None, ..ranks.program.place(op) };
         if let Some(key) = ranks.idle_attr(op) {
             let at = SourcePlace { op: None, ..ranks.program.place_of(key) };
             return Err(IrError { kind: ErrorKind::IdleAttr, at });
@@ -177,6 +190,9 @@ impl Ranks<'_, '_, '_> {
 
     /// Whether tiles of a shape are unrolled.
     pub(crate) fn unrolls(&self, batch: Batch) -> bool {
+        if batch.is_written {
+            return false;
+        }
         let few = batch.count <= MAX_MATRICES;
         self.unrolled.contains(&batch.shape) || self.is_full && few
     }
@@ -503,6 +519,7 @@ impl Ranks<'_, '_, '_> {
         }
         match self.program.role(op) {
             OpRole::Load | OpRole::Store | OpRole::Atomic | OpRole::Matrix => self.each(op, None),
+            OpRole::Convert if self.makes_written(op) => self.convert_whole(op),
             OpRole::Elementwise | OpRole::Select | OpRole::Constant | OpRole::Convert => {
                 if self.is_unrolled(op) { self.each(op, None) } else { Ok(()) }
             }
@@ -528,12 +545,57 @@ impl Ranks<'_, '_, '_> {
         values.filter_map(|value| Some((value, self.batch(value)?)))
     }
 
-    /// Whether an operation says how such a tile lies.
+    /// Whether an operation says how such a tile lies where nothing looks for it, or in a notation
+    /// that counts elements in another order than row by row.
     fn has_layout(&self, op: Op) -> bool {
-        let of_type = |value| self.program.type_of(value).encoding != TileEncoding::None;
         let says = [attr_names::LAYOUT, attr_names::TILE_LAYOUT];
         says.iter().any(|key| self.program.has_attr(op, key))
-            || self.batches(op).any(|(value, _)| of_type(value))
+            || self.batches(op).any(|(value, batch)| {
+                let text = self.program.layout_text(&self.program.type_of(value));
+                let by_rows = notation::LANES | notation::TRITON;
+                batch.is_written && text.is_none_or(|text| notation_of(text) & by_rows == 0)
+            })
+    }
+
+    /// Whether an operation makes such a tile whose layout is written.
+    fn makes_written(&self, op: Op) -> bool {
+        self.program.results(op).any(|tile| self.batch(tile).is_some_and(|it| it.is_written))
+    }
+
+    /// What is done matrix by matrix makes a tile in no layout, which is then converted.
+    fn part_written(&mut self, op: Op) -> Edit {
+        let parts = match self.program.role(op) {
+            OpRole::Load | OpRole::Atomic | OpRole::Matrix => true,
+            OpRole::Elementwise | OpRole::Select => self.is_unrolled(op),
+            _ => false,
+        };
+        if !parts || !self.makes_written(op) || self.has_layout(op) {
+            return Ok(());
+        }
+        for number in 0..self.program.results(op).count() {
+            let tile = self.program.result(op, number).ok_or(ErrorKind::Broken)?;
+            let ty = self.program.type_of(tile);
+            if !self.batch(tile).is_some_and(|batch| batch.is_written) {
+                continue;
+            }
+            self.program.set_type(tile, Type { encoding: TileEncoding::None, ..ty })?;
+            let behind = self.program.next(op).ok_or(ErrorKind::NoTerminator)?;
+            let written = self.make(behind, OpRole::Convert, &[tile], ty)?;
+            let convert = self.program.def_op(written).ok_or(ErrorKind::Broken)?;
+            self.program.replace_all_uses(tile, written)?;
+            self.program.set_operand(convert, 0, tile)?;
+        }
+        Ok(())
+    }
+
+    /// A conversion to a written layout is one of the whole tile.
+    fn convert_whole(&mut self, op: Op) -> Edit {
+        let from = self.program.operand(op, 0).ok_or(ErrorKind::Broken)?;
+        if self.stack(from).is_none() {
+            return Ok(());
+        }
+        let whole = self.flat(op, from)?;
+        self.program.set_operand(op, 0, whole)
     }
 
     /// Whether an operation is done matrix by matrix: its tiles are, or have been, unrolled.
@@ -675,9 +737,42 @@ impl Ranks<'_, '_, '_> {
         self.program.erase(op)
     }
 
+    /// A tile of more dimensions is one matrix; its layout, which counts elements row by row, is then
+    /// one of the extents that it had.
     fn flatten_type(&mut self, value: Value) -> Edit {
         let ty = self.program.type_of(value);
         let Some(batch) = Batch::of(&ty) else { return Ok(()) };
-        self.program.set_type(value, batch.flat(ty)?)
+        let flat = batch.flat(ty)?;
+        let text = self.program.layout_text(&ty).filter(|_| batch.is_written);
+        let Some(text) = text else { return self.program.set_type(value, flat) };
+        if notation_of(text) == notation::LANES {
+            // Positions alone: the extents do not matter.
+            return self.program.set_type(value, Type { encoding: ty.encoding, ..flat });
+        }
+        let mut shaped: heapless::String<MOST_TEXT> = heapless::String::new();
+        let is_full = |_| ErrorKind::RankLayout;
+        shaped.push_str(text.trim_ascii()).map_err(is_full)?;
+        if !text.bytes().any(|byte| byte == b'@') {
+            for (number, extent) in batch.shape.iter().enumerate() {
+                shaped.push_str(if number == 0 { " @ " } else { "x" }).map_err(is_full)?;
+                decimal(extent.ok_or(ErrorKind::Extent)?, &mut shaped)
+                    .ok_or(ErrorKind::RankLayout)?;
+            }
+        }
+        let (at, len) = self.program.pools.make(&shaped)?;
+        self.program.set_type(value, Type { encoding: TileEncoding::Made(at, len), ..flat })
     }
+}
+
+/// Writes a number's digits.
+fn decimal(number: u32, out: &mut heapless::String<MOST_TEXT>) -> Option<()> {
+    let mut unit = 1_000_000_000u32;
+    while unit > 0 {
+        let digit = number.checked_div(unit)?.checked_rem(10)?;
+        if unit == 1 || number >= unit {
+            out.push(char::from(b'0'.saturating_add(u8::try_from(digit).ok()?))).ok()?;
+        }
+        unit /= 10;
+    }
+    Some(())
 }

@@ -17,8 +17,9 @@ use crate::program::Program;
 use crate::types::{TileEncoding, Type, TypeKind};
 use heapless::Vec;
 use lanebook_layout::notation::ttg;
-use lanebook_layout::triton::{Base, CtaMode, TensorMemory};
+use lanebook_layout::triton::{self, Base, CtaMode, Encoding, NoTiles, TensorMemory};
 use lanebook_layout::{AxisId, Layout};
+use lanebook_tables::{Amount, UnitShape};
 use lanebook_tables::{OpRole, Space};
 
 /// Most loops inside each other between a tile and what adds to it.
@@ -171,28 +172,84 @@ fn is_plain(program: &Program<'_, '_>, ty: Type) -> bool {
         TileEncoding::Written(text) => Some(program.text(text)),
         _ => None,
     };
-    let read = text.and_then(|text| ttg::parse(text).ok()).map(|encoding| encoding.base);
-    let Some(Base::TensorMemory(TensorMemory {
-        block_m,
-        block_n,
+    let read = text.and_then(|text| ttg::parse(text).ok());
+    match &read {
+        Some(encoding) => is_plain_encoding(program, &ty, encoding),
+        None => text.is_some_and(|text| is_plain_map(program, &ty, text)),
+    }
+}
+
+/// Whether an encoding puts each row on the lane where a product of so many rows has it, column
+/// behind column.
+#[inline(never)] // A map is large, and goes with it.
+fn is_plain_encoding(program: &Program<'_, '_>, ty: &Type, encoding: &Encoding) -> bool {
+    let Base::TensorMemory(TensorMemory {
         col_stride: 1,
         two_ctas: false,
         cta_mode: CtaMode::Default,
         fp4_padded: false,
-        cga,
-    })) = read
+        ..
+    }) = encoding.base
     else {
-        return read.is_none() && text.is_some_and(|text| is_plain_map(program, &ty, text));
+        return false;
     };
-    // Of fewer rows than there are lanes the layout is another one.
-    let mut memories = program.tables().units.tensor_memories.iter();
-    cga == Default::default()
-        && ty.shape.pair() == Some((block_m, block_n))
-        && memories.all(|memory| u32::from(memory.lanes) == block_m)
+    let Some((rows, cols)) = ty.shape.pair() else { return false };
+    let Ok(map) = triton::to_linear(encoding, &[rows, cols], &NoTiles) else { return false };
+    let [row, col] = [AxisId::dim(0), AxisId::dim(1)];
+    let mut seen = 0u32;
+    for (axis, bits) in map.ins().iter() {
+        for bit in 0..bits {
+            let found = map.column_on(axis, bit, row).zip(map.column_on(axis, bit, col));
+            let place = 1u64.checked_shl(u32::from(bit)).unwrap_or(0);
+            let is_there = match (axis, found) {
+                // Lanes of no row, columns of no element.
+                (AxisId::TLANE | AxisId::TCOL, Some((0, 0))) => continue,
+                (AxisId::TLANE, Some((at, 0))) => {
+                    let at = u32::try_from(at).ok();
+                    at.and_then(|at| lane_of(program, rows, at)).map(u64::from) == Some(place)
+                }
+                (AxisId::TCOL, Some((0, at))) => at == place,
+                _ => false,
+            };
+            if !is_there {
+                return false;
+            }
+            seen = seen.saturating_add(1);
+        }
+    }
+    seen == rows.trailing_zeros().saturating_add(cols.trailing_zeros())
 }
 
-/// Whether a layout in a notation of places puts each row on a lane of its own, column behind column
-/// of a cell.
+/// The lane on which a row of a product's sums is, of so many rows in one block, whose columns follow
+/// each other.
+fn lane_of(program: &Program<'_, '_>, rows: u32, row: u32) -> Option<u32> {
+    let units = &program.tables().units;
+    let alone = |shape: &&UnitShape<'_>| shape.blocks == 1 && !shape.stationary && !shape.sparse;
+    let mut tiles = units.shapes.iter().filter(alone).flat_map(|shape| shape.m);
+    let (_, name) = tiles.find(|(m, _)| u32::from(*m) == rows)?;
+    let tile = units.tensor_tiles.iter().find(|tile| tile.name == *name)?;
+    let walks = usize::from(*tile.layout.dims.first()?);
+    let (walks, columns) = tile.layout.iters.split_at_checked(walks)?;
+    let one = |amount: Amount| amount.param == 0 && amount.factor == 1;
+    let [column] = columns else { return None };
+    if column.axis != AxisId::TCOL || !one(column.stride) {
+        return None;
+    }
+    let (mut rest, mut lane) = (row, 0u32);
+    for walk in walks.iter().rev() {
+        let is_plain = walk.axis == AxisId::TLANE && walk.extent.param == 0;
+        if !is_plain || walk.stride.param != 0 {
+            return None;
+        }
+        let digit = rest.checked_rem(walk.extent.factor)?;
+        rest = rest.checked_div(walk.extent.factor)?;
+        lane = lane.checked_add(digit.checked_mul(walk.stride.factor)?)?;
+    }
+    (rest == 0).then_some(lane)
+}
+
+/// Whether a layout in a notation of places puts each row on the lane where a product of so many rows
+/// has it, column behind column of a cell.
 #[inline(never)] // A layout is large, and goes with it.
 fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
     let mut layout = Layout::new();
@@ -206,8 +263,7 @@ fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
     let view = layout.view();
     let is_whole = view.replica.is_empty()
         && view.size_value() == Ok(u64::from(rows).saturating_mul(u64::from(cols)))
-        && memories
-            .all(|memory| u32::from(memory.lanes) == rows && bits == Some(memory.cell_bits.into()));
+        && memories.all(|memory| bits == Some(memory.cell_bits.into()));
     let place = |row: u32, col: u32| {
         let (fast, slow, each) = match order {
             PositionOrder::RowsFastest => (row, col, rows),
@@ -215,7 +271,8 @@ fn is_plain_map(program: &Program<'_, '_>, ty: &Type, text: &str) -> bool {
         };
         let at = u64::from(slow).saturating_mul(u64::from(each)).saturating_add(u64::from(fast));
         let offsets = view.offsets_on(at, [AxisId::TLANE, AxisId::TCOL]);
-        offsets == Ok([i64::from(row), i64::from(col)])
+        let lane = lane_of(program, rows, row);
+        lane.is_some_and(|lane| offsets == Ok([i64::from(lane), i64::from(col)]))
     };
     // Digits of powers of two add up: bits say all.
     let has_bits = rows.is_power_of_two() && cols.is_power_of_two();

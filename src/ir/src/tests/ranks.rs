@@ -102,7 +102,7 @@ fn what_is_not_done_is_refused() {
         K::RankCount { found: 128, most: 64 },
         2,
     );
-    let layout = "S[(2,8,32):(32@bit,64@bit,1@laneid)]";
+    let layout = "(2,8,32):(1,2,16)";
     refused(
         &std::format!(
             "  %x = tiled_load %A[0, 0, 0] : memref<?x?x?xf32, #gmem> -> tensor<2x8x32xf32, {layout}>"

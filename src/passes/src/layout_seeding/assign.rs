@@ -386,4 +386,4 @@ fn axis_of(program: &Program<'_, '_>, groups: &mut Groups<'_>, op: Op) -> SubAxi
 
 /// A plain tile, by rows.
 pub(super) const PLAIN: SharedLayout =
-    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };

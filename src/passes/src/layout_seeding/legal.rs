@@ -150,6 +150,7 @@ impl<'a, 't> Legal<'a, 't> {
                 strip: None,
                 turn: None,
                 post: PostMap::Swizzle(*it),
+                by_table: false,
             })
         };
         match (number, modes().next()) {

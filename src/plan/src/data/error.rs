@@ -273,9 +273,18 @@ pub enum Unwritable {
     Axes,
     /// It covers another number of elements than the tile has.
     Size,
-    /// Neither rows nor columns lie one after another at one distance.
+    /// Neither rows nor columns lie one after another at one distance, and where an element lies
+    /// is no sum of what the bits of its row and of its column are worth.
     Order,
-    /// The extent whose elements lie side by side is no power of two, in elements.
+    /// It begins behind the tile's start: it has an offset.
+    Offset,
+    /// Two of its elements lie in one place.
+    Meet,
+    /// Elements lie between others so that distances do not tell them apart: one is less than all
+    /// smaller ones together.
+    Interleaved,
+    /// The extent whose elements lie side by side is no power of two, in elements, and it has a
+    /// swizzle or padding.
     Extent,
     /// It has both rows apart from each other and a swizzle or padding of its own.
     Both,

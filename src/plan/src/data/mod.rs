@@ -28,10 +28,11 @@ pub use lanebook_tile::tiling::{Figures, RegisterTranspose, Reject, Tiling};
 
 use heapless::VecView;
 use lanebook_ir::{Op, Value};
+use lanebook_layout::Layout;
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
 use lanebook_tile::basis::PlaceBasis;
 use lanebook_tile::evaluate::EndMap;
-use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout, TileShape};
+use lanebook_tile::map::{Columns, Fragment, MemoryMap, PlaceTable, SharedLayout, TileShape};
 
 /// A tile in shared memory.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub struct AllocPlan {
     pub shape: TileShape,
     /// Its layout.
     pub layout: SharedLayout,
+    /// Where its elements lie, of a layout that says no more than that there is this table.
+    pub table: Option<PlaceTable>,
     /// The program wrote the layout: it is kept to.
     pub fixed: bool,
     /// Bytes, padding included: of all its buffers, one behind the other.
@@ -55,6 +58,57 @@ pub struct AllocPlan {
 }
 
 impl AllocPlan {
+    /// The tile's map; `None` if an offset does not fit 32 bits.
+    #[must_use]
+    pub fn map(&self) -> Option<MemoryMap> {
+        self.map_by(&self.layout)
+    }
+
+    /// The map that it has under a layout.
+    pub(crate) fn map_by(&self, layout: &SharedLayout) -> Option<MemoryMap> {
+        match &self.table {
+            Some(table) if layout.by_table => table.map(self.shape),
+            _ => layout.map(self.shape),
+        }
+    }
+
+    /// Bytes of one buffer of it under a layout, if they are not too many.
+    pub(crate) fn bytes_by(&self, layout: &SharedLayout) -> Option<u64> {
+        match &self.table {
+            Some(table) if layout.by_table => table.bytes(self.shape),
+            _ => layout.bytes(self.shape),
+        }
+    }
+
+    /// Alignment of its start under a layout, at least `least`. For a table no more than `most`: a
+    /// segment does not begin at any power of two.
+    pub(crate) fn align_by(&self, layout: &SharedLayout, (least, most): (u32, u32)) -> u32 {
+        match &self.table {
+            Some(table) if layout.by_table => {
+                Some(table.align(least)).filter(|need| *need <= most).unwrap_or(least)
+            }
+            _ => layout.align(least),
+        }
+    }
+
+    /// Whether its start keeps clear of every bit of an address that several bits of an element's
+    /// number change: it may be added before exclusive or changes them, and behind that else.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        self.table.as_ref().is_none_or(|table| table.align(1) <= self.align)
+    }
+
+    /// The layout from the row-major element number to the byte, for people to read; `None` where no
+    /// strides say it.
+    #[must_use]
+    pub fn to_layout(&self) -> Option<Layout> {
+        match &self.table {
+            Some(table) if self.layout.by_table => table.to_layout(self.shape),
+            _ => self.layout.to_layout(self.shape),
+        }
+    }
+
     /// Bytes from one of its buffers to the next.
     #[must_use]
     pub fn stage_bytes(&self) -> u32 {

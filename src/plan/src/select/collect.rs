@@ -6,8 +6,8 @@ use crate::data::{
     Unatomic, Unindexed, Unparted,
 };
 use crate::select::elementwise::is_done;
-use crate::select::memory::explicit_layouts;
 use crate::select::memory::total_cost::power;
+use crate::select::memory::{explicit_layouts, place_tables};
 use crate::select::parts::is_read;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
@@ -201,31 +201,33 @@ impl Planner<'_, '_, '_, '_> {
             return Err(PlanError::Unsupported(op));
         }
         let shape = self.shape_of(op, value)?;
-        let written = self
-            .written(op, value)
-            .map(|text| {
-                explicit_layouts::shared(self.program, text, shape)
-                    .map_err(|why| PlanError::Written { op, why })
-            })
-            .transpose()?;
-        let layout = written.unwrap_or(SharedLayout {
+        let text = self.written(op, value);
+        let kept = text.map(|text| (text, explicit_layouts::shared(self.program, text, shape)));
+        let plain = SharedLayout {
             row_major: true,
             strip: None,
             turn: None,
             post: PostMap::None,
-        });
+            by_table: false,
+        };
+        let (mut layout, mut table) = (plain, None);
+        let fixed = match kept {
+            None => false,
+            Some((_, Ok(kept))) if kept.align(0) <= self.aligns().1 => {
+                layout = kept;
+                true
+            }
+            Some((text, _)) => {
+                place_tables::places(self.program, text, shape, &mut table)
+                    .map_err(|why| PlanError::Written { op, why })?;
+                layout.by_table = true;
+                true
+            }
+        };
         let capacity = self.plan.allocs.capacity();
         let align = self.target.tables.weights.shared_align;
-        let alloc = AllocPlan {
-            value,
-            shape,
-            layout,
-            fixed: written.is_some(),
-            bytes: 0,
-            stages: 1,
-            align,
-            offset: 0,
-        };
+        let alloc =
+            AllocPlan { value, shape, layout, table, fixed, bytes: 0, stages: 1, align, offset: 0 };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))
     }
 

@@ -54,11 +54,26 @@ pub(crate) fn collect_loops(
             shared_by_rows(program, text, value).map_err(refused)?;
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
-        let layout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+        let layout = SharedLayout {
+            row_major: true,
+            strip: None,
+            turn: None,
+            post: PostMap::None,
+            by_table: false,
+        };
         let align = tables.weights.shared_align;
         let capacity = plan.allocs.capacity();
-        let alloc =
-            AllocPlan { value, shape, layout, fixed: true, bytes, stages: 1, align, offset: 0 };
+        let alloc = AllocPlan {
+            value,
+            shape,
+            layout,
+            table: None,
+            fixed: true,
+            bytes,
+            stages: 1,
+            align,
+            offset: 0,
+        };
         plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
     }
     Ok(())

@@ -315,12 +315,14 @@ impl Planner<'_, '_, '_, '_> {
             // not.
             let scales =
                 self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
+            let aligns = self.aligns();
+            let least = aligns.0;
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
-                let least = self.target.tables.weights.shared_align;
-                alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
-                let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX))
-                    .unwrap_or(u32::MAX);
+                let align = alloc.align_by(&layout, aligns);
+                alloc.align = if for_units { layout.period(least) } else { align };
+                let bytes =
+                    u32::try_from(alloc.bytes_by(&layout).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
                 alloc.bytes = if scales {
                     bytes.max(layout.end(alloc.shape).unwrap_or(u32::MAX))
                 } else {
@@ -375,10 +377,9 @@ impl Planner<'_, '_, '_, '_> {
             }
             let map = match touches_shared(&movement).and_then(|index| self.plan.allocs.get(index))
             {
-                Some(alloc) => Some((
-                    alloc.layout.map(alloc.shape).ok_or(PlanError::Extents(movement.op))?,
-                    alloc.align,
-                )),
+                Some(alloc) => {
+                    Some((alloc.map().ok_or(PlanError::Extents(movement.op))?, alloc.align))
+                }
                 None => None,
             };
             let mut record = RejectedAtoms { rejected: heapless::Vec::new(), dropped: 0 };

@@ -3,14 +3,15 @@
 use crate::distribution::{BLOCKS, NoDistribution, evaluated};
 use crate::error::Why;
 use crate::shaped;
-use crate::value::{Asked, QueryStorage, QueryValue};
+use crate::value::{Asked, LentPlace, QueryStorage, QueryValue};
 use core::fmt::Write;
 use lanebook_layout::notation::tirx;
 use lanebook_layout::{AxisId, Iter, Layout, NoSyms, Padding, PostMap, Swizzle, Unit, WellKnown};
 use lanebook_tables::{ArchId, Tables};
 
 /// Writes a layout of shared memory, in whatever notation, in TIRx's for a tile of some extents, with
-/// padding as distances.
+/// padding as distances; one that no strides say bit by bit in Triton's, with the places of bits in
+/// [`QueryStorage::bit_places`].
 ///
 /// # Errors
 /// Why it is none of such a tile.
@@ -24,7 +25,11 @@ pub fn memory_layout(
     out: &mut impl Write,
 ) -> Result<(), NoDistribution> {
     let own = evaluated(tables, arch, text, storage)?;
-    shaped::give(Asked { tables, arch: Some(own) }, storage, 0, extents)?;
+    storage.places.clear();
+    storage.room.back = LentPlace::Empty;
+    if let Err(why) = shaped::give(Asked { tables, arch: Some(own) }, storage, 0, extents) {
+        return by_bits(storage, why, extents, out);
+    }
     let QueryValue::Layout(placed) = storage.value(0) else {
         return Err(NoDistribution::Registers);
     };
@@ -40,6 +45,92 @@ pub fn memory_layout(
     written_in_memory(&placed.layout, out)
 }
 
+/// Writes an encoding of memory that no strides say as what each bit of a place holds, and keeps
+/// where each bit of an element's number lies; `why` is what else is said of it.
+#[inline(never)]
+fn by_bits(
+    storage: &mut QueryStorage,
+    why: Why,
+    extents: &[u32],
+    out: &mut impl Write,
+) -> Result<(), NoDistribution> {
+    let QueryStorage { room, places, .. } = storage;
+    let LentPlace::Full(back) = &room.back else { return Err(why.into()) };
+    let total = extents.iter().try_fold(1u64, |all, extent| all.checked_mul(u64::from(*extent)));
+    let columns = back.columns();
+    let count = u32::try_from(columns.len()).unwrap_or(u32::MAX);
+    if total != 1u64.checked_shl(count) || back.outs().bits_of(AxisId::M) != back.outs().bits() {
+        return Err(why.into());
+    }
+    if let LentPlace::Full(_) = &room.padding {
+        return Err(NoDistribution::PaddedSwizzle);
+    }
+    for column in columns {
+        let place = u32::try_from(*column).map_err(|_| NoDistribution::Extents)?;
+        places.push(place).map_err(|_| NoDistribution::Extents)?;
+    }
+    written_by_bits(places, extents, out)
+        .ok_or(NoDistribution::Twice)?
+        .map_err(|_| Why::TooDeep.into())
+}
+
+/// The same in words: for each bit of a place the element there. `None` where two elements are in one
+/// place.
+#[inline(never)]
+fn written_by_bits(
+    places: &[u32],
+    extents: &[u32],
+    out: &mut impl Write,
+) -> Option<core::fmt::Result> {
+    // Elements by the highest bit of the place that is left of theirs.
+    let mut pivots = [(0u32, 0u32); 32];
+    for (bit, place) in (0u32..).zip(places) {
+        let (mut rest, mut element) = (*place, 1u32.checked_shl(bit)?);
+        loop {
+            let pivot = pivots.get_mut(rest.checked_ilog2()? as usize)?;
+            if pivot.0 == 0 {
+                *pivot = (rest, element);
+                break;
+            }
+            (rest, element) = (rest ^ pivot.0, element ^ pivot.1);
+        }
+    }
+    let element = |bit: usize| {
+        let (mut rest, mut element) = (1u32.checked_shl(u32::try_from(bit).ok()?)?, 0u32);
+        while let Some(top) = rest.checked_ilog2() {
+            let pivot = pivots.get(top as usize).filter(|pivot| pivot.0 != 0)?;
+            (rest, element) = (rest ^ pivot.0, element ^ pivot.1);
+        }
+        Some(element)
+    };
+    if (0..places.len()).any(|bit| element(bit).is_none()) {
+        return None;
+    }
+    let elements = (0..places.len()).filter_map(element);
+    Some(bases(elements, extents, &mut crate::write::Out::new(out)))
+}
+
+/// Coordinates of the elements that bits of a place hold.
+fn bases(
+    elements: impl Iterator<Item = u32>,
+    extents: &[u32],
+    out: &mut crate::write::Out<'_, impl Write>,
+) -> core::fmt::Result {
+    out.text("#ttg.shared_linear<{offset = [")?;
+    for (number, element) in elements.enumerate() {
+        out.text(if number > 0 { ", [" } else { "[" })?;
+        for (dim, extent) in extents.iter().enumerate() {
+            let behind = extents.iter().skip(dim.saturating_add(1));
+            let behind = behind.fold(1u32, |all, extent| all.saturating_mul(*extent));
+            let index = element.checked_div(behind).unwrap_or(0);
+            out.text(if dim > 0 { ", " } else { "" })?;
+            out.unsigned(u64::from(index.checked_rem(*extent).unwrap_or(0)))?;
+        }
+        out.text("]")?;
+    }
+    out.text("]}, alignment = 16>")
+}
+
 /// Writes a layout of memory.
 #[inline(never)]
 fn written_in_memory(layout: &Layout, out: &mut impl Write) -> Result<(), NoDistribution> {
@@ -52,7 +143,7 @@ fn written_in_memory(layout: &Layout, out: &mut impl Write) -> Result<(), NoDist
         PostMap::Swizzle(swizzle) if swizzle.unit != Unit::Byte => {
             PostMap::Swizzle(Swizzle { unit: Unit::Element, ..swizzle })
         }
-        _ => return Err(NoDistribution::Post),
+        _ => return Err(NoDistribution::PaddedSwizzle),
     };
     plain.set_post(PostMap::None).map_err(Why::from)?;
     let short = lanebook_layout::tirx::canonicalize(&plain.view());
@@ -86,7 +177,7 @@ fn padded(layout: &Layout, padding: &Padding) -> Result<Layout, NoDistribution> 
         }
     }
     if padding.pads().iter().any(|pad| !pad.interval.is_power_of_two()) {
-        return Err(NoDistribution::Post);
+        return Err(NoDistribution::Intervals);
     }
     Ok(out)
 }

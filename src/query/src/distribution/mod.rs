@@ -85,6 +85,10 @@ pub enum NoDistribution {
     HandedCopies,
     /// Copies that are no power of two many, or as far apart, or of registers in a tile of panels.
     Copies,
+    /// It is of memory, and has padding behind a swizzle.
+    PaddedSwizzle,
+    /// It is of memory, and its padding does not stand behind powers of two.
+    Intervals,
 }
 
 impl NoDistribution {
@@ -108,6 +112,8 @@ impl NoDistribution {
             Self::Registers => 14,
             Self::HandedCopies => 15,
             Self::Copies => 16,
+            Self::PaddedSwizzle => 17,
+            Self::Intervals => 18,
         }
     }
 
@@ -150,6 +156,10 @@ impl NoDistribution {
             Self::Copies => {
                 "its copies are so many, or so far from each other, as is no power of two, or are of registers in a tile with an extent that is none"
             }
+            Self::PaddedSwizzle => {
+                "it has padding behind a swizzle: where an element lies is then no combination of what the bits of its number are worth; write one of them alone"
+            }
+            Self::Intervals => "its padding does not stand behind powers of two of elements",
             Self::Registers => {
                 "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"
             }
@@ -228,7 +238,10 @@ pub(crate) fn evaluated(
     text: &str,
     storage: &mut QueryStorage,
 ) -> Result<ArchId, NoDistribution> {
-    let fault = |(at, why)| NoDistribution::Query(QueryError::at(text, at, why));
+    let fault = |(at, why)| match of_several_blocks(text) {
+        true => NoDistribution::Blocks,
+        false => NoDistribution::Query(QueryError::at(text, at, why)),
+    };
     let (body, own) = on_arch(tables, Some(arch), text).map_err(fault)?;
     let mut scan = Scanner::new(body);
     let start = TextSpan::new(scan.at, scan.at).start;
@@ -245,6 +258,38 @@ pub(crate) fn evaluated(
         return Err(fault((start, Why::UnknownName)));
     }
     own.ok_or(NoDistribution::Lanes)
+}
+
+/// Fields of Triton's encodings that count or split over the blocks of a cluster, and that encodings
+/// of today have no more.
+const BLOCK_FIELDS: [&str; 5] = ["CTAsPerCGA", "CTASplitNum", "CTASplitM", "CTASplitN", "CTAs"];
+
+/// Whether a text has a field that says more than one block.
+#[inline(never)]
+fn of_several_blocks(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    BLOCK_FIELDS.iter().any(|field| {
+        let named = |(at, window): (usize, &[u8])| {
+            let behind = at.checked_add(field.len()).and_then(|at| bytes.get(at..));
+            behind.filter(|_| window == field.as_bytes())
+        };
+        bytes.windows(field.len()).enumerate().filter_map(named).any(says_several)
+    })
+}
+
+/// Whether a number above one stands in what a field is set to.
+fn says_several(behind: &[u8]) -> bool {
+    let behind = behind.trim_ascii_start();
+    let Some((b'=', value)) = behind.split_first() else { return false };
+    let in_list = value.trim_ascii_start().first() == Some(&b'[');
+    let ends = |byte: &u8| matches!(byte, b']' | b'}' | b'>') || *byte == b',' && !in_list;
+    let (mut number, mut several) = (0u32, false);
+    for byte in value.iter().take_while(|byte| !ends(byte)) {
+        let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10);
+        number = digit.map_or(0, |digit| number.saturating_mul(10).saturating_add(digit.into()));
+        several |= number > 1;
+    }
+    several
 }
 
 /// Value 0, which is of the architecture `own`, as a distribution over waves of `arch`.
@@ -271,6 +316,14 @@ impl QueryStorage {
     #[must_use]
     pub const fn distributions(&self) -> &[Distribution; 2] {
         &self.distributions
+    }
+
+    /// Of the layout of memory that was read last, if no strides say it: where each bit of an
+    /// element's number lies, in elements; else nothing.
+    #[doc(hidden)] // Of the crate on top.
+    #[must_use]
+    pub fn bit_places(&self) -> &[u32] {
+        &self.places
     }
 }
 
@@ -384,6 +437,7 @@ impl Distribution {
         let more = |n: &&u32| **n != 1;
         let same = own.iter().filter(more).eq(tile.extents.iter().filter(more));
         let is_panelled = self.panels() != [1, 1];
+        let same = same || is_flattened(own, tile.extents);
         if !(same || shapeless) || !(is_panelled || own.iter().all(|n| n.is_power_of_two())) {
             return Err(NoDistribution::Shape);
         }
@@ -744,6 +798,14 @@ impl Distribution {
         }
         out.text(")]")
     }
+}
+
+/// Whether a tile of two dimensions has the elements of one of more row by row: the last dimension is
+/// the same, all others are rows.
+fn is_flattened(own: &[u32], extents: &[u32]) -> bool {
+    let (Some((last, front)), &[rows, cols]) = (own.split_last(), extents) else { return false };
+    let all = front.iter().try_fold(1u32, |all, extent| all.checked_mul(*extent));
+    front.len() > 1 && *last == cols && all == Some(rows)
 }
 
 /// The coordinate of an element by its number row by row.

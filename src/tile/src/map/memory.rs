@@ -255,6 +255,9 @@ pub struct SharedLayout {
     pub turn: Option<RowRotation>,
     /// Swizzle or padding, in bytes.
     pub post: PostMap,
+    /// None of the above says where elements lie, but a [`PlaceTable`](crate::map::PlaceTable) that
+    /// stands beside it: by itself this has no map then.
+    pub by_table: bool,
 }
 
 /// Another order of rows: of a row's number, `count` bits from bit `low` on come before the lower
@@ -282,9 +285,13 @@ impl RowRotation {
 }
 
 impl SharedLayout {
-    /// The map of a tile with this layout; `None` if an offset does not fit 32 bits.
+    /// The map of a tile with this layout; `None` if an offset does not fit 32 bits, or a table says
+    /// where elements lie.
     #[must_use]
     pub fn map(&self, shape: TileShape) -> Option<MemoryMap> {
+        if self.by_table {
+            return None;
+        }
         let mut columns = Columns::new();
         let (inner, outer) =
             if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
@@ -314,6 +321,9 @@ impl SharedLayout {
     /// Bytes of a tile with this layout: the padded offset of its last element, plus that element.
     #[must_use]
     pub fn bytes(&self, shape: TileShape) -> Option<u64> {
+        if self.by_table {
+            return None;
+        }
         let element = u64::from(shape.bits / 8);
         match self.post.padding() {
             None => Some(shape.bytes()),
@@ -327,6 +337,9 @@ impl SharedLayout {
     /// panel.
     #[must_use]
     pub fn end(&self, shape: TileShape) -> Option<u32> {
+        if self.by_table {
+            return None;
+        }
         let plain = i64::try_from(shape.bytes()).ok()?;
         u32::try_from(self.post.apply(plain).ok()?).ok()
     }
@@ -356,6 +369,9 @@ impl SharedLayout {
     /// The layout from the row-major element number to the byte, for people to read.
     #[must_use]
     pub fn to_layout(&self, shape: TileShape) -> Option<Layout> {
+        if self.by_table {
+            return None;
+        }
         let bytes = i64::from(shape.bits / 8);
         let panel = i64::try_from(shape.panel_bytes()).ok()?;
         let across = i64::from(shape.grid.cols);

@@ -17,7 +17,7 @@
 //!
 //! // A tile of 8 by 64 elements of 16 bits in shared memory, row-major, then with its vectors of 16 bytes swizzled by row.
 //! let shape = TileShape::new(8, 64, 16).unwrap();
-//! let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+//! let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
 //! let swizzled = SharedLayout { post: PostMap::Swizzle(Swizzle::new(3, 4, 3, Unit::Codomain).unwrap()), ..plain };
 //! // Eight lanes read a vector each, one below the other: slot bit k is row bit k.
 //! let mut rows: Columns<u32, 6> = Columns::new();
@@ -59,11 +59,13 @@ pub(crate) mod fragment;
 pub(crate) mod memory;
 pub(crate) mod slice;
 pub(crate) mod span;
+pub(crate) mod table;
 
 pub(crate) use crate::map::bank::count_within;
 pub use crate::map::bank::{BankAccess, Conflicts, MAX_BANKS, count_conflicts};
 pub use crate::map::fragment::{Fragment, RepeatGrid, TileShape};
 pub use crate::map::memory::{MemoryMap, RowRotation, SharedLayout};
+pub use crate::map::table::PlaceTable;
 
 #[doc(hidden)]
 pub use crate::map::memory::{Column, Combine};

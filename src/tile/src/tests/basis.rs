@@ -12,7 +12,7 @@ use lanebook_tables::{Capability, Space, TupleStyle};
 use std::vec::Vec;
 
 const PLAIN: SharedLayout =
-    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
 
 /// A distribution whose first register bits are those given.
 fn fragment(noise: &mut Noise, shape: TileShape, front: &[u32], wave: u8) -> Fragment {

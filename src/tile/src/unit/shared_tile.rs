@@ -53,6 +53,7 @@ pub fn layout(
         strip: (strip < inner).then_some(strip),
         turn: None,
         post,
+        by_table: false,
     })
 }
 

@@ -26,6 +26,7 @@ mod indexed;
 pub mod inputs;
 mod loops;
 mod machine;
+mod memdesc;
 mod names;
 mod parts;
 mod pointers;
@@ -173,7 +174,7 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
-        let text = calls::flattened(&regions::named(&triton::plain(text)))?;
+        let text = calls::flattened(&regions::named(&memdesc::plain(&triton::plain(text))))?;
         // Layouts have no meaning here.
         let text: String =
             text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");

@@ -34,8 +34,13 @@ struct ExchangeWay {
 }
 
 /// Elements one after the other.
-const PLAIN: SharedLayout =
-    SharedLayout { row_major: true, strip: None, turn: None, post: lanebook_layout::PostMap::None };
+const PLAIN: SharedLayout = SharedLayout {
+    row_major: true,
+    strip: None,
+    turn: None,
+    post: lanebook_layout::PostMap::None,
+    by_table: false,
+};
 
 /// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
 /// or the load's.
@@ -193,6 +198,7 @@ impl Planner<'_, '_, '_, '_> {
             value,
             shape,
             layout: PLAIN,
+            table: None,
             fixed: false,
             bytes: exchange.bytes(),
             stages: 1,

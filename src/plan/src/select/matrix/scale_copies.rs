@@ -129,6 +129,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
             strip: (piece.runs < shape.cols).then_some(piece.runs),
             turn,
             post,
+            by_table: false,
         })
     }
 

@@ -49,7 +49,7 @@ impl CopyBound {
         figures
             .get(usize::from(layout.row_major))
             .copied()
-            .filter(|_| layout.strip.is_none())
+            .filter(|_| layout.strip.is_none() && !layout.by_table)
             .unwrap_or(u32::MAX)
     }
 
@@ -170,10 +170,15 @@ impl Planner<'_, '_, '_, '_> {
             }
             if is_free {
                 for row_major in [true, false] {
-                    let known =
-                        SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
-                            .map(shape)
-                            .and_then(|map| self.viable(movement, &map, row_major));
+                    let known = SharedLayout {
+                        row_major,
+                        strip: None,
+                        turn: None,
+                        post: PostMap::None,
+                        by_table: false,
+                    }
+                    .map(shape)
+                    .and_then(|map| self.viable(movement, &map, row_major));
                     if let Some((copy_atoms, width)) = known {
                         let place = usize::from(row_major);
                         bound
@@ -251,7 +256,7 @@ impl Planner<'_, '_, '_, '_> {
         if bound.loads && !layout.row_major {
             return element;
         }
-        if bound.tiled {
+        if bound.tiled || layout.by_table {
             return u32::MAX;
         }
         let mut widest = self.family.widest;

@@ -3,7 +3,8 @@
 //! What can be kept to is a tile by rows or by columns, maybe in strips (panels of some columns,
 //! one behind the other), with gaps behind powers of two of elements (a pitch is one), or with a
 //! swizzle. In any of the three notations, read with the program: TIRx and CuTe count elements, a
-//! TileAS triple counts bytes. Everything else is a reason, never a silent change.
+//! TileAS triple counts bytes. Everything else is a table of places (`place_tables`), or a reason,
+//! never a silent change.
 
 use crate::data::Unwritable;
 use lanebook_ir::{LayoutFault, PositionOrder, Program, Value};
@@ -77,7 +78,7 @@ pub(crate) fn shared(
         }
         _ => return Err(Unwritable::Both),
     };
-    Ok(SharedLayout { row_major, strip: None, turn: None, post })
+    Ok(SharedLayout { row_major, strip: None, turn: None, post, by_table: false })
 }
 
 /// The layout that a function of parallel loops writes for a tile in shared memory: row by row, of
@@ -94,7 +95,13 @@ pub fn shared_by_rows(
     if program.type_of(tile).shape.rank() > 2 {
         return matrices_by_rows(program, text, tile);
     }
-    let layout = shared(program, text, tile_shape(program, tile).ok_or(Unwritable::Rows)?)?;
+    let shape = tile_shape(program, tile).ok_or(Unwritable::Rows)?;
+    let layout = shared(program, text, shape).map_err(|why| match why {
+        Unwritable::Order | Unwritable::Extent | Unwritable::Both | Unwritable::Swizzle => {
+            Unwritable::Rows
+        }
+        why => why,
+    })?;
     let whole = layout.row_major || layout.strip.is_none();
     let once = layout.post.padding().is_none_or(|padding| padding.pads().len() <= 1);
     if whole && once && layout.turn.is_none() { Ok(layout) } else { Err(Unwritable::Rows) }
@@ -135,7 +142,7 @@ fn matrices_by_rows(
         PostMap::Swizzle(s) => swizzle(s, shape, u32::from(shape.bits / 8))?,
         _ => return Err(Unwritable::Rows),
     };
-    Ok(SharedLayout { row_major: true, strip: None, turn: None, post })
+    Ok(SharedLayout { row_major: true, strip: None, turn: None, post, by_table: false })
 }
 
 /// Elements of a tile, those of its last dimension, and bits of each.
@@ -148,14 +155,14 @@ fn extents(program: &Program<'_, '_>, tile: Value) -> Option<(u64, u64, u16)> {
 }
 
 /// Leaves the plain part, and answers the post-map.
-fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
+pub(crate) fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
     let post = layout.view().post;
     layout.set_post(PostMap::None).map_err(|_| Unwritable::Unreadable)?;
     Ok(post)
 }
 
 /// Whether a layout is one of memory, of as many elements as the tile has.
-fn covers(layout: &Layout, shape: TileShape) -> Result<(), Unwritable> {
+pub(crate) fn covers(layout: &Layout, shape: TileShape) -> Result<(), Unwritable> {
     let view = layout.view();
     let only_memory = view.axes().is_ok_and(|axes| axes.iter().all(|a| *a == AxisId::M));
     if !only_memory || !view.replica.is_empty() {
@@ -245,6 +252,10 @@ fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLay
     let counted = |first: u8, count: u8| first..first.saturating_add(count);
     let strip = order.iter().copied().zip(counted(first_inner, inner));
     let strip = u8::try_from(strip.take_while(|(bit, own)| bit == own).count()).ok()?;
+    if strip == 0 && inner > 0 && outer > 0 {
+        // Strips of one element: in the other order they are whole.
+        return None;
+    }
     let wanted = counted(first_inner, strip)
         .chain(counted(first_outer, outer))
         .chain(counted(first_inner.checked_add(strip)?, inner.checked_sub(strip)?));
@@ -254,6 +265,7 @@ fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLay
         strip,
         turn: None,
         post: PostMap::None,
+        by_table: false,
     })
 }
 

@@ -6,13 +6,13 @@
 //! what the layout that won last time costs now. None of it changes which layout wins: of equally
 //! cheap ones the first.
 
-use crate::data::{AllocPlan, Candidate, PlanError, RejectedCandidate, Unwritable};
+use crate::data::{Candidate, PlanError, RejectedCandidate, Unwritable};
 use crate::select::memory::copy_bound::{CopyBound, CopyBounds, copies_memory};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::{power, touches_shared};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use heapless::VecView;
-use lanebook_ir::Op;
+use lanebook_ir::{Op, Value};
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::copy_atom::ViableAtoms;
 use lanebook_tile::map::{Fragment, SharedLayout, TileShape};
@@ -102,7 +102,8 @@ enum LayoutsFrom {
 struct LayoutSearch {
     /// The tile.
     index: usize,
-    alloc: AllocPlan,
+    value: Value,
+    shape: TileShape,
     /// Every layout is priced in full, and a rejected candidate of this operation if it loses.
     record: Option<Op>,
     /// Bytes that the tile may take; the greatest number if that is not limited.
@@ -290,13 +291,15 @@ impl Planner<'_, '_, '_, '_> {
         record: Option<Op>,
         limit: u32,
     ) -> Result<Option<(SharedLayout, u32)>, PlanError> {
-        let alloc = *self.plan.allocs.get(index).ok_or(PlanError::Stale)?;
+        let alloc = self.plan.allocs.get(index).ok_or(PlanError::Stale)?;
+        let (value, shape, fixed, written) = (alloc.value, alloc.shape, alloc.fixed, alloc.layout);
         let mut search = LayoutSearch {
             index,
-            alloc,
+            value,
+            shape,
             record,
-            room: self.limits.of(alloc.value),
-            from: match (alloc.fixed, self.is_unit_tile(index)) {
+            room: self.limits.of(value),
+            from: match (fixed, self.is_unit_tile(index)) {
                 (true, _) => LayoutsFrom::Written,
                 (false, true) => LayoutsFrom::Units,
                 (false, false) => LayoutsFrom::Candidates,
@@ -308,27 +311,27 @@ impl Planner<'_, '_, '_, '_> {
             capped: false,
         };
         let is_free = search.from == LayoutsFrom::Candidates;
-        let bounds = self.bounds(index, alloc.shape, is_free && record.is_none());
+        let bounds = self.bounds(index, shape, is_free && record.is_none());
         self.price_warm(&mut search, &bounds);
         match search.from {
-            LayoutsFrom::Written => self.consider(&mut search, 0, alloc.layout, &bounds),
+            LayoutsFrom::Written => self.consider(&mut search, 0, written, &bounds),
             LayoutsFrom::Units => {
                 for number in 0..self.unit_layouts() {
-                    if let Some(layout) = self.unit_layout(index, number, alloc.shape) {
+                    if let Some(layout) = self.unit_layout(index, number, shape) {
                         self.consider(&mut search, number, layout, &bounds);
                     }
                 }
             }
             LayoutsFrom::Candidates => {
                 let mut number = 0usize;
-                for layout in candidates(alloc.shape, self.family) {
+                for layout in candidates(shape, self.family) {
                     self.consider(&mut search, number, layout, &bounds);
                     number = number.saturating_add(1);
                 }
                 // Boxes of a copy through a tensor map can stand one after the other, each as wide
                 // as its swizzle mode's rows.
                 for boxed in 0..self.strips(index) {
-                    if let Some(layout) = self.boxed_layout(index, boxed, alloc.shape) {
+                    if let Some(layout) = self.boxed_layout(index, boxed, shape) {
                         self.consider(&mut search, number, layout, &bounds);
                     }
                     number = number.saturating_add(1);
@@ -355,7 +358,7 @@ impl Planner<'_, '_, '_, '_> {
         let Some(warm) = warm.filter(|warm| *warm != NO_LAYOUT).map(usize::from) else { return };
         if search.record.is_none()
             && search.from == LayoutsFrom::Candidates
-            && let Some(layout) = self.free_layout(search.index, warm, search.alloc.shape)
+            && let Some(layout) = self.free_layout(search.index, warm, search.shape)
             && let Ok(cost) =
                 self.layout_cost(search.index, &layout, Some(warm), search.roof, bounds, false)
         {
@@ -424,9 +427,10 @@ impl Planner<'_, '_, '_, '_> {
         search: &LayoutSearch,
         layout: &SharedLayout,
     ) -> Option<(Reject, Option<PlanError>)> {
-        let LayoutSearch { alloc, room, .. } = *search;
-        let of = self.program.def_op(alloc.value);
-        let bytes = layout.bytes(alloc.shape).unwrap_or(u64::MAX);
+        let LayoutSearch { value, shape, room, .. } = *search;
+        let of = self.program.def_op(value);
+        let alloc = self.plan.allocs.get(search.index);
+        let bytes = alloc.and_then(|alloc| alloc.bytes_by(layout)).unwrap_or(u64::MAX);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         if room != u32::MAX && bytes > room {
             let error = of.map(|op| PlanError::SharedMemory { op, need: bytes, have: room });
@@ -435,7 +439,7 @@ impl Planner<'_, '_, '_, '_> {
         if !self.is_unit_tile(search.index) {
             return None;
         }
-        let why = self.suits_units(search.index, layout, alloc.shape).err()?;
+        let why = self.suits_units(search.index, layout, shape).err()?;
         let error = of.map(|op| match search.from {
             LayoutsFrom::Written => PlanError::Written { op, why: Unwritable::Unit },
             _ => PlanError::NoMover { op, why },
@@ -484,6 +488,16 @@ impl Planner<'_, '_, '_, '_> {
             .filter(|layout| layout.row_major && layout.strip.is_some())
     }
 
+    /// The alignment that every shared tile has at the least, and the most that one can want: a
+    /// segment begins where every swizzle that is known to hardware does.
+    #[inline(never)]
+    pub(crate) fn aligns(&self) -> (u32, u32) {
+        let tables = self.target.tables;
+        let repeats = tables.units.swizzles.iter().map(|mode| u32::from(mode.repeat_bytes));
+        let least = tables.weights.shared_align;
+        (least, repeats.max().unwrap_or(0).max(least))
+    }
+
     /// A free layout of a tile by its number.
     fn free_layout(&self, index: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
         let mut free = candidates(shape, self.family);
@@ -518,7 +532,8 @@ impl Planner<'_, '_, '_, '_> {
         bounds: &CopyBounds,
         wants_reason: bool,
     ) -> Result<Option<u32>, PlanError> {
-        let shape = self.plan.allocs.get(index).ok_or(PlanError::Stale)?.shape;
+        let alloc = self.plan.allocs.get(index).ok_or(PlanError::Stale)?;
+        let shape = alloc.shape;
         let tables = self.target.tables;
         let w = &tables.weights;
         let padding = match layout.post.padding() {
@@ -538,7 +553,8 @@ impl Planner<'_, '_, '_, '_> {
         if !wants_reason && let Some(op) = self.refused(layout, bounds) {
             return Err(PlanError::NoMover { op, why: Reject::Form });
         }
-        let map = layout.map(shape).ok_or(PlanError::Stale)?;
+        let map = alloc.map_by(layout).ok_or(PlanError::Stale)?;
+        let align = alloc.align_by(layout, self.aligns());
         let pieces = if number.is_some() { pieces(layout) } else { ViableAtoms::ALL };
         let (mut copied, mut done) = (if copies.is_exact() { copies.least() } else { 0 }, 0usize);
         cost = cost.saturating_add(copied);
@@ -562,8 +578,7 @@ impl Planner<'_, '_, '_, '_> {
                 // A movement may cost what is left of the limit, shared out over its executions,
                 // and no more.
                 let left = limit.saturating_sub(cost);
-                let (shared, cap) =
-                    (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
+                let (shared, cap) = (Some((&map, align)), self.share_of(left, movement));
                 let bound = bounds.iter().find(|b| usize::from(b.movement) == k);
                 let viable = bound.map_or(ViableAtoms::ALL, |b| ViableAtoms {
                     copy_atoms: b.of(&b.viable, layout),
