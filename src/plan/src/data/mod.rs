@@ -504,6 +504,8 @@ pub enum Candidate {
 /// // Where the shared tile lies, and in which layout.
 /// let (_, tile): (u16, &AllocPlan) = plan.alloc_of(value(alloc)).unwrap();
 /// assert_eq!((tile.bytes, tile.stage_bytes(), tile.meets(tile)), (8192, 8192, true));
+/// // It lies by rows, columns or strips, so that no table says where; as a map of bits, and by strides.
+/// assert!(tile.table.is_none() && tile.map().is_some() && tile.to_layout().is_some());
 /// // By which instruction each movement goes, and between what.
 /// let moved: &TransferPlan = plan.move_of(copy).unwrap();
 /// assert!(matches!((moved.from, moved.to), (End::Global(_), End::Shared(_))));

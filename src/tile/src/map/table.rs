@@ -22,7 +22,8 @@ use lanebook_layout::{AxisId, Iter, Layout};
 /// assert!(padded.to_layout(shape).is_some() && table.to_layout(shape).is_none());
 /// assert_eq!((table.columns(), padded.panels(), padded.adds()), (&[2, 4, 12][..], (0, 0), true));
 /// // Two elements in one place.
-/// assert!(!PlaceTable::exclusive(&[2, 4, 6]).unwrap().is_apart(shape));
+/// let twice = PlaceTable::exclusive(&[2, 4, 6]).unwrap();
+/// assert!(twice.meets(shape) && !twice.is_apart(shape));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PlaceTable {
