@@ -154,6 +154,7 @@ fn downward(modes: &Iters, b: &LayoutRef<'_>) -> Downward {
 
 /// Whether all leaves together are less than the first mode's extent away from 0, up and down: there
 /// a mirrored `a` is one step long.
+#[inline(never)]
 fn stays_in_first(modes: &Iters, b: &LayoutRef<'_>) -> bool {
     let way = |it: &Iter| {
         let steps = it.extent().as_known()?.checked_sub(1)?;
