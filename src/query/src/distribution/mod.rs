@@ -268,13 +268,10 @@ const BLOCK_FIELDS: [&str; 5] = ["CTAsPerCGA", "CTASplitNum", "CTASplitM", "CTAS
 #[inline(never)]
 fn of_several_blocks(text: &str) -> bool {
     let bytes = text.as_bytes();
-    BLOCK_FIELDS.iter().any(|field| {
-        let named = |(at, window): (usize, &[u8])| {
-            let behind = at.checked_add(field.len()).and_then(|at| bytes.get(at..));
-            behind.filter(|_| window == field.as_bytes())
-        };
-        bytes.windows(field.len()).enumerate().filter_map(named).any(says_several)
-    })
+    let behind = |at: usize, field: &str| bytes.get(at..)?.strip_prefix(field.as_bytes());
+    BLOCK_FIELDS
+        .iter()
+        .any(|field| (0..bytes.len()).filter_map(|at| behind(at, field)).any(says_several))
 }
 
 /// Whether a number above one stands in what a field is set to.
