@@ -2,7 +2,7 @@
 //! itself.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallStorage, read, refused, resolve};
+use crate::compile::{CallKernelStorage, CallStorage, read, refused, resolve};
 use crate::convert::{
     ConvertStorage, LbRegisterRun, LbTileRegisters, lent_storage, tile, told, unplaced, writes,
 };
@@ -245,9 +245,21 @@ fn emit(
     if let Err(error) = resolve(arch, program, layouts) {
         return Err(unplaced(&error, program));
     }
-    let compiled = compile(&TABLES, arch, program, kernel.scratch());
-    match &compiled {
-        Ok(compiled) => hand_out(program, compiled, (sink, gathered), out),
+    compiled(program, arch, kernel, (sink, gathered), out)
+}
+
+/// Compiles the program, describes it and writes its text. A frame of its own, which is not there while
+/// layouts are resolved.
+#[inline(never)]
+fn compiled(
+    program: &mut Program<'_, '_>,
+    arch: ArchId,
+    kernel: &mut CallKernelStorage,
+    text: (Option<Callback>, &mut [u8; GATHERED]),
+    out: &mut LbMovement,
+) -> Result<(), LbError> {
+    match &compile(&TABLES, arch, program, kernel.scratch()) {
+        Ok(compiled) => hand_out(program, compiled, text, out),
         Err(error) => Err(unplaced(error, program)),
     }
 }

@@ -209,29 +209,52 @@ impl LowerContext<'_, '_, '_, '_> {
         view: &SideView<'_>,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(plan.op);
         match view.end {
             End::Shared(k) => {
-                let alloc =
-                    self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
-                let map = alloc.map().ok_or(EmitError::Unplanned(plan.op))?;
-                // A run's start stands in a register that the text does not show.
-                if view.operand.is_some_and(|operand| operand.implicit) {
-                    self.prepare_run(plan, view, &map, alloc.offset)
-                } else {
-                    self.prepare_shared(plan, view, &map, alloc)
-                }
+                let alloc = self.plan.allocs.get(usize::from(k)).ok_or(unplanned)?;
+                self.prepare_shared_side(plan, view, alloc)
             }
             End::Global(k) => {
-                let mut global =
-                    *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let global = self.plan.globals.get(usize::from(k)).ok_or(unplanned)?;
                 if global.indexed.is_some() {
-                    global.map = global.placed();
-                    self.prepare_indexed(plan, &global)?;
+                    return self.prepare_indexed_side(plan, view, global, innermost);
                 }
-                self.prepare_global(plan, view, &global, innermost)
+                self.prepare_global(plan, view, global, innermost)
             }
             End::Registers(_) => Ok(()),
         }
+    }
+
+    /// The same of a shared tile.
+    #[inline(never)] // A tile's map stands on the stack only where it is asked for.
+    fn prepare_shared_side(
+        &mut self,
+        plan: &TransferPlan,
+        view: &SideView<'_>,
+        alloc: &AllocPlan,
+    ) -> Result<(), EmitError> {
+        let map = alloc.map().ok_or(EmitError::Unplanned(plan.op))?;
+        // A run's start stands in a register that the text does not show.
+        if view.operand.is_some_and(|operand| operand.implicit) {
+            self.prepare_run(plan, view, &map, alloc.offset)
+        } else {
+            self.prepare_shared(plan, view, &map, alloc)
+        }
+    }
+
+    /// The same of a global tile of which a tile of indices says where its elements lie.
+    #[inline(never)] // So does another global tile's map.
+    fn prepare_indexed_side(
+        &mut self,
+        plan: &TransferPlan,
+        view: &SideView<'_>,
+        global: &GlobalPlan,
+        innermost: Option<&Loop>,
+    ) -> Result<(), EmitError> {
+        let placed = GlobalPlan { map: global.placed(), ..*global };
+        self.prepare_indexed(plan, &placed)?;
+        self.prepare_global(plan, view, &placed, innermost)
     }
 
     pub(crate) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
