@@ -48,15 +48,13 @@ pub type Pools = ir::Storage<2048, 3072, 6144, 1024, 192, 128, 2048>;
 
 /// Sizes of it: operations that others stand for have many tiles and constants.
 pub const SIZES: Capacities = Capacities {
-    steps: 16384,
-    tuples: 4096,
-    nodes: 4096,
+    steps: 8192,
+    tuples: 1536,
+    nodes: 1024,
     rejected: 256,
-    transfers: 256,
+    transfers: 128,
     staged: 64,
-    allocs: 64,
-    advances: 512,
-    addresses: 1024,
+    allocs: 32,
     fragments: 768,
     globals: 128,
     products: 32,
