@@ -310,6 +310,7 @@ fn written_layouts() {
         "{layout = (64,32):(1,64)}",
         "{layout = S<2,3,3> o 0 o (64,32):(32,1)}",
         "{layout = <(64, 32), (32, 1), swizzle<2, 4, 3>>}",
+        "{layout = S<2,3,-3> o 0 o (64,32):(32,1)}",
     ];
     let cases: Vec<Case> = layouts
         .into_iter()
@@ -317,7 +318,8 @@ fn written_layouts() {
         .collect();
     sweep(&cases, |_, _, _| false);
     // What is kept to is what was written: offsets in elements of (1,0), (0,1) and (2,8).
-    let offsets = [[32, 1, 72], [40, 1, 88], [32, 1, 72], [1, 64, 514], [32, 1, 64], [32, 1, 64]];
+    let offsets =
+        [[32, 1, 72], [40, 1, 88], [32, 1, 72], [1, 64, 514], [32, 1, 64], [32, 1, 64], [32, 1, 8]];
     for arch in ARCHS {
         for (case, want) in cases.iter().zip(offsets) {
             with_kernel(&case.text("k"), arch, |_, compiled, _| {
@@ -330,9 +332,8 @@ fn written_layouts() {
             });
         }
         for (layout, why) in [
-            ("{layout = S[(64,16,2):(32,1,1024)]}", "Order"),
+            ("{layout = S[(64,16,2):(32,1,1024)]}", "Meet"),
             ("{layout = S[(64,32):(1@laneid,1)]}", "AttrForm"),
-            ("{layout = S<2,3,-3> o 0 o (64,32):(32,1)}", "Swizzle"),
         ] {
             let case = Case::Gemm(Gemm { layout, ..gemm((64, 64, 32), 128) });
             let refusal = verified(&case, "k", arch).expect_err("no form that can be kept to");
