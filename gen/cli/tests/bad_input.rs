@@ -39,6 +39,43 @@ fn unknown_operation_names_the_nearest() {
     }
 }
 
+#[test]
+fn words_behind_operands_are_attributes() {
+    for word in ["fastmath<fast>", "allow_reorder", "mode = fast"] {
+        let text = format!(
+            "func @f(%X: memref<64xf32, #gmem>) {{threads = 32}} {{\n  %x = tiled_load %X[0] : memref<64xf32, #gmem> -> tensor<64xf32>\n  %y = arith.addf %x, %x {word} : tensor<64xf32>\n  tiled_store %y, %X[0] : tensor<64xf32> -> memref<64xf32, #gmem>\n}}\n"
+        );
+        let name = word.split(['<', ' ']).next().expect("a name");
+        let said = format!("obeys no attribute `{name}` of `add`");
+        for arch in ARCHS {
+            compile("words_behind", arch, &text).refused(1, &[&said, "standard input:3:26"]);
+        }
+    }
+}
+
+#[test]
+fn regions_that_ask_for_numbers_are_no_kind() {
+    let region = |relation: &str| {
+        format!(
+            "func @f(%X: memref<32x64xf32, #gmem>, %P: memref<32xi32, #gmem>) {{threads = 128}} {{\n  %x = tiled_load %X[0, 0] : memref<32x64xf32, #gmem> -> tensor<32x64xf32>\n  %i = tt.make_range {{axis = 1, start = 0, end = 64}} : tensor<32x64xi32>\n  %m:2 = \"tt.reduce\"(%x, %i) <{{axis = 1 : i32}}> ({{\n  ^bb0(%a: f32, %b: i32, %c: f32, %d: i32):\n    %e = arith.cmpf oeq, %a, %c : f32\n    %s = arith.cmpi slt, %b, %d : i32\n    %t = arith.andi %e, %s : i1\n    %g = arith.cmpf {relation}, %a, %c : f32\n    %o = arith.ori %g, %t : i1\n    %v = arith.select %o, %a, %c : f32\n    %w = arith.select %o, %b, %d : i32\n    tt.reduce.return %v, %w : f32, i32\n  }}) : (tensor<32x64xf32>, tensor<32x64xi32>) -> (tensor<32xf32>, tensor<32xi32>)\n  tiled_store %m#1, %P[0] : tensor<32xi32> -> memref<32xi32, #gmem>\n}}\n"
+        )
+    };
+    for arch in ARCHS {
+        let ran = run_in(&folder("regions"), &["compile", "-", "--arch", arch], &region("ogt"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        // It holds also where one of the two is no number.
+        compile("regions", arch, &region("ugt"))
+            .refused(1, &["this region combines elements in none of the ways"]);
+    }
+}
+
+#[test]
+fn too_many_registers_are_told_of_at_an_operation() {
+    let text = example("gemm_fp8.tile");
+    compile("registers", "gfx1100", &text)
+        .refused(1, &["vgpr registers at once", "standard input:", "%"]);
+}
+
 /// A kernel that calls, and what it calls.
 fn calling(called: &str, call: &str) -> String {
     format!(

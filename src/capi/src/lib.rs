@@ -10,6 +10,7 @@
 //! | `compile` | a program's text in, a kernel's text out (`lb_compile`) |
 //! | `convert` | two layouts in, the instructions between them out (`lb_convert`) |
 //! | `movement` | a tile and where it lies in, the instructions that move it out (`lb_move`) |
+//! | `snippet` | what these two have in common: room, the snippet as C sees it |
 //! | `lend` | reading what C lends: texts, scratch, lists |
 //! | `code` | errors as numbers |
 //! | `maps` `launch` | tensor maps that a kernel takes; everything that a launch of it needs |
@@ -41,15 +42,14 @@ mod movement;
 mod names;
 mod query;
 mod sink;
+mod snippet;
 mod table;
 
 pub use code::{CallStatus, LbError};
 pub use compile::{
     lb_compile, lb_compile_launch, lb_compile_maps, lb_scratch_align, lb_scratch_bytes,
 };
-pub use convert::{
-    LbConversion, LbRegisterRun, LbTileRegisters, lb_convert, lb_convert_scratch_bytes,
-};
+pub use convert::{LbConversion, lb_convert, lb_convert_scratch_bytes};
 pub use explain::lb_explain;
 pub use launch::{LbGridStep, LbLaunch, LbParameter, lb_launch_grid};
 pub use layout::{lb_layout_apply, lb_layout_size};
@@ -60,4 +60,5 @@ pub use names::{
 };
 pub use query::{lb_query, lb_query_scratch_bytes};
 pub use sink::LbSink;
+pub use snippet::{LbRegisterRun, LbTileRegisters};
 pub use table::{LbLayout, lb_layout_bytes, lb_layout_read, lb_layout_shape, lb_layout_table};

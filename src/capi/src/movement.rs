@@ -2,19 +2,16 @@
 //! itself.
 
 use crate::code::{CallStatus, LbError};
-use crate::compile::{CallKernelStorage, CallStorage, read, refused, resolve};
-use crate::convert::{
-    ConvertStorage, LbRegisterRun, LbTileRegisters, lent_storage, tile, told, unplaced, writes,
-};
 use crate::lend;
-use crate::sink::{Callback, GATHERED, LbSink};
+use crate::sink::{Callback, LbSink};
+use crate::snippet::{
+    LbRegisterRun, LbTileRegisters, SnippetCall, SnippetFacts, SnippetStorage, asked, emit,
+    emptied, if_said, lent_storage, split_of, tile, told,
+};
 use core::ffi::c_void;
 use lanebook::TABLES;
-use lanebook::compile::compile;
 use lanebook::convert::{MovedMemory, MovementKind, TileMovement, write_movement};
-use lanebook::emit::{Compiled, ParamKind};
-use lanebook::ir::Program;
-use lanebook::query::WarpSplit;
+use lanebook::emit::{ParamKind, Snippet};
 use lanebook::tables::ArchId;
 
 /// A movement: what is wanted, and what came out; `lanebook.h` says all of it.
@@ -86,6 +83,47 @@ pub struct LbMovement {
     pub address_overwritten: u32,
 }
 
+// SAFETY: its first field is `bytes`.
+unsafe impl SnippetCall for LbMovement {
+    fn write_list(&self) -> (*mut LbRegisterRun, usize) {
+        (self.writes, self.write_room)
+    }
+
+    fn take(&mut self, facts: &SnippetFacts) {
+        (self.scratch_bytes, self.scratch_align) = (facts.scratch_bytes, facts.scratch_align);
+        self.thread_prefix = facts.thread_prefix;
+        self.thread_prefix_bytes = facts.thread_prefix_bytes;
+        self.thread_register = facts.thread_register;
+        (self.group_threads, self.wave_lanes) = (facts.group_threads, facts.wave_lanes);
+        (self.instructions, self.write_count) = (facts.instructions, facts.write_count);
+    }
+
+    fn describe(&mut self, snippet: &Snippet<'_>) -> Result<(), LbError> {
+        let none = LbRegisterRun { prefix: "".as_ptr(), prefix_bytes: 0, first: 0, count: 0 };
+        (self.address, self.address_overwritten) = (none, 0);
+        (self.scratch_prefix, self.scratch_prefix_bytes) = ("".as_ptr(), 0);
+        (self.scratch_register, self.tile) = (0, LbTileRegisters::NONE);
+        for value in snippet.inputs().chain(snippet.outputs()) {
+            let (prefix, prefix_bytes) = (value.prefix.as_ptr(), value.prefix.len());
+            let (first, count) = (u32::from(value.first), u32::from(value.count));
+            match value.kind {
+                ParamKind::Tile | ParamKind::Result(_) => tile(&value, &mut self.tile),
+                ParamKind::Scratch => {
+                    (self.scratch_prefix, self.scratch_prefix_bytes) = (prefix, prefix_bytes);
+                    self.scratch_register = first;
+                }
+                ParamKind::Pointer => {
+                    self.address = LbRegisterRun { prefix, prefix_bytes, first, count };
+                    self.address_overwritten = u32::from(value.overwritten);
+                }
+                // Nothing else is asked for by what `write_movement` writes.
+                _ => return Err(LbError::of(CallStatus::Plan)),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What is wanted, read.
 struct CallMovement<'a> {
     movement: TileMovement<'a>,
@@ -134,8 +172,7 @@ unsafe fn run(
 ) -> Result<(), LbError> {
     // SAFETY: the caller's word is the one that is asked for.
     let (own, room, arch) = unsafe { prepared(movement, arch, scratch)? };
-    let ConvertStorage { compile, text, .. } = room;
-    emit(compile, text.text(), arch, sink, own)
+    emit(room, arch, sink, own)
 }
 
 /// What is wanted, and the room with the program that does it. A frame of its own, which is not there
@@ -148,16 +185,9 @@ unsafe fn prepared<'c>(
     movement: *mut LbMovement,
     arch: (*const u8, usize),
     scratch: (*mut c_void, usize),
-) -> Result<(&'c mut LbMovement, &'c mut ConvertStorage, ArchId), LbError> {
-    if movement.is_null() || !movement.is_aligned() {
-        return Err(LbError::argument(1));
-    }
-    // SAFETY: not null, aligned, and its first field is written by the caller's word.
-    if unsafe { (*movement).bytes } < size_of::<LbMovement>() {
-        return Err(LbError::argument(1));
-    }
-    // SAFETY: not null, aligned, and as large as this one; nothing else uses it during the call.
-    let own = unsafe { &mut *movement };
+) -> Result<(&'c mut LbMovement, &'c mut SnippetStorage, ArchId), LbError> {
+    // SAFETY: the caller's word is the one that is asked for.
+    let own = unsafe { asked(movement)? };
     let read = [
         (own.registers.addr(), own.registers_bytes),
         (own.shared.addr(), own.shared_bytes),
@@ -169,13 +199,8 @@ unsafe fn prepared<'c>(
     let room = lent_storage(&read, extents, writes, scratch)?;
     // SAFETY: readable by the caller's word, and apart from scratch.
     let wanted = unsafe { wanted(own, arch)? };
-    // SAFETY: `lent_storage` checked that the memory is aligned, large enough and apart from all that
-    // is read; the caller says that it is writable and that nothing else uses it. Zeros are storage,
-    // as in `lb_convert`.
-    let room = unsafe {
-        room.write_bytes(0, 1);
-        &mut *room
-    };
+    // SAFETY: `lent_storage` checked it; the caller says that nothing else uses it.
+    let room = unsafe { emptied(room) };
     program(room, &wanted)?;
     let arch = wanted.arch;
     Ok((own, room, arch))
@@ -202,13 +227,9 @@ unsafe fn wanted<'a>(
     };
     let kind = MovementKind::NAMED.get(usize::try_from(own.kind).unwrap_or(usize::MAX));
     let (_, kind) = *kind.ok_or(LbError::argument(1))?;
-    let split = match own.split {
-        0 => WarpSplit::Halves,
-        1 => WarpSplit::Interleaved,
-        _ => return Err(LbError::argument(1)),
-    };
+    let (threads, split) = (if_said(own.threads), split_of(own.split)?);
     let apart = extents.last().copied().unwrap_or(0);
-    let stride = if own.stride == 0 { apart } else { own.stride };
+    let stride = if_said(own.stride).unwrap_or(apart);
     let global = MovedMemory::Global { stride, align: own.align };
     let (memory, other) = match (kind, own.in_shared) {
         (MovementKind::Copy, 0 | 1) => (MovedMemory::Shared(shared), Some(global)),
@@ -216,7 +237,6 @@ unsafe fn wanted<'a>(
         (_, 1) => (MovedMemory::Shared(shared), None),
         _ => return Err(LbError::argument(1)),
     };
-    let threads = if own.threads == 0 { None } else { Some(own.threads) };
     let arch = TABLES.arch_named(arch).ok_or(LbError::of(CallStatus::Arch))?;
     let movement = TileMovement { kind, registers, memory, other, extents, dtype, threads, split };
     Ok(CallMovement { movement, arch })
@@ -224,90 +244,8 @@ unsafe fn wanted<'a>(
 
 /// Writes the program.
 #[inline(never)]
-fn program(room: &mut ConvertStorage, wanted: &CallMovement<'_>) -> Result<(), LbError> {
-    let ConvertStorage { query, text, .. } = room;
+fn program(room: &mut SnippetStorage, wanted: &CallMovement<'_>) -> Result<(), LbError> {
+    let SnippetStorage { query, text, .. } = room;
     let made = write_movement(&TABLES, wanted.arch, &wanted.movement, query, text);
     made.map(|_| ()).map_err(|error| told(&error))
-}
-
-/// Compiles the program, describes it and writes its text.
-#[inline(never)]
-fn emit(
-    room: &mut CallStorage,
-    text: &str,
-    arch: ArchId,
-    sink: Option<Callback>,
-    out: &mut LbMovement,
-) -> Result<(), LbError> {
-    let CallStorage { program, kernel, layouts, text: gathered } = room;
-    let slot = &mut None;
-    let program = read(program, text, slot)?;
-    if let Err(error) = resolve(arch, program, layouts) {
-        return Err(unplaced(&error, program));
-    }
-    compiled(program, arch, kernel, (sink, gathered), out)
-}
-
-/// Compiles the program, describes it and writes its text. A frame of its own, which is not there while
-/// layouts are resolved.
-#[inline(never)]
-fn compiled(
-    program: &mut Program<'_, '_>,
-    arch: ArchId,
-    kernel: &mut CallKernelStorage,
-    text: (Option<Callback>, &mut [u8; GATHERED]),
-    out: &mut LbMovement,
-) -> Result<(), LbError> {
-    match &compile(&TABLES, arch, program, kernel.scratch()) {
-        Ok(compiled) => hand_out(program, compiled, text, out),
-        Err(error) => Err(unplaced(error, program)),
-    }
-}
-
-/// Describes the snippet, then writes its text.
-#[inline(never)]
-fn hand_out(
-    program: &Program<'_, '_>,
-    compiled: &Compiled<'_>,
-    (sink, gathered): (Option<Callback>, &mut [u8; GATHERED]),
-    out: &mut LbMovement,
-) -> Result<(), LbError> {
-    let snippet = compiled.snippet(&TABLES, program).ok_or(LbError::of(CallStatus::Plan))?;
-    let none = LbRegisterRun { prefix: "".as_ptr(), prefix_bytes: 0, first: 0, count: 0 };
-    (out.address, out.address_overwritten) = (none, 0);
-    (out.scratch_prefix, out.scratch_prefix_bytes, out.scratch_register) = ("".as_ptr(), 0, 0);
-    out.tile = LbTileRegisters::NONE;
-    for value in snippet.inputs().chain(snippet.outputs()) {
-        let (prefix, prefix_bytes) = (value.prefix.as_ptr(), value.prefix.len());
-        let (first, count) = (u32::from(value.first), u32::from(value.count));
-        match value.kind {
-            ParamKind::Tile | ParamKind::Result(_) => tile(&value, &mut out.tile),
-            ParamKind::Scratch => {
-                (out.scratch_prefix, out.scratch_prefix_bytes) = (prefix, prefix_bytes);
-                out.scratch_register = first;
-            }
-            ParamKind::Pointer => {
-                out.address = LbRegisterRun { prefix, prefix_bytes, first, count };
-                out.address_overwritten = u32::from(value.overwritten);
-            }
-            // Nothing else is asked for by what `write_movement` writes.
-            _ => return Err(LbError::of(CallStatus::Plan)),
-        }
-    }
-    (out.scratch_bytes, out.scratch_align) = snippet.scratch();
-    let (prefix, number) = snippet.thread_register().unwrap_or(("", 0));
-    (out.thread_prefix, out.thread_prefix_bytes) = (prefix.as_ptr(), prefix.len());
-    out.thread_register = u32::from(number);
-    (out.group_threads, out.wave_lanes) = (snippet.threads(), snippet.wave_lanes());
-    out.instructions = u32::try_from(snippet.instructions()).unwrap_or(u32::MAX);
-    out.write_count = writes(&snippet, (out.writes, out.write_room));
-    if out.write_count > out.write_room {
-        let signed = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        let numbers = [signed(out.write_count), signed(out.write_room), 0];
-        return Err(LbError { numbers, ..LbError::of(CallStatus::Room) });
-    }
-    let Some(callback) = sink else { return Ok(()) };
-    let mut sink = callback.gathering(gathered);
-    snippet.write(&mut sink).map_err(|e| refused(e.into(), program))?;
-    sink.finish().map_err(|_| LbError::of(CallStatus::Sink))
 }

@@ -232,7 +232,7 @@ fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLa
             Some(log2_exact(u64::from(elements))?)
         }
     };
-    Some(SharedLayout { row_major: true, strip, turn: None, post, by_table: false })
+    Some(SharedLayout { strip, post, ..SharedLayout::BY_ROWS })
 }
 
 /// The product that a group of warps computes, whose unit reads what lies in shared memory by

@@ -58,13 +58,7 @@ pub fn candidates(shape: TileShape, family: FamilyFigures) -> impl Iterator<Item
         plain
             .chain(swizzles(shape, family, row_major))
             .chain(paddings(shape, family, row_major))
-            .map(move |post| SharedLayout {
-                row_major,
-                strip: None,
-                turn: None,
-                post,
-                by_table: false,
-            })
+            .map(move |post| SharedLayout { row_major, post, ..SharedLayout::BY_ROWS })
     })
 }
 

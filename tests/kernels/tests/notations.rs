@@ -8,11 +8,12 @@ use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::address::Addresses;
 use lanebook::layout::{AxisId, Hw, Linear, Logical};
 use lanebook::map::TileShape;
+use lanebook::tables::OpRole;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::noise::Noise;
-use lanebook_kernels::try_with_kernel;
+use lanebook_kernels::{tested, try_with_kernel};
 
 /// A program that loads and stores a tile, with a layout where `T` stands for its type.
 fn in_registers(threads: u32, extents: &str, element: &str, layout: &str, form: &str) -> String {
@@ -442,4 +443,27 @@ func @f(%a: tensor<32x32xf32, #from>) {{threads = 128, snippet}} {{
     assert!(refused("sm_80", swizzled).contains("Post"));
     assert!(refused("gfx942", MMA).contains("NoInstruction"));
     assert!(refused("sm_80", "<(64,64),(64,1)>").contains("Contract"));
+}
+
+/// Sums and factors whose layouts are written as Triton gives them to a product, its warps in every
+/// second tile, are what the product takes: nothing is converted.
+#[test]
+fn products_take_warps_as_they_are_written() {
+    for (name, archs) in [
+        ("written_mma_sums", &["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"][..]),
+        ("written_mfma_sums", &["gfx908", "gfx90a", "gfx942", "gfx950"][..]),
+    ] {
+        let text = tested(name);
+        for arch in archs {
+            let converts = try_with_kernel(&text, arch, |program, compiled, _| {
+                let function = program.functions().next().expect("a function");
+                let conversions = program
+                    .inside(function)
+                    .filter(|op| program.role(*op) == OpRole::Convert)
+                    .count();
+                (conversions, compiled.plan.exchanges.len(), compiled.plan.lanes.len())
+            });
+            assert_eq!(converts, Ok((0, 0, 0)), "{name}, {arch}");
+        }
+    }
 }

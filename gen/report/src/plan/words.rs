@@ -324,13 +324,7 @@ mod tests {
         let padding = |interval, pad| {
             PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Byte).unwrap())
         };
-        let plain = SharedLayout {
-            row_major: true,
-            strip: None,
-            turn: None,
-            post: PostMap::None,
-            by_table: false,
-        };
+        let plain = SharedLayout::BY_ROWS;
         for bits in [8u16, 16, 32, 64] {
             for (rows, cols) in [(64, 64), (8, 128), (48, 96)] {
                 let shape = TileShape::new(rows, cols, bits).unwrap();

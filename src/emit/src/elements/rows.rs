@@ -3,12 +3,11 @@
 
 use lanebook_infer::{BaseDigit, BufferId, FormBase, FragmentForm, IndexForm, MAX_RANK};
 use lanebook_infer::{MemoryScope, OperatorId};
-use lanebook_layout::PostMap;
 use lanebook_loops::Told;
 use lanebook_plan::select::lane_exchange;
 use lanebook_plan::{AllocPlan, Plan, PlanError, PlanPool};
 use lanebook_tables::{Arch, Tables};
-use lanebook_tile::map::{SharedLayout, TileShape};
+use lanebook_tile::map::TileShape;
 
 /// Most digits of a dimension in the number of a thread.
 pub(crate) const DIGITS: usize = 16;
@@ -221,24 +220,8 @@ pub fn reserve_reductions(
         }
         let bits = u16::try_from(PART_BYTES.saturating_mul(8)).unwrap_or(32);
         let shape = TileShape::new(1, u64::from(words), bits).ok_or(PlanError::Extents(op))?;
-        let layout = SharedLayout {
-            row_major: true,
-            strip: None,
-            turn: None,
-            post: PostMap::None,
-            by_table: false,
-        };
-        let alloc = AllocPlan {
-            value,
-            shape,
-            layout,
-            table: None,
-            fixed: true,
-            bytes,
-            stages: 1,
-            align,
-            offset,
-        };
+        let rows = AllocPlan::by_rows(value, shape);
+        let alloc = AllocPlan { fixed: true, bytes, align, offset, ..rows };
         match known {
             Some(known) => *known = alloc,
             None => {

@@ -51,8 +51,7 @@ pub fn place_swizzled(
         let line = tile.bytes.checked_div(element).and_then(|n| line_of(n, tile.shape.bits));
         let line = line.filter(|line| line.bytes() == u64::from(tile.bytes)).ok_or(wrong)?;
         let post = PostMap::Swizzle(swizzle);
-        tile.layout =
-            SharedLayout { row_major: true, strip: None, turn: None, post, by_table: false };
+        tile.layout = SharedLayout { post, ..SharedLayout::BY_ROWS };
         if tile.shape.grid.count() > 1 {
             tile.shape = line;
         }

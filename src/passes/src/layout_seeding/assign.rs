@@ -23,7 +23,6 @@ use crate::{ChoicePool, Diagnostic, PassError, edit};
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::verify;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
-use lanebook_layout::PostMap;
 use lanebook_layout::triton::Base;
 use lanebook_tables::{Bucket, Family, OpRole, Space, SubAxis};
 use lanebook_tile::map::{SharedLayout, TileShape};
@@ -383,7 +382,3 @@ fn axis_of(program: &Program<'_, '_>, groups: &mut Groups<'_>, op: Op) -> SubAxi
         None => SubAxis::Free,
     }
 }
-
-/// A plain tile, by rows.
-pub(super) const PLAIN: SharedLayout =
-    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };

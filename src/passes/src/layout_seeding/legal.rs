@@ -6,7 +6,6 @@
 //! no division here: its cells lie column by column, and the columns that a lane takes are what it
 //! costs.
 use crate::layout_seeding::Workers;
-use crate::layout_seeding::assign::PLAIN;
 use crate::layout_seeding::group::{does, memory_of, tile_of};
 use crate::layout_seeding::score::{CostTerms, SeedingCandidate, TransactionParts, Verdict};
 use crate::{ChoiceError, ChoicePool};
@@ -147,14 +146,12 @@ impl<'a, 't> Legal<'a, 't> {
         let of_mode = |mode: &lanebook_tables::SwizzleMode<'_>| {
             mode.xor.first().map(|it| SharedLayout {
                 row_major,
-                strip: None,
-                turn: None,
                 post: PostMap::Swizzle(*it),
-                by_table: false,
+                ..SharedLayout::BY_ROWS
             })
         };
         match (number, modes().next()) {
-            (0, _) => Some(SharedLayout { row_major, ..PLAIN }),
+            (0, _) => Some(SharedLayout { row_major, ..SharedLayout::BY_ROWS }),
             (number, Some(_)) => modes().filter_map(of_mode).nth(number.checked_sub(1)?),
             (number, None) if number < MOST_LAYOUTS => candidates(shape, self.shapes)
                 .filter(|layout| layout.row_major == row_major && layout.post.swizzle().is_some())

@@ -6,12 +6,12 @@ use crate::data::{
     Unatomic, Unindexed, Unparted,
 };
 use crate::select::elementwise::is_done;
+use crate::select::loops::written_layout;
 use crate::select::memory::total_cost::power;
 use crate::select::memory::{explicit_layouts, place_tables};
 use crate::select::parts::is_read;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
-use lanebook_ir::{AttrValue, Def, MemrefBound, Op, Program, TypeKind, Value, attr_names};
-use lanebook_layout::PostMap;
+use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
 use lanebook_tables::{AtomId, AtomicOp, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
@@ -201,7 +201,7 @@ impl Planner<'_, '_, '_, '_> {
             return Err(PlanError::Unsupported(op));
         }
         let shape = self.shape_of(op, value)?;
-        let text = written_for(self.program, op, value);
+        let text = written_layout(self.program, op, &self.program.type_of(value));
         let kept = text.map(|text| explicit_layouts::shared(self.program, text, shape));
         // A start that is aligned to more than any segment is has to be added behind the rest.
         let most = self.aligns().1;
@@ -210,28 +210,13 @@ impl Planner<'_, '_, '_, '_> {
             Some(Ok(kept)) => kept.align(0) > most,
             Some(Err(_)) => true,
         };
-        let plain = SharedLayout {
-            row_major: true,
-            strip: None,
-            turn: None,
-            post: PostMap::None,
-            by_table,
-        };
+        let plain = SharedLayout { by_table, ..SharedLayout::BY_ROWS };
         let layout = kept.and_then(Result::ok).filter(|_| !by_table).unwrap_or(plain);
         let capacity = self.plan.allocs.capacity();
         let align = self.target.tables.weights.shared_align;
         let fixed = kept.is_some();
-        let alloc = AllocPlan {
-            value,
-            shape,
-            layout,
-            table: None,
-            fixed,
-            bytes: 0,
-            stages: 1,
-            align,
-            offset: 0,
-        };
+        let rows = AllocPlan::by_rows(value, shape);
+        let alloc = AllocPlan { layout, fixed, align, ..rows };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
         if by_table { self.place_bits(op, value) } else { Ok(()) }
     }
@@ -239,7 +224,8 @@ impl Planner<'_, '_, '_, '_> {
     /// Gives the tile that was met last the table of its written layout.
     #[inline(never)] // Beside what reads layouts by rows, not around it.
     fn place_bits(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
-        let text = written_for(self.program, op, value).ok_or(PlanError::Stale)?;
+        let text = written_layout(self.program, op, &self.program.type_of(value));
+        let text = text.ok_or(PlanError::Stale)?;
         let tile = self.plan.allocs.last_mut().ok_or(PlanError::Stale)?;
         place_tables::places(self.program, text, tile.shape, &mut tile.table)
             .map_err(|why| PlanError::Written { op, why })
@@ -668,16 +654,6 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
     }
-}
-
-/// The layout text of a shared tile: the allocation's attribute, or what its type says.
-fn written_for<'p>(program: &'p Program<'_, '_>, op: Op, value: Value) -> Option<&'p str> {
-    let of_op = match program.attr(op, attr_names::LAYOUT) {
-        Some(AttrValue::Layout(name) | AttrValue::Text(name)) => Some(program.text(name)),
-        Some(AttrValue::Alias(name)) => program.alias(program.text(name)),
-        _ => None,
-    };
-    of_op.or_else(|| program.layout_text(&program.type_of(value)))
 }
 
 /// Bytes from one index of a dimension to the next, if the type says it and a word holds them.

@@ -238,9 +238,8 @@ impl<'w> Expansions<'w> {
                 }
                 Some(how)
             } else if stages::may_end_below_zero(program, op) {
-                let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
-                stages::bound_from_zero(program, op).ok_or_else(|| no_room(program, op))?;
-                Some(Replacement::Operands(reads))
+                let read = stages::bound_from_zero(program, op);
+                Some(Replacement::Operands(read.ok_or_else(|| no_room(program, op))?))
             } else if let Some(larger) = few_elements::larger(program, op, function) {
                 let made =
                     few_elements::put(program, op, larger).ok_or_else(|| no_room(program, op))?;

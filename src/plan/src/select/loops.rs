@@ -5,9 +5,8 @@ use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
 use crate::select::memory::explicit_layouts::shared_by_rows;
 use crate::select::planner::full;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
-use lanebook_layout::PostMap;
 use lanebook_tables::{OpRole, Space, Tables};
-use lanebook_tile::map::{SharedLayout, TileShape};
+use lanebook_tile::map::TileShape;
 use lanebook_tile::shaping::tile_shape;
 
 /// Finds the shared tiles of a function of parallel loops.
@@ -54,26 +53,10 @@ pub(crate) fn collect_loops(
             shared_by_rows(program, text, value).map_err(refused)?;
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
-        let layout = SharedLayout {
-            row_major: true,
-            strip: None,
-            turn: None,
-            post: PostMap::None,
-            by_table: false,
-        };
         let align = tables.weights.shared_align;
         let capacity = plan.allocs.capacity();
-        let alloc = AllocPlan {
-            value,
-            shape,
-            layout,
-            table: None,
-            fixed: true,
-            bytes,
-            stages: 1,
-            align,
-            offset: 0,
-        };
+        let rows = AllocPlan::by_rows(value, shape);
+        let alloc = AllocPlan { fixed: true, bytes, align, ..rows };
         plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
     }
     Ok(())

@@ -22,13 +22,20 @@ pub(crate) fn may_end_below_zero(program: &Program<'_, '_>, op: Op) -> bool {
     bounds.is_some_and(|parts| is_plain(parts.lower) && !is_plain(parts.upper))
 }
 
-/// Puts the greater of a loop's upper bound and zero in place of the bound.
-pub(crate) fn bound_from_zero(program: &mut Program<'_, '_>, op: Op) -> Option<()> {
-    let upper = program.operand(op, 1)?;
+/// Puts the greater of a loop's upper bound and zero in place of the bound; answers the bounds and the
+/// step that it had.
+pub(crate) fn bound_from_zero(program: &mut Program<'_, '_>, op: Op) -> Option<[Value; 3]> {
+    let Loop { lower, upper, step, .. } = program.counted_loop(op)?;
+    let mark = program.mark();
     let mut before = Before { program, op };
     let zero = before.index(0)?;
-    let bound = before.of_indices(IndexWord::Max, upper, zero)?;
-    program.set_operand(op, 1, bound).ok()
+    let bound = before.of_indices(IndexWord::Max, upper, zero);
+    let done = bound.is_some_and(|bound| program.set_operand(op, 1, bound).is_ok());
+    match done {
+        true => program.keep(mark),
+        false => program.undo(mark),
+    }
+    done.then_some([lower, upper, step])
 }
 
 impl Planner<'_, '_, '_, '_> {

@@ -5,6 +5,7 @@ use crate::error::Why;
 use crate::shaped;
 use crate::value::{Asked, LentPlace, QueryStorage, QueryValue};
 use core::fmt::Write;
+use lanebook_layout::linear::Span;
 use lanebook_layout::notation::tirx;
 use lanebook_layout::{AxisId, Iter, Layout, NoSyms, Padding, PostMap, Swizzle, Unit, WellKnown};
 use lanebook_tables::{ArchId, Tables};
@@ -69,50 +70,21 @@ fn by_bits(
         let place = u32::try_from(*column).map_err(|_| NoDistribution::Extents)?;
         places.push(place).map_err(|_| NoDistribution::Extents)?;
     }
-    written_by_bits(places, extents, out)
-        .ok_or(NoDistribution::Twice)?
-        .map_err(|_| Why::TooDeep.into())
-}
-
-/// The same in words: for each bit of a place the element there. `None` where two elements are in one
-/// place.
-#[inline(never)]
-fn written_by_bits(
-    places: &[u32],
-    extents: &[u32],
-    out: &mut impl Write,
-) -> Option<core::fmt::Result> {
-    // Elements by the highest bit of the place that is left of theirs.
-    let mut pivots = [(0u32, 0u32); 32];
-    for (bit, place) in (0u32..).zip(places) {
-        let (mut rest, mut element) = (*place, 1u32.checked_shl(bit)?);
-        loop {
-            let pivot = pivots.get_mut(rest.checked_ilog2()? as usize)?;
-            if pivot.0 == 0 {
-                *pivot = (rest, element);
-                break;
-            }
-            (rest, element) = (rest ^ pivot.0, element ^ pivot.1);
-        }
+    let places = Span::of(columns);
+    if u32::from(places.rank()) < count {
+        return Err(NoDistribution::Twice);
     }
-    let element = |bit: usize| {
-        let (mut rest, mut element) = (1u32.checked_shl(u32::try_from(bit).ok()?)?, 0u32);
-        while let Some(top) = rest.checked_ilog2() {
-            let pivot = pivots.get(top as usize).filter(|pivot| pivot.0 != 0)?;
-            (rest, element) = (rest ^ pivot.0, element ^ pivot.1);
-        }
-        Some(element)
-    };
-    if (0..places.len()).any(|bit| element(bit).is_none()) {
-        return None;
+    let element = |bit: u32| places.solve(1u64.checked_shl(bit)?);
+    if (0..count).any(|bit| element(bit).is_none()) {
+        return Err(why.into());
     }
-    let elements = (0..places.len()).filter_map(element);
-    Some(bases(elements, extents, &mut crate::write::Out::new(out)))
+    let elements = (0..count).filter_map(element);
+    bases(elements, extents, &mut crate::write::Out::new(out)).map_err(|_| Why::TooDeep.into())
 }
 
 /// Coordinates of the elements that bits of a place hold.
 fn bases(
-    elements: impl Iterator<Item = u32>,
+    elements: impl Iterator<Item = u64>,
     extents: &[u32],
     out: &mut crate::write::Out<'_, impl Write>,
 ) -> core::fmt::Result {
@@ -121,10 +93,10 @@ fn bases(
         out.text(if number > 0 { ", [" } else { "[" })?;
         for (dim, extent) in extents.iter().enumerate() {
             let behind = extents.iter().skip(dim.saturating_add(1));
-            let behind = behind.fold(1u32, |all, extent| all.saturating_mul(*extent));
+            let behind = behind.fold(1u64, |all, extent| all.saturating_mul(u64::from(*extent)));
             let index = element.checked_div(behind).unwrap_or(0);
             out.text(if dim > 0 { ", " } else { "" })?;
-            out.unsigned(u64::from(index.checked_rem(*extent).unwrap_or(0)))?;
+            out.unsigned(index.checked_rem(u64::from(*extent)).unwrap_or(0))?;
         }
         out.text("]")?;
     }

@@ -2,8 +2,12 @@
 //! of an element's number, row by row, where it is. Also of warps of another size: those of 32
 //! lanes on waves of 64, and back.
 
+mod blocks;
 pub(crate) mod in_memory;
+mod no_distribution;
 mod panels;
+
+pub use no_distribution::NoDistribution;
 
 use crate::ask::on_arch;
 use crate::error::{QueryError, Why};
@@ -43,133 +47,6 @@ impl WarpSplit {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, split)| split)
-    }
-}
-
-/// Why a layout is no distribution that registers can have.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum NoDistribution {
-    /// The text is no layout.
-    Query(QueryError),
-    /// It names no lanes: what it is of is memory.
-    Memory,
-    /// Extents that are no powers of two and no panels in other registers of each lane, or too many
-    /// elements.
-    Extents,
-    /// It is of another number of elements, or of another shape.
-    Shape,
-    /// It has an offset, a swizzle or padding.
-    Post,
-    /// A bit of an element's number is in several places at once, or in none.
-    Several,
-    /// Two bits of an element's number are in the same place.
-    Twice,
-    /// It has more lanes than a wave.
-    Lanes,
-    /// Nothing is said of some lanes: neither an element is there nor a copy.
-    Unsaid,
-    /// Elements neither fill a register side by side nor have one each.
-    Packing,
-    /// Two copies of an element in one register.
-    CopyInside,
-    /// More warps than the threads make, or fewer threads than a wave.
-    Threads,
-    /// Its elements are in several blocks of a cluster or a grid: registers of other blocks cannot be
-    /// reached, whatever both layouts say of them.
-    Blocks,
-    /// It names lanes: what it is of is registers, and memory is asked for.
-    Registers,
-    /// Some of its registers are copies of others, in a tile that is handed over as it lies.
-    HandedCopies,
-    /// Copies that are no power of two many, or as far apart, or of registers in a tile of panels.
-    Copies,
-    /// It is of memory, and has padding behind a swizzle.
-    PaddedSwizzle,
-    /// It is of memory, and its padding does not stand behind powers of two.
-    Intervals,
-}
-
-impl NoDistribution {
-    /// Its number.
-    #[must_use]
-    pub const fn number(&self) -> u32 {
-        match self {
-            Self::Query(_) => 1,
-            Self::Memory => 2,
-            Self::Extents => 3,
-            Self::Shape => 4,
-            Self::Post => 5,
-            Self::Several => 6,
-            Self::Twice => 7,
-            Self::Lanes => 8,
-            Self::Unsaid => 9,
-            Self::Packing => 10,
-            Self::CopyInside => 11,
-            Self::Threads => 12,
-            Self::Blocks => 13,
-            Self::Registers => 14,
-            Self::HandedCopies => 15,
-            Self::Copies => 16,
-            Self::PaddedSwizzle => 17,
-            Self::Intervals => 18,
-        }
-    }
-
-    /// What is wrong, in words.
-    #[must_use]
-    pub fn describe(&self) -> &'static str {
-        match self {
-            Self::Query(_) => "the text is no layout",
-            Self::Memory => {
-                "it names no lanes: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
-            }
-            Self::Extents => {
-                "its extents are no powers of two and no equal panels of powers of two, in other registers of each lane; or they have more than 2^24 elements"
-            }
-            Self::Shape => "it has another number of elements than the tile",
-            Self::Post => "it has an offset, a swizzle or padding, which registers do not have",
-            Self::Several => {
-                "an element's row or column is spread over several lane or register bits"
-            }
-            Self::Twice => "two elements are in the same place",
-            Self::Lanes => {
-                "it has more lanes than the architecture's wave; say `on ARCH` behind it, or choose that one"
-            }
-            Self::Unsaid => {
-                "it says nothing of some lanes of the wave; say `on ARCH` behind a layout of another architecture's warps"
-            }
-            Self::Packing => {
-                "its elements neither lie side by side nor have a register each, or registers between them hold nothing"
-            }
-            Self::CopyInside => "a register holds the same element twice",
-            Self::Threads => {
-                "the threads are not the warps that it has, or no power of two of waves"
-            }
-            Self::Blocks => {
-                "its elements are in several blocks, and a conversion between the blocks of a cluster is not supported; write the layout of one block's part of the tile"
-            }
-            Self::HandedCopies => {
-                "some of its registers are copies of others, and of a tile that a function takes or returns each register is handed over; write it without the copies"
-            }
-            Self::Copies => {
-                "its copies are so many, or so far from each other, as is no power of two, or are of registers in a tile with an extent that is none"
-            }
-            Self::PaddedSwizzle => {
-                "it has padding behind a swizzle: where an element lies is then no combination of what the bits of its number are worth; write one of them alone"
-            }
-            Self::Intervals => "its padding does not stand behind powers of two of elements",
-            Self::Registers => {
-                "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"
-            }
-        }
-    }
-}
-
-impl From<Why> for NoDistribution {
-    fn from(why: Why) -> Self {
-        Self::Query(QueryError { line: 1, column: 1, why })
     }
 }
 
@@ -238,7 +115,7 @@ pub(crate) fn evaluated(
     text: &str,
     storage: &mut QueryStorage,
 ) -> Result<ArchId, NoDistribution> {
-    let fault = |(at, why)| match of_several_blocks(text) {
+    let fault = |(at, why)| match blocks::are_several(text) {
         true => NoDistribution::Blocks,
         false => NoDistribution::Query(QueryError::at(text, at, why)),
     };
@@ -258,35 +135,6 @@ pub(crate) fn evaluated(
         return Err(fault((start, Why::UnknownName)));
     }
     own.ok_or(NoDistribution::Lanes)
-}
-
-/// Fields of Triton's encodings that count or split over the blocks of a cluster, and that encodings
-/// of today have no more.
-const BLOCK_FIELDS: [&str; 5] = ["CTAsPerCGA", "CTASplitNum", "CTASplitM", "CTASplitN", "CTAs"];
-
-/// Whether a text has a field that says more than one block.
-#[inline(never)]
-fn of_several_blocks(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let behind = |at: usize, field: &str| bytes.get(at..)?.strip_prefix(field.as_bytes());
-    BLOCK_FIELDS
-        .iter()
-        .any(|field| (0..bytes.len()).filter_map(|at| behind(at, field)).any(says_several))
-}
-
-/// Whether a number above one stands in what a field is set to.
-fn says_several(behind: &[u8]) -> bool {
-    let behind = behind.trim_ascii_start();
-    let Some((b'=', value)) = behind.split_first() else { return false };
-    let in_list = value.trim_ascii_start().first() == Some(&b'[');
-    let ends = |byte: &u8| matches!(byte, b']' | b'}' | b'>') || *byte == b',' && !in_list;
-    let (mut number, mut several) = (0u32, false);
-    for byte in value.iter().take_while(|byte| !ends(byte)) {
-        let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10);
-        number = digit.map_or(0, |digit| number.saturating_mul(10).saturating_add(digit.into()));
-        several |= number > 1;
-    }
-    several
 }
 
 /// Value 0, which is of the architecture `own`, as a distribution over waves of `arch`.

@@ -31,13 +31,7 @@ fn ranks_count_what_words_count() {
         let s = b + next(&mut state) % 4;
         let post =
             Swizzle::new(b as u8, m as u8, s as i8, Unit::Byte).map(PostMap::Swizzle).unwrap();
-        let layout = SharedLayout {
-            row_major: round % 2 == 0,
-            strip: None,
-            turn: None,
-            post,
-            by_table: false,
-        };
+        let layout = SharedLayout { row_major: round % 2 == 0, post, ..SharedLayout::BY_ROWS };
         let map = layout.map(shape).unwrap();
         let mut slots = Columns::new();
         for _ in 0..5 {

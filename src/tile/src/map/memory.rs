@@ -285,6 +285,10 @@ impl RowRotation {
 }
 
 impl SharedLayout {
+    /// One row after the other, without gaps.
+    pub const BY_ROWS: Self =
+        Self { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
+
     /// The map of a tile with this layout; `None` if an offset does not fit 32 bits, or a table says
     /// where elements lie.
     #[must_use]

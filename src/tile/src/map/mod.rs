@@ -17,7 +17,7 @@
 //!
 //! // A tile of 8 by 64 elements of 16 bits in shared memory, row-major, then with its vectors of 16 bytes swizzled by row.
 //! let shape = TileShape::new(8, 64, 16).unwrap();
-//! let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
+//! let plain = SharedLayout::BY_ROWS;
 //! let swizzled = SharedLayout { post: PostMap::Swizzle(Swizzle::new(3, 4, 3, Unit::Codomain).unwrap()), ..plain };
 //! // Eight lanes read a vector each, one below the other: slot bit k is row bit k.
 //! let mut rows: Columns<u32, 6> = Columns::new();

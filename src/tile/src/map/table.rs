@@ -2,6 +2,7 @@
 
 use crate::map::memory::Column;
 use crate::map::{Columns, Combine, MAX_BITS, MemoryMap, TileShape};
+use lanebook_layout::linear::Span;
 use lanebook_layout::{AxisId, Iter, Layout};
 
 /// Where the elements of a shared tile lie, bit by bit of their numbers: a matrix over GF(2), or
@@ -113,29 +114,26 @@ impl PlaceTable {
         last.checked_add(element).filter(|bytes| u32::try_from(*bytes).is_ok())
     }
 
-    /// The greatest exclusive or of some of the columns.
-    #[inline(never)] // Its pivots stay off the stack of those that ask.
+    /// The greatest exclusive or of some of the columns: what of all bits there are is one.
+    #[inline(never)] // The span stays off the stack of those that ask.
     fn greatest(&self) -> u32 {
-        let pivots = self.pivots().0;
-        pivots.iter().rev().fold(0, |greatest, pivot| greatest.max(greatest ^ pivot))
+        let all = u32::MAX;
+        let left = self.span().remainder(u64::from(all));
+        u32::try_from(left).map_or(0, |left| all ^ left)
     }
 
-    /// Columns with different highest bits that combine to the same, by these; and how many.
+    /// Whether no column is the exclusive or of others.
     #[inline(never)]
-    fn pivots(&self) -> ([u32; 32], usize) {
-        let (mut pivots, mut rank) = ([0u32; 32], 0usize);
-        for column in self.columns() {
-            let mut rest = *column;
-            while let Some(top) = rest.checked_ilog2() {
-                let Some(pivot) = pivots.get_mut(top as usize) else { break };
-                if *pivot == 0 {
-                    (*pivot, rank) = (rest, rank.saturating_add(1));
-                    break;
-                }
-                rest ^= *pivot;
-            }
+    fn is_independent(&self) -> bool {
+        usize::from(self.span().rank()) == self.columns.len()
+    }
+
+    fn span(&self) -> Span {
+        let mut columns = [0u64; MAX_BITS];
+        for (column, bytes) in columns.iter_mut().zip(self.columns()) {
+            *column = u64::from(*bytes);
         }
-        (pivots, rank)
+        Span::of(columns.get(..self.columns.len()).unwrap_or(&[]))
     }
 
     /// Whether each element has a place of its own, clear of those of all others; of distances that
@@ -147,7 +145,7 @@ impl PlaceTable {
             Combine::Xor => {
                 let whole =
                     self.columns().iter().all(|bytes| bytes.checked_rem(element) == Some(0));
-                whole && self.pivots().1 == self.columns.len()
+                whole && self.is_independent()
             }
             Combine::Add => {
                 // In the order of their distances, each behind all that comes before it.
@@ -172,7 +170,7 @@ impl PlaceTable {
     #[must_use]
     pub fn meets(&self, shape: TileShape) -> bool {
         match self.combine {
-            Combine::Xor => self.pivots().1 < self.columns.len(),
+            Combine::Xor => !self.is_independent(),
             Combine::Add => self.steps(shape).enumerate().any(|(number, (_, bytes))| {
                 bytes == 0 || self.steps(shape).take(number).any(|(_, other)| other == bytes)
             }),

@@ -7,12 +7,8 @@ use crate::evaluate::{EndMap, TargetInfo};
 use crate::map::{Fragment, SharedLayout, Subspace, TileShape};
 use crate::noise::Noise;
 use lanebook::TABLES;
-use lanebook_layout::PostMap;
 use lanebook_tables::{Capability, Space, TupleStyle};
 use std::vec::Vec;
-
-const PLAIN: SharedLayout =
-    SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
 
 /// A distribution whose first register bits are those given.
 fn fragment(noise: &mut Noise, shape: TileShape, front: &[u32], wave: u8) -> Fragment {
@@ -78,7 +74,7 @@ impl Machine {
         to: &Fragment,
         basis: &PlaceBasis,
     ) -> Option<(u32, u32)> {
-        let map = PLAIN.map(from.shape).expect("a map");
+        let map = SharedLayout::BY_ROWS.map(from.shape).expect("a map");
         let memory = EndMap::Shared(&map, 16);
         let (from, to) = (basis.apply(from), basis.apply(to));
         let store = self.target.evaluate(store, EndMap::Registers(&from), memory, u32::MAX).ok()?;

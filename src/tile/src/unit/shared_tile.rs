@@ -51,9 +51,8 @@ pub fn layout(
     (strip <= inner).then_some(SharedLayout {
         row_major,
         strip: (strip < inner).then_some(strip),
-        turn: None,
         post,
-        by_table: false,
+        ..SharedLayout::BY_ROWS
     })
 }
 

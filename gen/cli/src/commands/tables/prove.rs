@@ -16,14 +16,14 @@ use std::path::Path;
 const INPUTS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/inputs.rs"));
 
 /// Whose rules are proved.
-enum Of<'a> {
+enum ProvedRules<'a> {
     /// Those of a folder.
     Folder(&'a Path),
     /// Those that are built in: no folder is named, and here is none.
     BuiltIn,
 }
 
-impl Of<'_> {
+impl ProvedRules<'_> {
     fn compiled(&self) -> Result<Compiled, Failure> {
         match self {
             Self::Folder(root) => compile(root, Mode::Draft),
@@ -56,7 +56,7 @@ impl Of<'_> {
 }
 
 /// Whose rules are meant.
-fn meant<'a>(args: &'a Prove, folder: Option<&'a Path>) -> Result<Of<'a>, Problem> {
+fn meant<'a>(args: &'a Prove, folder: Option<&'a Path>) -> Result<ProvedRules<'a>, Problem> {
     let here = Path::new(".");
     let named = args.root.as_deref().or(folder);
     let none_here = load::FOLDERS.iter().all(|name| !here.join(name).is_dir());
@@ -67,18 +67,18 @@ fn meant<'a>(args: &'a Prove, folder: Option<&'a Path>) -> Result<Of<'a>, Proble
                 "name a folder that holds hw-tables/ and rules/; the built-in rules are proved without --write",
             ));
         }
-        return Ok(Of::BuiltIn);
+        return Ok(ProvedRules::BuiltIn);
     }
     let root = named.unwrap_or(here);
     whole(root)?;
-    Ok(Of::Folder(root))
+    Ok(ProvedRules::Folder(root))
 }
 
 /// Runs the command.
 pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
-    let of = meant(args, folder)?;
+    let rules = meant(args, folder)?;
     let compiled =
-        of.compiled().map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
+        rules.compiled().map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
     let (mut certificates, mut failures) = (Vec::new(), String::new());
     for rule in compiled.rules.proved() {
         let name = &rule.name.value;
@@ -101,8 +101,8 @@ pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
         return Err(Problems::Rendered(Kind::Refused, text));
     }
     let text = certificate::render(&certificates);
-    let current = of.log().is_some_and(|old| old == text);
-    if let Of::Folder(root) = of
+    let current = rules.log().is_some_and(|old| old == text);
+    if let ProvedRules::Folder(root) = rules
         && args.write
         && !current
     {
@@ -117,7 +117,7 @@ pub fn run(args: &Prove, folder: Option<&Path>) -> Result<(), Problems> {
         (false, true) => "is written; commit it",
         (false, false) => "is not current",
     };
-    let log = of.log_name();
+    let log = rules.log_name();
     let words = format!("{} proved; {log} {became}\n", counted(certificates.len(), "rule"));
     output::write(
         None,

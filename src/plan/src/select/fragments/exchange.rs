@@ -33,15 +33,6 @@ struct ExchangeWay {
     cost: u32,
 }
 
-/// Elements one after the other.
-const PLAIN: SharedLayout = SharedLayout {
-    row_major: true,
-    strip: None,
-    turn: None,
-    post: lanebook_layout::PostMap::None,
-    by_table: false,
-};
-
 /// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
 /// or the load's.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -193,17 +184,11 @@ impl Planner<'_, '_, '_, '_> {
                 self.push_lanes(lanes)?;
             }
         }
-        let map = PLAIN.map(shape).ok_or(PlanError::Stale)?;
+        let map = SharedLayout::BY_ROWS.map(shape).ok_or(PlanError::Stale)?;
         let alloc = AllocPlan {
-            value,
-            shape,
-            layout: PLAIN,
-            table: None,
-            fixed: false,
             bytes: exchange.bytes(),
-            stages: 1,
             align: clear_of_phases(&map, [&exchange.store, &exchange.load]).max(align),
-            offset: 0,
+            ..AllocPlan::by_rows(value, shape)
         };
         let capacity = self.plan.allocs.capacity();
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity, op))?;
@@ -371,7 +356,7 @@ impl Planner<'_, '_, '_, '_> {
         let copy_atom = self.movers(stores).get(usize::from(number)).ok_or(Reject::Form)?;
         let half = HalfAccess { copy_atom, fragment, banks: self.banks(copy_atom) };
         let basis = construct(&half, &half, false, self.any()).ok_or(Reject::RegisterOrder)?;
-        let map = PLAIN.map(fragment.shape).ok_or(Reject::Size)?;
+        let map = SharedLayout::BY_ROWS.map(fragment.shape).ok_or(Reject::Size)?;
         let found = self.half(copy_atom, &basis.apply(fragment), &map, u32::MAX)?;
         Ok(found.cost(&self.target.tables.weights))
     }
@@ -401,7 +386,7 @@ impl Planner<'_, '_, '_, '_> {
             PlaceOrder::Plain => PlaceBasis::plain(from.shape.total()),
             _ => construct(&first, &second, order == PlaceOrder::Load, self.any()).ok_or(apart)?,
         };
-        let map = PLAIN.map(from.shape).ok_or(Reject::Size)?;
+        let map = SharedLayout::BY_ROWS.map(from.shape).ok_or(Reject::Size)?;
         let store = self.half(store, &basis.apply(from), &map, limit)?;
         let left = limit.saturating_sub(store.cost(&self.target.tables.weights));
         let load = self.half(load, &basis.apply(to), &map, left)?;

@@ -125,11 +125,10 @@ impl<'t> Planner<'_, 't, '_, '_> {
         let turn =
             (piece.columns > 0).then_some(RowRotation { low: piece.lanes, count: piece.columns });
         Some(SharedLayout {
-            row_major: true,
             strip: (piece.runs < shape.cols).then_some(piece.runs),
             turn,
             post,
-            by_table: false,
+            ..SharedLayout::BY_ROWS
         })
     }
 

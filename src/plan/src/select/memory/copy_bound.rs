@@ -4,7 +4,6 @@
 use crate::select::memory::total_cost::{power, touches_shared};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::Op;
-use lanebook_layout::PostMap;
 use lanebook_tables::{Space, TupleStyle};
 use lanebook_tile::divide::divide;
 use lanebook_tile::map::{MemoryMap, SharedLayout, TileShape};
@@ -170,15 +169,9 @@ impl Planner<'_, '_, '_, '_> {
             }
             if is_free {
                 for row_major in [true, false] {
-                    let known = SharedLayout {
-                        row_major,
-                        strip: None,
-                        turn: None,
-                        post: PostMap::None,
-                        by_table: false,
-                    }
-                    .map(shape)
-                    .and_then(|map| self.viable(movement, &map, row_major));
+                    let known = SharedLayout { row_major, ..SharedLayout::BY_ROWS }
+                        .map(shape)
+                        .and_then(|map| self.viable(movement, &map, row_major));
                     if let Some((copy_atoms, width)) = known {
                         let place = usize::from(row_major);
                         bound

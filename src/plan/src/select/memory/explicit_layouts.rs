@@ -8,7 +8,7 @@
 
 use crate::data::Unwritable;
 use lanebook_ir::{LayoutFault, PositionOrder, Program, Value};
-use lanebook_layout::{AxisId, Layout, Pad, Padding, PostMap, Swizzle, Unit};
+use lanebook_layout::{AxisId, Layout, LayoutRef, Pad, Padding, PostMap, Swizzle, Unit};
 use lanebook_tile::map::{MAX_BITS, SharedLayout, TileShape};
 use lanebook_tile::shaping::tile_shape;
 
@@ -78,7 +78,7 @@ pub(crate) fn shared(
         }
         _ => return Err(Unwritable::Both),
     };
-    Ok(SharedLayout { row_major, strip: None, turn: None, post, by_table: false })
+    Ok(SharedLayout { row_major, post, ..SharedLayout::BY_ROWS })
 }
 
 /// The layout that a function of parallel loops writes for a tile in shared memory: row by row, of
@@ -142,7 +142,7 @@ fn matrices_by_rows(
         PostMap::Swizzle(s) => swizzle(s, shape, u32::from(shape.bits / 8))?,
         _ => return Err(Unwritable::Rows),
     };
-    Ok(SharedLayout { row_major: true, strip: None, turn: None, post, by_table: false })
+    Ok(SharedLayout { post, ..SharedLayout::BY_ROWS })
 }
 
 /// Elements of a tile, those of its last dimension, and bits of each.
@@ -263,10 +263,24 @@ fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLay
     wanted.eq(order.iter().copied()).then_some(SharedLayout {
         row_major,
         strip,
-        turn: None,
-        post: PostMap::None,
-        by_table: false,
+        ..SharedLayout::BY_ROWS
     })
+}
+
+/// Where a layout has the element in a row and a column of a tile, in elements; `rows_fastest`: it
+/// counts them column by column.
+pub(crate) fn place_of(
+    view: &LayoutRef<'_>,
+    shape: TileShape,
+    rows_fastest: bool,
+    (row, col): (u64, u64),
+) -> Result<u64, Unwritable> {
+    let x = match rows_fastest {
+        true => col.wrapping_mul(shape.row_count()).wrapping_add(row),
+        false => row.wrapping_mul(shape.col_count()).wrapping_add(col),
+    };
+    let at = view.offset_on(x, AxisId::M).ok().and_then(|at| u64::try_from(at).ok());
+    at.ok_or(Unwritable::Order)
 }
 
 /// Elements from a row to the next and from a column to the next, if that is the same everywhere.
@@ -278,17 +292,7 @@ fn strides(
 ) -> Result<(u64, u64), Unwritable> {
     let view = layout.view();
     let (rows, cols) = (shape.row_count(), shape.col_count());
-    let at = |row: u64, col: u64| -> Result<u64, Unwritable> {
-        let x = if rows_fastest {
-            col.wrapping_mul(rows).wrapping_add(row)
-        } else {
-            row.wrapping_mul(cols).wrapping_add(col)
-        };
-        view.offset_on(x, AxisId::M)
-            .ok()
-            .and_then(|v| u64::try_from(v).ok())
-            .ok_or(Unwritable::Order)
-    };
+    let at = |row: u64, col: u64| place_of(&view, shape, rows_fastest, (row, col));
     if at(0, 0)? != 0 {
         return Err(Unwritable::Order);
     }

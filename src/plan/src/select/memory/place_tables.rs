@@ -6,10 +6,10 @@
 //! each element has a place of its own is checked here; everything else is a reason.
 
 use crate::data::Unwritable;
-use crate::select::memory::explicit_layouts::{covers, read, take_post};
+use crate::select::memory::explicit_layouts::{covers, place_of, read, take_post};
 use heapless::Vec;
 use lanebook_ir::{PositionOrder, Program};
-use lanebook_layout::{AxisId, Layout, Padding, PostMap, Swizzle, Unit};
+use lanebook_layout::{Layout, Padding, PostMap, Swizzle, Unit};
 use lanebook_tile::map::{MAX_BITS, PlaceTable, TileShape};
 
 /// What bits are worth.
@@ -88,15 +88,7 @@ fn summed(
 ) -> Result<(), Unwritable> {
     let view = layout.view();
     let (rows, cols) = (shape.row_count(), shape.col_count());
-    let at = |row: u64, col: u64| -> Result<u64, Unwritable> {
-        let x = if rows_fastest {
-            col.wrapping_mul(rows).wrapping_add(row)
-        } else {
-            row.wrapping_mul(cols).wrapping_add(col)
-        };
-        let at = view.offset_on(x, AxisId::M).ok().and_then(|at| u64::try_from(at).ok());
-        at.ok_or(Unwritable::Order)
-    };
+    let at = |row: u64, col: u64| place_of(&view, shape, rows_fastest, (row, col));
     if at(0, 0)? != 0 {
         return Err(Unwritable::Offset);
     }
