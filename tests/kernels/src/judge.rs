@@ -1,8 +1,7 @@
 //! Kernels run against plain references: how many elements of the result are wrong.
 
 use crate::interpret::Interpreted;
-use crate::maps::{KernelMap, encoded, kernel_maps, map_params};
-use crate::try_kernel_text;
+use crate::maps::{KernelMap, encoded, map_params, try_text_and_maps};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
@@ -204,11 +203,11 @@ pub fn attention(
 /// # Errors
 /// A fault, a wrong element, a text that is not understood.
 pub fn run_interpreted(said: &Interpreted, program: &str, arch: &str) -> Result<String, String> {
-    let text = match try_kernel_text(program, arch) {
-        Ok(text) => text,
+    let (text, maps) = match try_text_and_maps(program, arch) {
+        Ok(made) => made,
         Err(why) => return Ok(format!("refused: {why}")),
     };
-    run_text(said, &text, &kernel_maps(program, arch), arch).map(|()| "right".to_string())
+    run_text(said, &text, &maps, arch).map(|()| "right".to_string())
 }
 
 /// The parameters behind all others that say how many blocks there are, where a text asks for them.

@@ -27,6 +27,8 @@ use lanebook::ir::{self, Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::written::resolve_layouts;
 use lanebook::{TABLES, layout};
+use lanebook_report::memory::LoopMemory;
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -109,6 +111,18 @@ pub fn try_with_kernel<R>(
     try_with_plan(text, arch, |program, compiled, out| f(program, compiled, out))
 }
 
+/// What a thread compiles in, one kernel after the other, as a driver does: what one leaves there
+/// is nothing to the next.
+struct Lent {
+    pools: Box<Pools>,
+    room: Box<Room>,
+    loops: Option<LoopMemory>,
+}
+
+thread_local! {
+    static LENT: Cell<Option<Lent>> = const { Cell::new(None) };
+}
+
 /// The same with a kernel that may be changed.
 ///
 /// # Errors
@@ -118,23 +132,34 @@ pub fn try_with_plan<R>(
     arch: &str,
     f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
 ) -> Result<R, String> {
+    let new = || Lent { pools: Box::new(Pools::new()), room: room(), loops: None };
+    let mut lent = LENT.take().unwrap_or_else(new);
+    let made = compiled_in(&mut lent, text, arch, f);
+    LENT.set(Some(lent));
+    made
+}
+
+fn compiled_in<R>(
+    lent: &mut Lent,
+    text: &str,
+    arch: &str,
+    f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
+) -> Result<R, String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-    let mut pools = Box::new(Pools::new());
-    let mut program =
-        parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
+    let mut program = parse(lent.pools.pools(), &TABLES, text, Options::default())
+        .map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
     resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
         .map_err(|e| format!("{e:?}"))?;
-    let mut room = room();
     let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
-    let mut memory = of_loops.map(|_| loops::memory());
-    let made = match of_loops.zip(memory.as_mut()) {
-        Some((function, memory)) => {
+    let made = match of_loops {
+        Some(function) => {
+            let memory = lent.loops.get_or_insert_with(loops::memory);
             let mut told = loops::inferred(memory, &mut program, function, id)?;
-            compile_loops(&TABLES, id, &mut program, room.scratch(), &mut told)
+            compile_loops(&TABLES, id, &mut program, lent.room.scratch(), &mut told)
         }
-        None => compile(&TABLES, id, &mut program, room.scratch()),
+        None => compile(&TABLES, id, &mut program, lent.room.scratch()),
     };
     let mut compiled = match made {
         Ok(compiled) => compiled,

@@ -1,7 +1,9 @@
 //! Tensor maps as a driver fills them, from what the plan says.
 
-use crate::with_kernel;
+use crate::checked::every_kernel;
+use crate::try_with_kernel;
 use lanebook::TABLES;
+use lanebook::compile::Compiled;
 use lanebook::ir::{MemrefBound, Program, TypeKind};
 use lanebook::plan::MapPlan;
 use lanebook::unit::swizzle;
@@ -163,12 +165,39 @@ fn bounds_of(
     out
 }
 
-/// The maps that a kernel takes, in the order of its parameters.
+/// The maps that a kernel takes, in the order of its parameters; its steps are not checked.
+///
+/// # Panics
+/// When any stage refuses; the message says which.
 #[must_use]
 pub fn kernel_maps(text: &str, arch: &str) -> Vec<KernelMap> {
-    with_kernel(text, arch, |program, compiled, _| {
-        compiled.plan.maps.iter().map(|m| KernelMap::of(program, compiled.function, m)).collect()
+    try_with_kernel(text, arch, |program, compiled, _| maps_of(program, compiled))
+        .unwrap_or_else(|e| panic!("{arch}: {e}"))
+}
+
+fn maps_of(program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Vec<KernelMap> {
+    compiled.plan.maps.iter().map(|m| KernelMap::of(program, compiled.function, m)).collect()
+}
+
+/// The text of a kernel, whose steps are checked, and the maps that it takes; or what refused it,
+/// as the library's own value in Debug form.
+///
+/// # Errors
+/// When any stage refuses.
+pub fn try_text_and_maps(text: &str, arch: &str) -> Result<(String, Vec<KernelMap>), String> {
+    try_with_kernel(text, arch, |program, compiled, out| {
+        every_kernel(program, compiled, text, arch);
+        (out.to_string(), maps_of(program, compiled))
     })
+}
+
+/// The text of a kernel, whose steps are checked, and the maps that it takes.
+///
+/// # Panics
+/// When any stage refuses; the message says which.
+#[must_use]
+pub fn text_and_maps(text: &str, arch: &str) -> (String, Vec<KernelMap>) {
+    try_text_and_maps(text, arch).unwrap_or_else(|e| panic!("{arch}: {e}"))
 }
 
 /// The parameters behind all others.

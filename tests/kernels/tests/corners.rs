@@ -10,7 +10,7 @@ use lanebook::ir::{LargeStorage, Options, parse};
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::maps::text_and_maps;
 use lanebook_kernels::{kernel_text, try_kernel_text, try_with_plan};
 
 /// A tile from a corner to a corner by way of shared memory; elements of so many bytes.
@@ -35,7 +35,7 @@ fn a_box_begins_at_sixteen_bytes() {
         for div in [1, 2, 4, 8, 16, 32] {
             for arch in ["sm_90a", "sm_100a", "sm_120a"] {
                 let program = program((dtype, div, ""), "%n");
-                let text = kernel_text(&program, arch);
+                let (text, maps) = text_and_maps(&program, arch);
                 let is_boxed = text.contains("cp.async.bulk.tensor");
                 boxes += usize::from(is_boxed);
                 let may = bytes * div % 16 == 0;
@@ -43,7 +43,7 @@ fn a_box_begins_at_sixteen_bytes() {
                 for salt in 0..3 {
                     let given = Given { turns: 2, salt, fill: Some(Fill::Small) };
                     let said = Interpreted::with(&program, given).expect("a program");
-                    run_text(&said, &text, &kernel_maps(&program, arch), arch)
+                    run_text(&said, &text, &maps, arch)
                         .unwrap_or_else(|e| panic!("{dtype} {div} {arch}: {e}\n{text}"));
                 }
             }
@@ -121,7 +121,7 @@ fn a_row_that_is_stored_ends_at_sixteen_bytes() {
         ] {
             let program = bounded(dtype, bound, &number);
             for arch in ["sm_90a", "sm_100a", "sm_120a"] {
-                let text = kernel_text(&program, arch);
+                let (text, maps) = text_and_maps(&program, arch);
                 let may = bytes * divisor % 16 == 0;
                 let is_stored = text.contains("cp.async.bulk.tensor.2d.global");
                 assert!(may || !is_stored, "{dtype} {bound}{number} {arch}\n{text}");
@@ -130,7 +130,7 @@ fn a_row_that_is_stored_ends_at_sixteen_bytes() {
                 for salt in 0..2 {
                     let given = Given { turns: 2, salt, fill: Some(Fill::Small) };
                     let said = Interpreted::with(&program, given).expect("a program");
-                    run_text(&said, &text, &kernel_maps(&program, arch), arch)
+                    run_text(&said, &text, &maps, arch)
                         .unwrap_or_else(|e| panic!("{dtype} {bound} {arch}: {e}\n{text}"));
                 }
             }

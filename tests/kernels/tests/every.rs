@@ -11,7 +11,7 @@ use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::{
     attention, execute, execute_grid, layer_norm, matrix, noise, run_text,
 };
-use lanebook_kernels::maps::{KernelMap, map_params};
+use lanebook_kernels::maps::{KernelMap, map_params, text_and_maps, try_text_and_maps};
 use lanebook_kernels::{
     Assembler, assembled, e4m3, example, kernel_text, try_kernel_text, with_kernel,
 };
@@ -277,20 +277,19 @@ fn texts(name: &str) -> BTreeMap<Built, Vec<&'static str>> {
     let program = example(name);
     let mut out: BTreeMap<Built, Vec<&'static str>> = BTreeMap::new();
     for arch in TABLES.archs {
-        match (try_kernel_text(&program, arch.name), reason(name, arch.name)) {
+        match (try_text_and_maps(&program, arch.name), reason(name, arch.name)) {
             (Ok(_), Some(_)) => panic!("{name}, {}: it is no longer refused", arch.name),
             (Err(why), None) => panic!("{name}, {}: {why}", arch.name),
             (Err(why), Some(reason)) => {
                 assert!(why.starts_with(reason), "{name}, {}: {why}", arch.name)
             }
-            (Ok(text), None) => {
+            (Ok((text, maps)), None) => {
                 // The wave size stands in the text's kernel descriptor; the assembler wants to know
                 // it before.
                 let wave = if arch.name.ends_with(".w64") { "+wavefrontsize64" } else { "" };
                 Assembler::of(arch.name)
                     .assemble_with(&text, arch.target, wave)
                     .unwrap_or_else(|said| panic!("{name}, {}: {said}\n{text}", arch.name));
-                let maps = lanebook_kernels::maps::kernel_maps(&program, arch.name);
                 out.entry((unnamed(&text, arch.name), maps)).or_default().push(arch.name);
             }
         }
@@ -335,12 +334,12 @@ fn stages_do_what_their_text_says() {
         "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120a", "gfx908",
         "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1250",
     ] {
-        let text = kernel_text(&source, arch);
+        let (text, maps) = text_and_maps(&source, arch);
         assembled(arch, &text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
         for &(turns, salt) in sizes {
             let said = Interpreted::with(&source, Given { turns, salt, fill: None });
             let said = said.expect("a program");
-            run_text(&said, &text, &lanebook_kernels::maps::kernel_maps(&source, arch), arch)
+            run_text(&said, &text, &maps, arch)
                 .unwrap_or_else(|e| panic!("{arch}, {turns} turns, {salt}: {e}\n{text}"));
         }
     }
@@ -358,9 +357,8 @@ fn kernels_do_what_their_texts_say() {
         let other = source.replace("= select %on, %y, %no", "= select %on, %y, %y");
         assert_ne!(source, other, "{name}");
         for arch in ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1200"] {
-            let text = kernel_text(&source, arch);
+            let (text, maps) = text_and_maps(&source, arch);
             assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
-            let maps = lanebook_kernels::maps::kernel_maps(&source, arch);
             for size in sizes {
                 run_text(&of(&source, *size), &text, &maps, arch)
                     .unwrap_or_else(|e| panic!("{name}, {arch}, {size:?}: {e}\n{text}"));
@@ -420,9 +418,8 @@ fn kernels_of_three_sizes_do_what_their_texts_say() {
         assert!(blocks >= 5, "{name}: {blocks} blocks");
         let archs = ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1200"];
         for arch in archs.into_iter().filter(|arch| reason(name, arch).is_none()) {
-            let text = kernel_text(&source, arch);
+            let (text, maps) = text_and_maps(&source, arch);
             assembled(arch, &text).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
-            let maps = lanebook_kernels::maps::kernel_maps(&source, arch);
             for (said, size) in said.iter().zip(sizes) {
                 run_text(said, &text, &maps, arch)
                     .unwrap_or_else(|e| panic!("{name}, {arch}, {size:?}: {e}\n{text}"));

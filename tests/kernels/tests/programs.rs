@@ -8,8 +8,8 @@
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::maps::{KernelMap, kernel_maps};
-use lanebook_kernels::{assembled, kernel_text, parallel, sweeps_all, try_kernel_text};
+use lanebook_kernels::maps::{KernelMap, kernel_maps, try_text_and_maps};
+use lanebook_kernels::{assembled, kernel_text, parallel, sweeps_all};
 
 const ARCHS: [&str; 14] = [
     "sm_75",
@@ -88,15 +88,14 @@ fn right(number: usize, name: &str, program: &str) -> usize {
     );
     let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
     for arch in ARCHS {
-        let text = match try_kernel_text(program, arch) {
-            Ok(text) => text,
+        let (text, maps) = match try_text_and_maps(program, arch) {
+            Ok(made) => made,
             Err(why) => {
                 println!("{name}, {arch}: refused: {why}");
                 continue;
             }
         };
         right += 1;
-        let maps = kernel_maps(program, arch);
         let body = (text.splitn(4, '\n').nth(3).unwrap_or("").to_string(), maps.clone());
         if seen.contains(&body) {
             continue;

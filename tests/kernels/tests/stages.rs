@@ -10,7 +10,7 @@ use lanebook::ir::Program;
 use lanebook::tables::{OpRole, Space};
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::{run_measured, run_text};
-use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::maps::text_and_maps;
 use lanebook_kernels::{checked, kernel_text, try_kernel_text, with_kernel};
 
 const ARCHS: [&str; 8] =
@@ -66,7 +66,7 @@ fn copies_of_so_many_turns_are_on_their_way() {
     let groups = (2..=5).flat_map(|n| ARCHS.map(|arch| (n, arch, gemm(n))));
     let rings = (2..=4).flat_map(|n| RINGS.map(|arch| (n, arch, boxes(n))));
     for (stages, arch, text) in groups.chain(rings) {
-        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        let (kernel, maps) = text_and_maps(&text, arch);
         assert_eq!(maps.is_empty(), text == gemm(stages), "{arch}");
         for turns in [1, 2, 4, 9] {
             let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
@@ -96,7 +96,7 @@ fn copies_of_other_warps_are_on_their_way() {
         (2..=4).flat_map(|n| ["sm_90a", "sm_100a", "sm_121a"].map(|arch| (n, arch)))
     {
         let text = boxes(stages).replace("num_stages = ", "warp_specialize, num_stages = ");
-        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        let (kernel, maps) = text_and_maps(&text, arch);
         for turns in [1, 2, 4, 9] {
             let report = run_measured(&said(&text, turns), &kernel, &maps, arch, true)
                 .unwrap_or_else(|e| panic!("{arch}: {e}"));
@@ -185,7 +185,7 @@ fn copies_from_loaded_places_are_on_their_way() {
     let archs = ["sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1250"];
     for (stages, arch) in [2, 4].into_iter().flat_map(|n| archs.map(|arch| (n, arch))) {
         let text = paged.replace("num_stages = 3", &format!("num_stages = {stages}"));
-        let (kernel, maps) = (kernel_text(&text, arch), kernel_maps(&text, arch));
+        let (kernel, maps) = text_and_maps(&text, arch);
         let in_groups = arch.starts_with("sm_");
         let [copies, loads] = if in_groups { [0; 2] } else { copies_of_a_turn(&text, arch) };
         for turns in [1, 5] {
@@ -233,7 +233,7 @@ fn any_number_of_turns() {
 }
 
 fn turns_are_right(text: &str, arch: &str, turns: core::ops::Range<u32>) {
-    let (kernel, maps) = (kernel_text(text, arch), kernel_maps(text, arch));
+    let (kernel, maps) = text_and_maps(text, arch);
     for turns in turns {
         run_text(&said(text, turns), &kernel, &maps, arch)
             .unwrap_or_else(|e| panic!("{arch}, {turns} turns: {e}\n{text}"));

@@ -5,7 +5,7 @@
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
 use lanebook::emit::step::{Purpose, Slot, Step};
-use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params, text_and_maps};
 use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, TensorMap, run};
 
@@ -232,7 +232,7 @@ fn each_field_of_the_map_is_needed() {
     ];
     for (name, arch, transposed) in CASES {
         let program = example(name);
-        let (text, maps) = (kernel_text(&program, arch), kernel_maps(&program, arch));
+        let (text, maps) = text_and_maps(&program, arch);
         for number in 0..maps.len() {
             for (field, change) in fields {
                 if maps[number].swizzle == 0 && field == "swizzle" {

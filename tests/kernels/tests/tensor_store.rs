@@ -5,7 +5,7 @@
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params, text_and_maps};
 use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, TensorMap, run};
 
@@ -147,7 +147,7 @@ fn a_narrower_result() {
 fn each_step_of_the_protocol_is_needed() {
     let program = example("gemm_store.tile");
     for arch in ARCHS {
-        let (whole, maps) = (kernel_text(&program, arch), kernel_maps(&program, arch));
+        let (whole, maps) = text_and_maps(&program, arch);
         let damaged = |text: String| {
             assert_ne!(text, whole, "{arch}");
             product(&text, &maps, 64, |_, _| {})
@@ -193,7 +193,7 @@ fn each_field_of_the_map_is_needed() {
     ];
     let program = example("gemm_store.tile");
     for arch in ["sm_90a", "sm_100a"] {
-        let (text, maps) = (kernel_text(&program, arch), kernel_maps(&program, arch));
+        let (text, maps) = text_and_maps(&program, arch);
         let own = maps.iter().position(|m| m.memref == 2).expect("the result's map");
         for (field, change) in fields {
             let found = product(&text, &maps, 64, |k, map| {

@@ -7,7 +7,7 @@ use lanebook_kernels::hunt::kinds::generate;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::maps::try_text_and_maps;
 use lanebook_kernels::{assembled, kernel_text, try_kernel_text};
 
 #[test]
@@ -17,8 +17,8 @@ fn random_programs_do_what_they_say() {
         let program = generate("sums", Choices::seeded(number)).expect("a kind");
         let text = program.text("f");
         for arch in ["sm_100a", "sm_110a"] {
-            let kernel = match try_kernel_text(&text, arch) {
-                Ok(kernel) => kernel,
+            let (kernel, maps) = match try_text_and_maps(&text, arch) {
+                Ok(made) => made,
                 Err(why) => {
                     refused.push(why);
                     continue;
@@ -33,7 +33,7 @@ fn random_programs_do_what_they_say() {
                 let given = Given { turns, salt: 0, fill: Some(Fill::Small) };
                 let said =
                     Interpreted::with(&text, given).unwrap_or_else(|e| panic!("{e}\n{text}"));
-                run_text(&said, &kernel, &kernel_maps(&text, arch), arch)
+                run_text(&said, &kernel, &maps, arch)
                     .unwrap_or_else(|e| panic!("{arch}, {turns} turns: {e}\n{text}"));
             }
             compiled += 1;

@@ -249,8 +249,8 @@ impl ThreadRun<'_, '_> {
             let bound = match *bound {
                 MemrefBound::None => continue,
                 MemrefBound::Number(n) => u64::from(n),
-                MemrefBound::Argument(value) => self.look.argument(value, ParamKind::Scalar)?,
-                MemrefBound::Half(value) => self.look.argument(value, ParamKind::Scalar)? / 2,
+                MemrefBound::Argument(value) => self.argument(value, ParamKind::Scalar)?,
+                MemrefBound::Half(value) => self.argument(value, ParamKind::Scalar)? / 2,
             };
             if let Some((_, coordinate)) = index.filter(|(own, _)| *own == dim) {
                 // Below zero is above all bounds.

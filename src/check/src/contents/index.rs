@@ -58,8 +58,9 @@ impl ThreadRun<'_, '_> {
         is_known.then(|| index.cast_unsigned().wrapping_mul(apart))
     }
 
-    /// The value of an index of the program in the turns that run.
-    pub(super) fn index(&self, value: Value) -> Option<i64> {
+    /// The value of an index of the program in the turns that run, from those of its operands.
+    #[inline(never)] // Its lists leave the stack before what asks goes on.
+    pub(super) fn index_now(&self, value: Value) -> Option<i64> {
         let mut waiting: Vec<Value, WAITING> = Vec::new();
         let mut known: Vec<(Value, i64), KNOWN> = Vec::new();
         waiting.push(value).ok()?;
@@ -94,7 +95,7 @@ impl ThreadRun<'_, '_> {
                 let Def::Argument(block, _) = self.look.program.def(top) else { return None };
                 let around = self.look.program.owner_of(block)?;
                 if self.look.program.role(around) == OpRole::Function {
-                    word(self.look.argument(top, ParamKind::Scalar)?.cast_signed())
+                    word(self.argument(top, ParamKind::Scalar)?.cast_signed())
                 } else {
                     let parts = self
                         .look
@@ -257,7 +258,8 @@ impl ThreadRun<'_, '_> {
         found: Option<u64>,
     ) -> Result<(), Violation> {
         let place = self.claims.and_then(|claims| claims.get(usize::from(at))?.checked_sub(1));
-        let Some((place, op)) = place.zip(operation(self.look, step)) else { return Ok(()) };
+        let own = place.and_then(|place| Some((place, operation(self.look, step)?)));
+        let Some((place, op)) = own else { return Ok(()) };
         let want = self.number_at(op, place);
         if want.is_some() && want == found.map(|n| n as u32) {
             return Ok(());
@@ -270,7 +272,7 @@ impl ThreadRun<'_, '_> {
         let program = self.look.program;
         if let Some(from) = program.repeated_number(op) {
             return match program.type_of(from).dtype {
-                Some(_) => Some(self.look.argument(from, ParamKind::Scalar)? as u32),
+                Some(_) => Some(self.argument(from, ParamKind::Scalar)? as u32),
                 None => Some(self.index(from)? as u32),
             };
         }
@@ -324,9 +326,9 @@ impl ThreadRun<'_, '_> {
         let rank = self.look.program.type_of(g.memref).shape.rank();
         let stride = |dim: usize| {
             let kind = ParamKind::Stride(u8::try_from(dim).ok()?);
-            self.look.argument(g.memref, kind)?.checked_mul(bytes)
+            self.argument(g.memref, kind)?.checked_mul(bytes)
         };
-        let mut at = self.look.argument(g.memref, ParamKind::Pointer)?;
+        let mut at = self.argument(g.memref, ParamKind::Pointer)?;
         let mut index = None;
         for (dim, lead) in g.leads().enumerate() {
             let apart = lead.bytes.map_or_else(|| stride(dim), |bytes| Some(u64::from(bytes)))?;
@@ -427,10 +429,10 @@ impl ThreadRun<'_, '_> {
             None | Some(MemrefBound::None) => None,
             Some(MemrefBound::Number(n)) => Some(n),
             Some(MemrefBound::Argument(value)) => {
-                Some(u32::try_from(self.look.argument(value, ParamKind::Scalar)?).ok()?)
+                Some(u32::try_from(self.argument(value, ParamKind::Scalar)?).ok()?)
             }
             Some(MemrefBound::Half(value)) => {
-                Some(u32::try_from(self.look.argument(value, ParamKind::Scalar)? / 2).ok()?)
+                Some(u32::try_from(self.argument(value, ParamKind::Scalar)? / 2).ok()?)
             }
         };
         let number = mixed([self.thread, u32::from(at)].into_iter().chain(self.turns));

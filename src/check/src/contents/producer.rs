@@ -53,7 +53,7 @@ pub(super) fn copying(
         }
     }
     for given in [&far, &idle] {
-        run.look = given;
+        run.goes_on_with(given);
         run.thread(first)?;
     }
     out.addresses = out.addresses.saturating_add(run.compared);

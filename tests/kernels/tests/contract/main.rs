@@ -19,7 +19,7 @@ use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
-use lanebook_kernels::maps::kernel_maps;
+use lanebook_kernels::maps::text_and_maps;
 use std::collections::{BTreeMap, BTreeSet};
 use text::*;
 
@@ -148,9 +148,8 @@ fn right(text: &str, arch: &str, seen: &mut BTreeSet<(String, String)>) {
         .collect();
     let said = Interpreted::with(&bare, Given { turns: 2, salt: 0, fill: Some(Fill::Small) })
         .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
-    let kernel = lanebook_kernels::try_kernel_text(text, arch).expect("it was compiled before");
-    run_text(&said, &kernel, &kernel_maps(text, arch), arch)
-        .unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let (kernel, maps) = text_and_maps(text, arch);
+    run_text(&said, &kernel, &maps, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Addresses: the integer steps carried out for one thread at a time, and each movement's address
 //! against its element's place ([`places`]).
 mod places;
+mod worked_out;
 
+use crate::contents::address::worked_out::WorkedOut;
 use crate::contents::arguments::Given;
 use crate::contents::arguments::turning::turning;
 use crate::contents::flow::{Numbering, is_written, registers};
@@ -59,6 +61,7 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) rings: [[u8; 2]; MAX_COMPLETIONS as usize],
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
+    worked_out: WorkedOut,
 }
 
 /// Carries out some threads of the group; finds out which instance each movement step is.
@@ -130,12 +133,12 @@ fn further_threads(
     run.compared = before;
     run.all_lanes(told)?;
     let idle = ContentsContext { given: Given::Idle, edges: &[], ..*look };
-    run.look = &idle;
+    run.goes_on_with(&idle);
     run.thread(0)?;
-    run.look = far;
+    run.goes_on_with(far);
     run.thread(0)?;
     run.thread(look.plan.threads.saturating_sub(1))?;
-    run.look = look;
+    run.goes_on_with(look);
     let compared = run.compared;
     run.all_blocks()?;
     Ok(compared)
@@ -215,6 +218,7 @@ impl<'a, 's> ThreadRun<'a, 's> {
             ahead: None,
             rings: [[0; 2]; MAX_COMPLETIONS as usize],
             slots: heapless::Vec::new(),
+            worked_out: WorkedOut::default(),
         }
     }
 }
@@ -619,7 +623,7 @@ impl ThreadRun<'_, '_> {
                 },
             )?
             .1;
-        self.look.argument(found.value, found.kind)
+        self.argument(found.value, found.kind)
     }
 
     /// By how many turns all but copies is behind in a loop; warps that copy have no such loops.
