@@ -21,10 +21,15 @@ def words(item):
     return found
 
 
+def hidden(item):
+    return any("doc(hidden)" in json.dumps(attr) for attr in item["attrs"])
+
+
 class Crate:
     def __init__(self, path):
         data = json.loads(path.read_text())
-        self.items = data["index"]
+        # Rustdoc writes hidden items down as well where entry points are listed (tests/proof/panic_free.sh).
+        self.items = {number: item for number, item in data["index"].items() if not hidden(item)}
         self.root = str(data["root"])
         self.name = self.items[self.root]["name"]
         self.seen, self.missing, self.count = set(), [], 0
@@ -50,7 +55,9 @@ class Crate:
         for _, item, said in self.members(number):
             if "module" not in item["inner"]:
                 beside |= words(item) | said
-        for member, item, _ in self.members(number):
+        # What a crate says again at its top is shown where it stands.
+        modules_first = sorted(self.members(number), key=lambda member: "module" not in member[1]["inner"])
+        for member, item, _ in modules_first:
             if str(member) in self.seen or item["crate_id"] != 0:
                 continue
             self.seen.add(str(member))

@@ -82,3 +82,24 @@ fn changes_are_listed_up_to_this_version() {
     assert_eq!(headings.first(), Some(&"Unreleased"));
     assert!(headings.contains(&stated("version").as_str()), "{headings:?}");
 }
+
+/// Where all test files are one program, one that its list lacks would never run.
+#[test]
+fn every_file_of_tests_is_named() {
+    let together = manifests().into_iter().filter(|(_, text)| text.contains("\nautotests = false"));
+    let mut files = 0;
+    for (folder, _) in together {
+        let tests = PathBuf::from(folder).join("tests");
+        let list = read(tests.join("all.rs"));
+        for entry in fs::read_dir(root().join(&tests)).expect("tests") {
+            let name = entry.expect("an entry").file_name();
+            let name = name.to_string_lossy();
+            let Some(module) = name.strip_suffix(".rs").filter(|name| *name != "all") else {
+                continue;
+            };
+            assert!(list.contains(&format!("\nmod {module};")), "{name} of {}", tests.display());
+            files += 1;
+        }
+    }
+    assert!(files > 80, "{files}");
+}

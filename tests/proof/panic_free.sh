@@ -28,7 +28,7 @@ if [ "$part" != linked ]; then
   docs=()
   for crate in "${crates[@]}"; do
     # Flags of its own, so that cargo does not take the pages of `cargo doc` for it. What is hidden from the pages is linked all the same.
-    RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="--cap-lints allow -Z unstable-options --document-hidden-items" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
+    RUSTDOC=$root/tests/proof/rustdoc.sh RUSTDOCFLAGS="-D warnings -Z unstable-options --document-hidden-items" cargo rustdoc -q -p "$crate" --lib --target-dir "$target"
     docs+=("$target/doc/${crate//-/_}.json")
   done
   python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"

@@ -1,7 +1,6 @@
 //! `lanebook ask`: answers in three formats, refusals at their place. What the answers are is tested with the library.
-mod support;
 
-use support::run;
+use crate::support::run;
 
 #[test]
 fn answers_in_three_formats() {

@@ -1,7 +1,7 @@
 //! `rules/asks.ron` holds everything that the engine asks of an architecture: with an index of
 //! nothing else every program compiles to the same text.
-mod support;
 
+use crate::support::root;
 use lanebook::compile::{CompileStorage, compile};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook_gen::dispatch::{indexed_where, spelled};
@@ -9,7 +9,6 @@ use lanebook_gen::rules::asks::{Ask, fits};
 use lanebook_gen::{Compiled, Mode};
 use lanebook_tables::{ArchId, Capability, Tables};
 use std::fs;
-use support::root;
 
 type Room = CompileStorage<2048, 768, 1024, 0>;
 

@@ -1,12 +1,11 @@
 //! Assemblers behind `lanebook check`: what they said is remembered and never trusted beyond its text,
 //! and a text that makes one give up is blamed for that and hides nothing.
 #![cfg(unix)]
-mod support;
 
+use crate::support::{Ran, copy, folder, root, run_with};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use support::{Ran, copy, folder, root, run_with};
 
 const ATOMS: &str = r#"(
     groups: [(name: "more", isa: "t", sources: ["book"], atoms: [

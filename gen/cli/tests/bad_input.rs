@@ -1,9 +1,8 @@
 //! Bad input: each says where, what and what to do; the exit status tells the kind; nothing is
 //! written.
-mod support;
 
+use crate::support::{Ran, copy, example, folder, root, run, run_in};
 use std::fs;
-use support::{Ran, copy, example, folder, root, run, run_in};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
 

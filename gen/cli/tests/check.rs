@@ -1,8 +1,7 @@
 //! The audit as a command: what it looks at, what it prints in each format, how it ends.
-mod support;
 
+use crate::support::{copy, folder, golden, root, run, run_in, run_with};
 use std::fs;
-use support::{copy, folder, golden, root, run, run_in, run_with};
 
 /// The small tables of the compiler's own tests, with a file added.
 fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {

@@ -1,9 +1,8 @@
 //! What `compile` takes of a program, and what it says of the rest: which attribute, which value,
 //! which range, where.
-mod support;
 
+use crate::support::{Ran, example, golden, root, run, run_in};
 use std::fs;
-use support::{Ran, example, golden, root, run, run_in};
 
 const COPY: &str = "func @f(%A: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}, %B: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}, %m: index {div = 64}) {threads = 128} {
   %s = alloc_tensor : tensor<64x64xf32, #smem>

@@ -1,7 +1,6 @@
 //! Families of atoms: what filters find in them, and how their members are listed.
-mod support;
 
-use support::run;
+use crate::support::run;
 
 fn listed(args: &[&str]) -> String {
     run(&[&["atoms"], args].concat()).fine()

@@ -1,8 +1,8 @@
 //! Every command's answer as JSON and, where it is a table, as comma-separated values; what `show` marks.
-mod support;
 
+use crate::support;
+use crate::support::run;
 use serde_json::Value;
-use support::run;
 
 const MMA: &str = "mma.m16n8k16.f32.f16";
 const GEMM: &str = "gen/cli/examples/gemm.tile";

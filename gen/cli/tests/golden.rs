@@ -1,9 +1,8 @@
 //! What the command prints, byte for byte. `LANEBOOK_BLESS=1 cargo test -p lanebook-cli --test
 //! golden` writes it anew.
-mod support;
 
+use crate::support::{example, folder, golden, run, run_in};
 use std::fs;
-use support::{example, folder, golden, run, run_in};
 
 fn compiled(program: &str, arch: &str, emit: &str, more: &[&str]) -> String {
     let file = format!("gen/cli/examples/{program}.tile");

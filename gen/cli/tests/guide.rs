@@ -4,11 +4,10 @@
 //! A fence `console` holds commands behind `$ ` and their output; a line `...` stands for any
 //! number of lines. A fence with two words, such as `tile scale.tile`, is a file that the page's
 //! commands read. LANEBOOK_BLESS=1 writes outputs without a `...` anew.
-mod support;
 
+use crate::support::{folder, root, run_in};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{folder, root, run_in};
 
 /// A fence of a page: its words, the line behind the fence, its lines.
 struct Fence<'p> {

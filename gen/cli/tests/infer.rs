@@ -1,8 +1,7 @@
 //! `lanebook infer`: document 003's examples and failures, programs with layouts, the timeline.
-mod support;
 
+use crate::support::{Ran, golden, root, run, run_in};
 use serde_json::{Value, json};
-use support::{Ran, golden, root, run, run_in};
 
 /// The timeline of the document's last example, as it stands there.
 const DOCUMENT: &str = "\

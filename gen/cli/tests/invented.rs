@@ -1,16 +1,12 @@
 //! An architecture is one file: one that nobody makes (other waves, other banks, a mover with an
 //! addressing map of its own, a matrix shape of its own) is dropped beside the others, and
 //! everything knows it. No line of Rust is about it.
-#[path = "invented/far.rs"]
 mod far;
-#[path = "invented/machine.rs"]
 mod machine;
-#[path = "invented/product.rs"]
 mod product;
-mod support;
-#[path = "invented/variants.rs"]
 mod variants;
 
+use crate::support::{copy, folder, golden, root, run, run_in};
 use lanebook::layout;
 use lanebook_gen::{Mode, Wish, compile_wish};
 use lanebook_tables::Tables;
@@ -18,7 +14,6 @@ use product::Tile;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use support::{copy, folder, golden, root, run, run_in};
 use variants::Wanted;
 
 fn invented() -> PathBuf {

@@ -1,9 +1,8 @@
 //! `compile --format json`: what it says of a launch is what the kernel's own text declares.
-mod support;
 
+use crate::support::{root, run_in};
 use serde_json::Value as Json;
 use std::path::PathBuf;
-use support::{root, run_in};
 
 /// Programs with tensor maps, dynamic shared memory, a grid, and the number of blocks as a
 /// parameter; on one architecture of each instruction set's spelling.

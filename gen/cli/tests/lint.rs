@@ -1,11 +1,10 @@
 //! `lanebook lint`: each check finds its fault at its line, says nothing of a program without one, and what it names as a query says the
 //! same again.
-mod support;
 
+use crate::support::{folder, root, run, run_in};
 use lanebook_report::lint::LINT_CHECKS;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use support::{folder, root, run, run_in};
 
 /// Programs as Triton prints them, in the repository.
 const PRINTED: &str = "tests/passes/printed";

@@ -1,10 +1,9 @@
 //! Completions and manual pages name every command.
-mod support;
 
+use crate::support::{folder, run_in};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
-use support::{folder, run_in};
 
 /// Names of all commands, from the help.
 fn names() -> BTreeSet<String> {

@@ -1,7 +1,6 @@
 //! `lanebook opt` and `lanebook rules`.
-mod support;
 
-use support::{root, run, run_in};
+use crate::support::{root, run, run_in};
 
 const SEED: &str = "tests/passes/seed";
 

@@ -1,9 +1,8 @@
 //! Rules outside of a checkout: proved by the command, and said to be unproved where they are used.
-mod support;
 
+use crate::support::{copy, folder, root, run_in};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{copy, folder, root, run_in};
 
 /// The repository's tables and rules alone.
 fn tables(test: &str) -> PathBuf {

@@ -1,13 +1,12 @@
 //! Layouts that are printed can be read: those of every atom, and those of the reports of the
 //! examples.
-mod support;
 
+use crate::support::run;
 use lanebook::TABLES;
 use lanebook_draw::notation::said;
 use lanebook_layout::notation::{cute, tirx, ttg};
 use lanebook_layout::{Coord, LayoutRef, NoSyms, WellKnown};
 use std::collections::BTreeSet;
-use support::run;
 
 /// Where every element of a layout is, copies among it.
 fn places(layout: &LayoutRef<'_>) -> Vec<Vec<Coord>> {

@@ -1,9 +1,8 @@
 //! The skeleton of a machine with an instruction set of its own: it compiles as it is written, and the
 //! audit says what it lacks.
-mod support;
 
+use crate::support::{copy, folder, root, run_in};
 use std::fs;
-use support::{copy, folder, root, run_in};
 
 const COPY: &str =
     "func @copy(%a: memref<64xf32, #gmem>, %b: memref<64xf32, #gmem>) {threads = 32} {

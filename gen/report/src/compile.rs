@@ -18,8 +18,8 @@ use lanebook::written::{LayoutStorage, resolve_layouts};
 use lanebook_tables::{Arch, ArchId, Tables};
 
 /// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
-/// room for.
-const SIZES: Capacities = Capacities {
+/// room for: every program that is likely to be written by hand or printed by a compiler.
+pub const SIZES: Capacities = Capacities {
     steps: 16384,
     tuples: 4096,
     nodes: 4096,
@@ -42,11 +42,13 @@ const SIZES: Capacities = Capacities {
     loops: 64,
     ..Capacities::DEFAULT
 };
-type Room = lanebook::compile_storage!(SIZES);
+
+/// What the command compiles in. It is large: made on the heap, in a thread whose stack it fits.
+pub type Room = lanebook::compile_storage!(SIZES);
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
 /// for.
-type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 8192>;
+pub type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 8192>;
 
 /// A program compiled for the architecture of a name: the parts that are wanted, as one text; `explain`: with every loser.
 ///

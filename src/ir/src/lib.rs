@@ -106,7 +106,9 @@ pub use crate::layouts::{LayoutFault, LayoutId, PositionOrder};
 pub use crate::program::{Carried, Def, Loop, Program};
 pub use crate::storage::{LargeStorage, Mark, PoolUsage, Pools, SmallStorage, Storage};
 pub use crate::text::parse::{Options, parse};
-pub use crate::text::print::{Annotate, Plain, integer as print_integer, print};
+#[doc(hidden)]
+pub use crate::text::print::integer as print_integer;
+pub use crate::text::print::{Annotate, Plain, print};
 pub use crate::types::{MAX_RANK, Shape, TileEncoding, Type, TypeKind};
 pub use crate::verify::contract;
 pub use crate::verify::structure::verify;

@@ -314,6 +314,7 @@ pub use rule::{
 #[doc(hidden)]
 #[doc(hidden)]
 pub use sequence::shares;
+#[doc(hidden)]
 pub use sequence::{SEQUENCE_STEPS, Sequence, SequenceOperand, SequenceStep, StepElements};
 #[doc(hidden)]
 pub use template::{Pieces, Template};

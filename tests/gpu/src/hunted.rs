@@ -4,7 +4,8 @@
 use crate::facts::{Asked, products_in};
 use crate::{Arg, Device, Job, JobLaunch, Map};
 use lanebook::TABLES;
-use lanebook_kernels::hunt::verdict::{Built, Emitted, Reference, Workshop, references};
+use lanebook_kernels::Workshop;
+use lanebook_kernels::hunt::verdict::{Built, Emitted, Reference, references};
 use lanebook_kernels::interpret::Interpreted;
 use lanebook_kernels::interpret::element::Element;
 use lanebook_kernels::judge::block_counts;

@@ -5,7 +5,8 @@
 //! something is wrong.
 
 use lanebook::TABLES;
-use lanebook_kernels::hunt::verdict::{Workshop, references};
+use lanebook_kernels::Workshop;
+use lanebook_kernels::hunt::verdict::references;
 use lanebook_kernels::hunt::{Verdict, pair};
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use lanebook::tables::Tables;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 /// Room for the kernels here.
-type Room = ContentsStorage<8192, 8192, 65536, 32768>;
+type Room = ContentsStorage<16384, 16384, 262144, 65536>;
 
 /// For threads that check at once: they are too large for a stack.
 static ROOMS: [Mutex<Room>; 2] = [const { Mutex::new(Room::new()) }; 2];

@@ -20,52 +20,47 @@ pub mod snippets;
 pub mod sweep;
 
 use lanebook::check;
-use lanebook::compile::{Capacities, Compiled, compile, compile_loops};
+use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook::ir::{self, Options, Program, isolate_kernel, parse, verify};
+use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::written::resolve_layouts;
 use lanebook::{TABLES, layout};
+use lanebook_report::compile::{ProgramRoom, Room};
 use lanebook_report::memory::LoopMemory;
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Scratch that is large enough for every kernel here.
-pub type Room = lanebook::compile_storage!(SIZES);
-
-/// The scratch on the heap: it is made in a thread whose stack it fits.
-///
-/// # Panics
-/// If there is no such thread.
-#[must_use]
-pub fn room() -> Box<Room> {
-    let thread = std::thread::Builder::new().stack_size(16 << 20);
-    thread.spawn(|| Box::new(Room::new())).expect("a thread").join().expect("a room")
+/// What a thread compiles in, one kernel after the other, as a driver does: what one leaves there
+/// is nothing to the next. As large as the command's own, so that what the command compiles is run.
+pub struct Workshop {
+    /// For programs.
+    pub pools: Box<ProgramRoom>,
+    /// For plans and steps.
+    pub room: Box<Room>,
+    loops: LoopMemory,
 }
 
-/// Room for a program: one of many dimensions becomes many operations.
-pub type Pools = ir::Storage<2048, 3072, 6144, 1024, 192, 128, 2048>;
+impl Default for Workshop {
+    fn default() -> Self {
+        let pools = on_the_heap(|| Box::new(ProgramRoom::new()));
+        Self { pools, room: room(), loops: loops::memory() }
+    }
+}
 
-/// Sizes of it: operations that others stand for have many tiles and constants.
-pub const SIZES: Capacities = Capacities {
-    steps: 8192,
-    tuples: 1536,
-    nodes: 1024,
-    rejected: 256,
-    transfers: 128,
-    staged: 64,
-    allocs: 32,
-    fragments: 768,
-    globals: 128,
-    products: 32,
-    exchanges: 32,
-    shuffles: 64,
-    splats: 96,
-    expansions: 512,
-    ..Capacities::DEFAULT
-};
+/// Room for plans and steps.
+#[must_use]
+pub fn room() -> Box<Room> {
+    on_the_heap(|| Box::new(Room::new()))
+}
+
+/// Made in a thread whose stack it fits on its way to the heap.
+fn on_the_heap<T: Send + 'static>(new: fn() -> T) -> T {
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    thread.spawn(new).expect("a thread").join().expect("room")
+}
 
 /// Where the examples are.
 #[must_use]
@@ -111,16 +106,8 @@ pub fn try_with_kernel<R>(
     try_with_plan(text, arch, |program, compiled, out| f(program, compiled, out))
 }
 
-/// What a thread compiles in, one kernel after the other, as a driver does: what one leaves there
-/// is nothing to the next.
-struct Lent {
-    pools: Box<Pools>,
-    room: Box<Room>,
-    loops: Option<LoopMemory>,
-}
-
 thread_local! {
-    static LENT: Cell<Option<Lent>> = const { Cell::new(None) };
+    static WORKSHOP: Cell<Option<Workshop>> = const { Cell::new(None) };
 }
 
 /// The same with a kernel that may be changed.
@@ -132,45 +119,45 @@ pub fn try_with_plan<R>(
     arch: &str,
     f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
 ) -> Result<R, String> {
-    let new = || Lent { pools: Box::new(Pools::new()), room: room(), loops: None };
-    let mut lent = LENT.take().unwrap_or_else(new);
-    let made = compiled_in(&mut lent, text, arch, f);
-    LENT.set(Some(lent));
+    let mut workshop = WORKSHOP.take().unwrap_or_default();
+    let made = workshop.compiled(text, arch, f);
+    WORKSHOP.set(Some(workshop));
     made
 }
 
-fn compiled_in<R>(
-    lent: &mut Lent,
-    text: &str,
-    arch: &str,
-    f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
-) -> Result<R, String> {
-    let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-    let mut program = parse(lent.pools.pools(), &TABLES, text, Options::default())
-        .map_err(|e| format!("{e:?}"))?;
-    verify(&mut program).map_err(|e| format!("{e:?}"))?;
-    let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
-    resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
-        .map_err(|e| format!("{e:?}"))?;
-    let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
-    let made = match of_loops {
-        Some(function) => {
-            let memory = lent.loops.get_or_insert_with(loops::memory);
-            let mut told = loops::inferred(memory, &mut program, function, id)?;
-            compile_loops(&TABLES, id, &mut program, lent.room.scratch(), &mut told)
-        }
-        None => compile(&TABLES, id, &mut program, lent.room.scratch()),
-    };
-    let mut compiled = match made {
-        Ok(compiled) => compiled,
-        Err(error) => {
-            names_the_programs_own(&program, error);
-            return Err(format!("{error:?}"));
-        }
-    };
-    let mut out = String::new();
-    compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
-    Ok(f(&program, &mut compiled, &out))
+impl Workshop {
+    fn compiled<R>(
+        &mut self,
+        text: &str,
+        arch: &str,
+        f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
+    ) -> Result<R, String> {
+        let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
+        let mut program = parse(self.pools.pools(), &TABLES, text, Options::default())
+            .map_err(|e| format!("{e:?}"))?;
+        verify(&mut program).map_err(|e| format!("{e:?}"))?;
+        let kernel = isolate_kernel(&mut program, None).map_err(|e| format!("{e:?}"))?;
+        resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default())
+            .map_err(|e| format!("{e:?}"))?;
+        let of_loops = program.functions().next().filter(|f| program.has_loops(*f));
+        let made = match of_loops {
+            Some(function) => {
+                let mut told = loops::inferred(&mut self.loops, &mut program, function, id)?;
+                compile_loops(&TABLES, id, &mut program, self.room.scratch(), &mut told)
+            }
+            None => compile(&TABLES, id, &mut program, self.room.scratch()),
+        };
+        let mut compiled = match made {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                names_the_programs_own(&program, error);
+                return Err(format!("{error:?}"));
+            }
+        };
+        let mut out = String::new();
+        compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
+        Ok(f(&program, &mut compiled, &out))
+    }
 }
 
 /// An operation that an error names is one that the program has.

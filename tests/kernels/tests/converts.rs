@@ -9,7 +9,7 @@ use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
 use lanebook_kernels::checked::every_kernel_by;
 use lanebook_kernels::noise::Noise;
-use lanebook_kernels::{Assembler, Room};
+use lanebook_kernels::{Assembler, room};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
@@ -84,7 +84,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     let mut program = parse(pools.pools(), tables, source, Options::default())
         .unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let compiled = compile(tables, id, &mut program, room.scratch())
         .unwrap_or_else(|e| panic!("{arch}: {e:?}\n{source}"));
     every_kernel_by(tables, &program, &compiled, source, arch);

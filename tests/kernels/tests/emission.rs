@@ -11,7 +11,7 @@ use lanebook::TABLES;
 use lanebook::compile::compile_until;
 use lanebook::emit::EmitStage;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook_kernels::Room;
+use lanebook_kernels::room;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ fn made(program: &str, block: &Block) -> Vec<String> {
     let mut pools = Box::new(SmallStorage::new());
     let mut parsed = parse(pools.pools(), &TABLES, program, Options::default()).expect("a program");
     verify(&mut parsed).expect("a sound program");
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let compiled = compile_until(&TABLES, id, &mut parsed, room.scratch(), block.stage)
         .unwrap_or_else(|error| panic!("{}: {error:?}", block.arch));
     let mut text = String::new();

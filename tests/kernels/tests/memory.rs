@@ -8,7 +8,7 @@ use lanebook::compile::plan;
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::{Candidate, Plan, Reject};
 use lanebook_kernels::programs::{Shape, chained, chained_wrong, stored, stored_wrong};
-use lanebook_kernels::{Assembler, Room, try_kernel_text, with_kernel};
+use lanebook_kernels::{Assembler, room, try_kernel_text, with_kernel};
 
 /// Machines, with a tile of which 64 or 96 KiB are nearly all there is.
 const FULL: [(&str, Shape); 6] = [
@@ -24,7 +24,7 @@ fn with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Pl
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("parses");
     verify(&mut program).expect("verifies");
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let id = TABLES.arch_named(arch).expect("an architecture");
     let mut planned =
         plan(&TABLES, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));

@@ -11,7 +11,7 @@ use lanebook::map::{Columns, RowRotation};
 use lanebook::plan::{BlockBitRole, InShared, ScaleCopy};
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
-use lanebook_kernels::{Assembler, Room, e4m3, example, kernel_text, try_kernel_text, with_kernel};
+use lanebook_kernels::{Assembler, e4m3, example, kernel_text, room, try_kernel_text, with_kernel};
 use lanebook_replay::{
     BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run,
 };
@@ -259,7 +259,7 @@ fn scales_in_tensor_memory() {
 #[test]
 fn a_wrong_choice_is_seen() {
     for arch in ["gfx950", "gfx1250", "sm_120a"] {
-        let mut room = Box::new(Room::new());
+        let mut room = room();
         let id = TABLES.arch_named(arch).expect("an architecture");
         let mut pools = Box::new(SmallStorage::new());
         let source = example("gemm_mxfp8.tile");
@@ -419,7 +419,7 @@ fn refusals_say_why() {
 /// The plan of scales in tensor memory, changed place by place.
 #[test]
 fn a_wrong_copy_is_seen() {
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let id = TABLES.arch_named("sm_100a").expect("an architecture");
     let mut pools = Box::new(SmallStorage::new());
     let source = program(&Case { tile: (128, 256), depth: (256, 256), threads: 256, wide: false });

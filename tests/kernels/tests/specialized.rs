@@ -47,8 +47,7 @@ fn refused(text: &str, arch: &str) -> Option<Why> {
         return Some(Why::Program(e.kind));
     }
     let arch = TABLES.arch_named(arch).expect("an architecture");
-    let mut room = room();
-    match compile(&TABLES, arch, &mut program, room.scratch()) {
+    match compile(&TABLES, arch, &mut program, room().scratch()) {
         Ok(_) => None,
         Err(CompileError::Plan(PlanError::Stages { why, .. })) => Some(Why::Stages(why)),
         Err(other) => Some(Why::Other(format!("{other:?}"))),

@@ -15,7 +15,7 @@ use lanebook::tables::{OpRole, OpWord};
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
 use lanebook_kernels::{
-    Assembler, Room, element, fit_at, instances, lines, shared_byte, shared_end, with_kernel,
+    Assembler, element, fit_at, instances, lines, room, shared_byte, shared_end, with_kernel,
 };
 use lanebook_replay::{Kernel, Space};
 
@@ -113,7 +113,7 @@ fn verified(case: &Case, name: &str, arch: &str) -> Result<String, String> {
     let mut program = parse(pools.pools(), &TABLES, &source, Options::default())
         .unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     let compiled =
         compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut text = String::new();
@@ -386,7 +386,7 @@ fn layouts_of_programs_made_by_hand() {
         let alloc = program.all().find(|op| program.role(*op) == OpRole::Alloc).expect("a tile");
         let word = program.word(LAYOUT).expect("a comment says it");
         program.set_attr(alloc, attr_names::LAYOUT, AttrValue::Layout(word)).expect("room");
-        let mut room = Box::new(Room::new());
+        let mut room = room();
         let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
         assert_eq!(
             refused,

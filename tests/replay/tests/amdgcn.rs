@@ -1,8 +1,6 @@
 //! What AMDGCN instructions compute, and what the interpreter refuses.
 
-mod common;
-
-use common::{amdgcn, go, go_amd};
+use crate::common::{amdgcn, go, go_amd};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Space, run};
 
 const STORE: &str = "  global_store_dword v9, v10, s[6:7]\n  s_waitcnt vmcnt(0)\n";

@@ -1,9 +1,7 @@
 //! Global memory: races between lanes and warps, accesses one element outside of a buffer, shared
 //! memory that is declared twice.
 
-mod common;
-
-use common::{amdgcn, go_amd, go_ptx, ptx};
+use crate::common::{amdgcn, go_amd, go_ptx, ptx};
 use lanebook_replay::{Fault, FaultKind, Kernel, Launch, Memory, Param, run};
 
 type Answer = Result<(), FaultKind>;

@@ -2,9 +2,7 @@
 //!
 //! The distances are those that `llc-22 -run-pass post-RA-hazard-rec` inserts for the same pairs.
 
-mod common;
-
-use common::{amdgcn, go};
+use crate::common::{amdgcn, go};
 use lanebook_replay::{FaultKind, Kernel};
 
 fn holds(gfx: &str, first: &str, states: u32, second: &str) -> bool {

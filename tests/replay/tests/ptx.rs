@@ -1,8 +1,6 @@
 //! What PTX instructions compute, and what the interpreter refuses.
 
-mod common;
-
-use common::{go_ptx, ptx};
+use crate::common::{go_ptx, ptx};
 use lanebook_replay::{FaultKind, Kernel, Launch, Memory, Param, Space, run};
 
 /// Result of `body` in %r10, from %r3 = input word 0.

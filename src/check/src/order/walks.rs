@@ -260,21 +260,21 @@ impl OrderContext<'_> {
         Ok(())
     }
 
-    /// Whether a load stands in the text as often as the product needs parts of its tile: once for
-    /// each of the other operand's blocks, for each turn over the depth, or for both.
+    /// Whether a load stands in the text as often as a product takes parts of its tile. Where
+    /// registers are short, what one of its instructions fills is loaded whenever the product comes
+    /// to another part than before: once for each of the other operand's blocks, for each step over
+    /// the depth, or for some of both, never more often than the product has instructions.
     fn loads_again(&self, m: &lanebook_plan::TransferPlan, want: u32, found: u32) -> bool {
-        let times = found
-            .checked_div(want)
-            .filter(|times| times.checked_mul(want) == Some(found))
-            .unwrap_or(0);
+        let times = found.checked_div(want).filter(|times| times.checked_mul(want) == Some(found));
         let loads = matches!((m.from, m.to), (End::Shared(_) | End::Global(_), End::Registers(_)));
-        let counts = |p: &ProductPlan| {
+        let parts = |p: &ProductPlan| {
             let (rows, cols, depth) = p.product.counts();
-            let depth = u32::from(depth);
-            let all = |n: u16| times == u32::from(n) || times == u32::from(n).saturating_mul(depth);
-            times == depth || [rows, cols].into_iter().any(all)
+            let all = [rows, cols, depth]
+                .into_iter()
+                .try_fold(1u32, |all, n| all.checked_mul(u32::from(n)))?;
+            all.checked_rem(times?)
         };
-        loads && times > 1 && self.plan.products.iter().any(counts)
+        loads && self.plan.products.iter().any(|p| parts(p) == Some(0))
     }
 
     /// Every access against everything that may come after it; how many there are.

@@ -13,6 +13,34 @@ use lanebook_tables::OpRole;
 const DIGITS: &str = "0123456789ABCDEF";
 
 /// What a client adds to the text: layouts behind handles, notes behind operations.
+///
+/// ```
+/// use core::fmt::{self, Write};
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Annotate, Op, Options, SmallStorage, parse, print};
+///
+/// /// Says of each operation that stands outside of functions which one it is.
+/// struct Numbered;
+/// impl Annotate for Numbered {
+///     fn has_note(&self, _: Op) -> bool {
+///         true
+///     }
+///     fn note(&self, op: Op, out: &mut dyn Write) -> fmt::Result {
+///         write!(out, "operation {}", op.index())
+///     }
+/// }
+///
+/// let mut storage = Box::new(SmallStorage::new());
+/// let text = "%y = neg %x : tensor<8x8xf32>\n";
+/// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
+/// let mut out = String::new();
+/// print(&program, &Numbered, &mut out).unwrap();
+/// assert!(out.contains("// operation 0"), "{out}");
+/// // The layout of a handle is only numbered where nobody says what it is.
+/// let mut layout = String::new();
+/// Numbered.handle(3, &mut layout).unwrap();
+/// assert_eq!(layout, "handle_3");
+/// ```
 pub trait Annotate {
     /// Writes the layout of an [`TileEncoding::Handle`](crate::TileEncoding::Handle) or
     /// [`AttrValue::Handle`] in a notation.

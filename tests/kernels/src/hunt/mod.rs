@@ -39,6 +39,7 @@ mod turns;
 pub mod verdict;
 mod whole;
 
+use crate::Workshop;
 use assemble::Batches;
 use choices::Choices;
 use kinds::{KINDS, generate};
@@ -46,7 +47,7 @@ use program::Program;
 use report::{Found, Report};
 use std::collections::BTreeMap;
 use std::time::Instant;
-use verdict::{Built, Reference, Symptom, Workshop, judged, references, unnamed};
+use verdict::{Built, Reference, Symptom, judged, references, unnamed};
 
 /// What is hunted.
 #[derive(Clone, Debug)]

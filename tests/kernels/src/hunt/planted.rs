@@ -1,7 +1,8 @@
 //! Faults put into emitted texts: what the hunt is worth is how soon it finds each.
 
-use super::verdict::{Built, Emitted, Workshop, judged, references};
+use super::verdict::{Built, Emitted, judged, references};
 use super::{Choices, generate};
+use crate::Workshop;
 
 /// A known fault.
 #[derive(Clone, Copy, Debug)]

@@ -2,15 +2,14 @@
 
 use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
 use crate::judge::block_counts;
-use crate::loops::{inferred, memory};
+use crate::loops::inferred;
 use crate::maps::{KernelMap, encoded};
-use crate::{Pools, Room, checked, room};
+use crate::{Workshop, checked};
 use lanebook::TABLES;
 use lanebook::compile::{Compiled, compile, compile_loops};
 use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
 use lanebook::written::resolve_layouts;
 use lanebook_replay::{BankModel, Kernel, Launch, Param, run};
-use lanebook_report::memory::LoopMemory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a program computes in one run.
@@ -82,19 +81,6 @@ pub struct Emitted {
     pub maps: Vec<KernelMap>,
     /// What the checkers of the library say.
     pub checked: Result<(), String>,
-}
-
-/// Storage that one program after the other is compiled in.
-pub struct Workshop {
-    pools: Box<Pools>,
-    room: Box<Room>,
-    loops: LoopMemory,
-}
-
-impl Default for Workshop {
-    fn default() -> Self {
-        Self { pools: Box::new(Pools::new()), room: room(), loops: memory() }
-    }
 }
 
 /// What became of compiling.

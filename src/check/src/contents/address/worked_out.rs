@@ -16,11 +16,14 @@ const KEPT: usize = 24;
 /// thread only copies.
 type Moment = ([u32; LOOPS], Option<Op>, bool);
 
+/// Indices, and when they were worked out.
+type Indices = (Moment, Vec<(Value, Option<i64>), KEPT>);
+
 /// What was worked out.
 #[derive(Default)]
 pub(super) struct WorkedOut {
     arguments: RefCell<Vec<(Value, ParamKind, Option<u64>), KEPT>>,
-    indices: RefCell<(Moment, Vec<(Value, Option<i64>), KEPT>)>,
+    indices: RefCell<Indices>,
 }
 
 impl<'a> ThreadRun<'a, '_> {

@@ -14,12 +14,12 @@ use lanebook::ir::contract::BreachKind;
 use lanebook::ir::{ErrorKind, LargeStorage, Options, isolate_kernel, parse, verify};
 use lanebook::tables::{AtomClass, OpContract, OpDecl, OpRole};
 use lanebook::written::resolve_layouts;
-use lanebook_kernels::Room;
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::text_and_maps;
+use lanebook_kernels::room;
 use std::collections::{BTreeMap, BTreeSet};
 use text::*;
 
@@ -74,7 +74,7 @@ fn outcome(text: &str, arch: &str) -> Outcome {
     if let Err(e) = resolve_layouts(&TABLES, id, &mut program, kernel, &mut Box::default()) {
         return Outcome::Refused(format!("layout: {e:?}"));
     }
-    let mut room = Box::new(Room::new());
+    let mut room = room();
     match compile(&TABLES, id, &mut program, room.scratch()) {
         Ok(compiled) => {
             every_kernel(&program, &compiled, text, arch);

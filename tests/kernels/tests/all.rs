@@ -1,0 +1,57 @@
+//! All tests of whole kernels, in one program: it is linked once, and its tests share the cores.
+//! Those of a file: `cargo test -p lanebook-kernels programs::`.
+#![allow(missing_docs)]
+
+mod accumulators;
+mod apart;
+mod archs_amd;
+mod batched;
+mod branches;
+mod capacity;
+mod casts;
+mod check;
+mod contents;
+mod contract;
+mod converts;
+mod copies;
+mod corners;
+mod elementwise;
+mod emission;
+mod every;
+mod exchanged;
+mod far;
+mod faults;
+mod flipped;
+mod gfx1250;
+mod hunt;
+mod index_facts;
+mod interpret;
+mod many;
+mod matrix_choice;
+mod memory;
+mod notations;
+mod parts;
+mod precision;
+mod programs;
+mod pruned;
+mod quotients;
+mod recorded;
+mod registers;
+mod reshapes;
+mod rounds;
+mod rows;
+mod run;
+mod scaled;
+mod shapes;
+mod snippets;
+mod specialized;
+mod stages;
+mod subnormals;
+mod sweep;
+mod tensor;
+mod tensor_start;
+mod tensor_store;
+mod tensor_words;
+mod tickets;
+mod types;
+mod units;
