@@ -74,7 +74,7 @@ pub(crate) fn unit_of_depth<'t>(
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
-    as_read(tables, arch, (request, depth), Executed::ByAny)
+    as_read(tables, arch, (request, depth), Executed::Any)
 }
 
 /// The elements that units read those of a request as, where there are such.
@@ -113,7 +113,7 @@ pub(crate) fn warp_unit_of_sums<'t>(
 ) -> Option<AnchorUnit<'t>> {
     let of = |dtype: &Dtype<'_>| {
         let operand = tables.dtype_named(dtype.name)?;
-        unit_for(tables, arch, (request, 0), operand, Executed::ByWarp)
+        unit_for(tables, arch, (request, 0), operand, Executed::Warp)
     };
     tables.dtypes.iter().find_map(of)
 }
@@ -125,7 +125,7 @@ fn warp_unit_of_depth<'t>(
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
-    as_read(tables, arch, (request, depth), Executed::ByWarp)
+    as_read(tables, arch, (request, depth), Executed::Warp)
 }
 
 /// The same whose sums have the rows that a warp has of an anchor's, and its columns, if there is
@@ -138,7 +138,7 @@ pub(crate) fn warp_unit_beside<'t>(
 ) -> Option<AnchorUnit<'t>> {
     let shape = anchor.instance.shape()?;
     let rows = u32::from(shape.m).checked_div(together)?;
-    let beside = Executed::ByWarpOf { rows, columns: u32::from(shape.n) };
+    let beside = Executed::WarpOf { rows, columns: u32::from(shape.n) };
     let own = as_read(tables, arch, (request, depth), beside);
     own.or_else(|| warp_unit_of_depth(tables, arch, request, depth))
 }
@@ -147,19 +147,19 @@ pub(crate) fn warp_unit_beside<'t>(
 #[derive(Copy, Clone)]
 enum Executed {
     /// One, or several together.
-    ByAny,
+    Any,
     /// One.
-    ByWarp,
+    Warp,
     /// One, for sums of so many rows and columns.
-    ByWarpOf { rows: u32, columns: u32 },
+    WarpOf { rows: u32, columns: u32 },
 }
 
 impl Executed {
     fn takes(self, rank: &Rank, shape: MatrixShape) -> bool {
         match self {
-            Self::ByAny => true,
-            Self::ByWarp => rank.is_alone,
-            Self::ByWarpOf { rows, columns } => {
+            Self::Any => true,
+            Self::Warp => rank.is_alone,
+            Self::WarpOf { rows, columns } => {
                 rank.is_alone && (u32::from(shape.m), u32::from(shape.n)) == (rows, columns)
             }
         }
