@@ -348,6 +348,10 @@ fn expanded<T>(
     let made = made.map_err(CompileError::from);
     made.and_then(|()| what(program)).map_err(|error| {
         let error = error.about(|op| others.home(program, op));
+        let error = match error {
+            CompileError::Plan(error) => others.of_part(program, error).into(),
+            error => error,
+        };
         others.rollback(program);
         error
     })

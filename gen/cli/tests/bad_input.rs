@@ -53,6 +53,66 @@ fn words_behind_operands_are_attributes() {
 }
 
 #[test]
+fn values_that_are_so_anyhow_are_taken_and_no_others() {
+    for (line, right, wrong) in [
+        ("%y = tt.fp_to_fp %x, rounding = ~ : tensor<64xf32> -> tensor<64xf16>", "rtne", "rtz"),
+        ("%y = tt.clampf %x, %x, %x, propagateNan = ~ : tensor<64xf32>", "none", "all"),
+        (
+            "%y = tiled_load %X[0] cacheModifier = ~ : memref<64xf32, #gmem> -> tensor<64xf32>",
+            "none",
+            "cg",
+        ),
+        (
+            "%y = tiled_load %X[0] evictionPolicy = ~ : memref<64xf32, #gmem> -> tensor<64xf32>",
+            "evict_normal",
+            "evict_last",
+        ),
+        (
+            "%y = tiled_load %X[0] {isVolatile = ~} : memref<64xf32, #gmem> -> tensor<64xf32>",
+            "false",
+            "true",
+        ),
+    ] {
+        let ty = if line.contains("f16") { "f16" } else { "f32" };
+        let text = |value| {
+            format!(
+                "func @f(%X: memref<64xf32, #gmem>, %Y: memref<64x{ty}, #gmem>) {{threads = 64}} {{\n  %x = tiled_load %X[0] : memref<64xf32, #gmem> -> tensor<64xf32>\n  {}\n  tiled_store %y, %Y[0] : tensor<64x{ty}> -> memref<64x{ty}, #gmem>\n}}\n",
+                line.replace('~', value)
+            )
+        };
+        for arch in ARCHS {
+            let at = folder("said_anyhow");
+            run_in(&at, &["compile", "-", "--arch", arch], &text(right)).fine();
+            let takes = format!("it takes one of the words {right}");
+            compile("said_otherwise", arch, &text(wrong))
+                .refused(1, &[&takes, "cannot be", "standard input:3:"]);
+        }
+    }
+}
+
+#[test]
+fn parts_that_go_from_lane_to_lane_say_which_extents_they_take() {
+    let text = "func @s(%X: memref<100x16xf32, #gmem>, %Y: memref<50x16xf32, #gmem>) {threads = 64} {\n  %x = tiled_load %X[0, 0] : memref<100x16xf32, #gmem> -> tensor<100x16xf32>\n  %a = extract_slice %x[50, 0] : tensor<100x16xf32> -> tensor<50x16xf32>\n  tiled_store %a, %Y[0, 0] : tensor<50x16xf32> -> memref<50x16xf32, #gmem>\n}\n";
+    for arch in ARCHS {
+        compile("long_part", arch, text).refused(
+            1,
+            &["the part goes from lane to lane", "several smaller parts", "standard input:3:8"],
+        );
+    }
+}
+
+#[test]
+fn copies_of_parallel_loops_do_not_run_ahead() {
+    let text = "func @f(%A: memref<64x64xf16>, %C: memref<64x64xf16>) {threads = 128} {\n  %c = alloc_tensor : tensor<64x64xf16, #fragment>\n  fill 0.0, %c\n  scf.for %k = 0 to 4 step 1 {\n    copy %A, %c\n    scf.yield\n  } {num_stages = 3}\n  copy %c, %C\n}\n";
+    for arch in ARCHS {
+        compile("loop_stages", arch, text).refused(
+            1,
+            &["`num_stages` of `scf.for`", "scf.for: none, since copies run ahead", ":7:6"],
+        );
+    }
+}
+
+#[test]
 fn regions_that_ask_for_numbers_are_no_kind() {
     let region = |relation: &str| {
         format!(

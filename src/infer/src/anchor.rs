@@ -55,12 +55,44 @@ pub fn split_warps(
     warps: u32,
     tile: &UnitTile<'_>,
 ) -> Option<(u32, u32)> {
+    split_where(policy, (m, n), warps, tile, |_| true)
+}
+
+/// The same, of the splits that give each warp whole instructions where that one does not and some
+/// do.
+#[must_use]
+pub fn split_whole(
+    policy: WarpPolicy,
+    (m, n): (u32, u32),
+    warps: u32,
+    tile: &UnitTile<'_>,
+) -> Option<(u32, u32)> {
+    let rows = tile.rows.checked_div(tile.together.max(1))?.max(1);
+    let whole = |all: u32, parts: u32, each: u32| {
+        parts.checked_mul(each).and_then(|step| all.checked_rem(step)) == Some(0)
+    };
+    let divides = |(a, b): (u32, u32)| whole(m, a, rows) && whole(n, b, tile.columns);
+    let own = split_warps(policy, (m, n), warps, tile)?;
+    if divides(own) {
+        return Some(own);
+    }
+    split_where(policy, (m, n), warps, tile, divides).or(Some(own))
+}
+
+/// The split that a policy takes of those that are taken at all.
+fn split_where(
+    policy: WarpPolicy,
+    (m, n): (u32, u32),
+    warps: u32,
+    tile: &UnitTile<'_>,
+    taken: impl Fn((u32, u32)) -> bool,
+) -> Option<(u32, u32)> {
     let rows = tile.rows.checked_div(tile.together.max(1))?.max(1);
     let most = (m.checked_div(rows)?, n.checked_div(tile.columns)?);
     let fits = |a: u32| {
         let b = warps.checked_div(a)?;
         let whole = a.checked_mul(b)? == warps && a.checked_rem(tile.together.max(1))? == 0;
-        (whole && a <= most.0 && b <= most.1).then_some((a, b))
+        (whole && a <= most.0 && b <= most.1 && taken((a, b))).then_some((a, b))
     };
     match policy {
         WarpPolicy::FullRow => (1..=warps).rev().find_map(fits),

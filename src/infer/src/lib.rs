@@ -219,7 +219,7 @@ pub use program::{
 
 // How maps are made, inverted and compared.
 #[doc(hidden)]
-pub use anchor::{ProductThreads, split_warps};
+pub use anchor::{ProductThreads, split_warps, split_whole};
 #[doc(hidden)]
 pub use arena::{ArenaMark, BaseDigit, BaseId, FormBase, FormOp, MAX_TERMS, VarRole};
 #[doc(hidden)]

@@ -12,6 +12,8 @@ use crate::handle::{TextRef, TypeRef, Value};
 pub enum Literal {
     /// An integer, also hexadecimal in the text.
     Int(i64),
+    /// A decimal integer that no `i64` holds: 2^63 or more.
+    Large(u64),
     /// `digits * 10^exponent`, exactly as written (`0.0` is `0 * 10^-1`).
     Decimal {
         /// All digits, with the sign.
@@ -34,6 +36,7 @@ impl Literal {
     pub fn to_f64(self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(value as f64),
+            Self::Large(value) => Some(value as f64),
             Self::Decimal { digits, exponent } => Some(crate::number::double(digits, exponent)),
             Self::MinusZero => Some(-0.0),
             Self::Hex(0) => Some(0.0),
@@ -52,7 +55,7 @@ impl Literal {
             Self::Int(value) | Self::Decimal { digits: value @ 0, .. } => Some(value),
             Self::MinusZero => Some(0),
             Self::Hex(value) => Some(value as i64),
-            Self::Decimal { .. } | Self::Word(_) => None,
+            Self::Decimal { .. } | Self::Large(_) | Self::Word(_) => None,
         }
     }
 }

@@ -131,6 +131,7 @@ pub enum AttrKind {
     Decimal,
     MinusZero,
     Hex,
+    Large,
     LiteralWord,
     Str,
     Word,

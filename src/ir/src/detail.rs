@@ -114,6 +114,7 @@ details! {
     60 IndexBits => [];
     61 Combination => [];
     62 CombinedTwice => [];
+    63 PairMixed => [];
 }
 
 details! {

@@ -444,6 +444,9 @@ pub enum ErrorKind {
     RankLayout,
     /// Elements of half a byte are used as pairs of them are not, or are an odd number.
     PairForm,
+    /// Of two factors one has elements of half a byte, and the other's type has not all numbers of
+    /// its type.
+    PairMixed,
     /// A tile of three or more dimensions is too many matrices of its last two.
     RankCount {
         /// How many.

@@ -158,6 +158,9 @@ impl ErrorKind {
             Self::IndexBits => "an index has 32 bits, and is no number of others here",
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
             Self::PairForm => "this is not done with elements of half a byte, which go two by two",
+            Self::PairMixed => {
+                "one factor's elements have half a byte and become the other's type, which has not all of their numbers"
+            }
             Self::RankForm => "this is not done with tiles of three or more dimensions",
             Self::RankLayout => {
                 "the layout of a tile of three or more dimensions is written in a notation that counts elements along the first one first, or where it is not kept to"
@@ -251,6 +254,7 @@ impl ErrorKind {
             Self::PairForm => {
                 "let tiles begin at even places, with even strides and bounds (`{div = 2}`, `stride_div = 2`); load, copy, turn, cast or multiply them, as factors that are neighbours along the depth, without masks or layouts"
             }
+            Self::PairMixed => "cast both factors to a type that an instruction multiplies",
             Self::RankCount { .. } => {
                 "unroll less: its last two dimensions are moved and multiplied together"
             }

@@ -199,6 +199,7 @@ impl Program<'_, '_> {
         match (dtype.kind, dtype.format) {
             (DtypeKind::Float, Some(format)) => match literal {
                 Literal::Int(value) => decimal(value, 0, &format),
+                Literal::Large(value) => magnitude(value, 0, &format),
                 Literal::Decimal { digits, exponent } => decimal(digits, exponent, &format),
                 Literal::MinusZero => {
                     (format.signed && format.zero && format.specials != Specials::OneZero)
@@ -224,6 +225,11 @@ impl Program<'_, '_> {
             // A type whose format the tables do not say is filled with zero alone.
             (DtypeKind::Float | DtypeKind::Bits, _) => literal.is_zero().then_some(0),
             (DtypeKind::Signed | DtypeKind::Unsigned, _) => {
+                // The digits of a number without a sign are its bits in a signed type as well, as
+                // MLIR reads them, whose `i32` has no sign of its own.
+                if let Literal::Large(value) = literal {
+                    return Some(value).filter(|bits| bits & !all == 0);
+                }
                 let value = literal.to_int()?;
                 let lowest = if dtype.kind == DtypeKind::Signed {
                     i64::MIN.checked_shr(64u32.checked_sub(u32::from(dtype.bits))?)?

@@ -43,6 +43,7 @@ impl<'t> Program<'_, 't> {
             }
             AttrKind::MinusZero => Some(Literal::MinusZero),
             AttrKind::Hex => Some(Literal::Hex(number(cell.payload) as u64)),
+            AttrKind::Large => Some(Literal::Large(number(cell.payload) as u64)),
             AttrKind::LiteralWord => Some(Literal::Word(name(cell.payload))),
             _ => None,
         }
@@ -184,6 +185,9 @@ impl<'t> Program<'_, 't> {
             ),
             AttrKind::MinusZero => AttrValue::Number(Literal::MinusZero, data.ty),
             AttrKind::Hex => AttrValue::Number(Literal::Hex(number(data.payload) as u64), data.ty),
+            AttrKind::Large => {
+                AttrValue::Number(Literal::Large(number(data.payload) as u64), data.ty)
+            }
             AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
             AttrKind::Str => AttrValue::Str(name(data.payload)),
             AttrKind::Word => AttrValue::Word(name(data.payload)),

@@ -2,7 +2,7 @@
 
 use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Arch, AtomId, Capability, Dtype, DtypeId, Instance, Tables};
+use lanebook_tables::{Arch, AtomId, Capability, Dtype, DtypeId, Instance, MatrixShape, Tables};
 
 /// The figures of an architecture.
 #[must_use]
@@ -74,7 +74,7 @@ pub(crate) fn unit_of_depth<'t>(
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
-    as_read(tables, arch, (request, depth), false)
+    as_read(tables, arch, (request, depth), Executed::Any)
 }
 
 /// The elements that units read those of a request as, where there are such.
@@ -89,11 +89,11 @@ fn as_read<'t>(
     tables: &Tables<'t>,
     arch: &Arch<'t>,
     (request, depth): (&UnitRequest, u32),
-    alone: bool,
+    by: Executed,
 ) -> Option<AnchorUnit<'t>> {
     let operand = read_as(tables, request);
-    let own = unit_for(tables, arch, (request, depth), request.operand, alone);
-    own.or_else(|| unit_for(tables, arch, (request, depth), operand?, alone))
+    let own = unit_for(tables, arch, (request, depth), request.operand, by);
+    own.or_else(|| unit_for(tables, arch, (request, depth), operand?, by))
 }
 
 /// The same of those that one warp executes.
@@ -113,19 +113,57 @@ pub(crate) fn warp_unit_of_sums<'t>(
 ) -> Option<AnchorUnit<'t>> {
     let of = |dtype: &Dtype<'_>| {
         let operand = tables.dtype_named(dtype.name)?;
-        unit_for(tables, arch, (request, 0), operand, true)
+        unit_for(tables, arch, (request, 0), operand, Executed::Warp)
     };
     tables.dtypes.iter().find_map(of)
 }
 
 /// The same of a product of some depth.
-pub(crate) fn warp_unit_of_depth<'t>(
+fn warp_unit_of_depth<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     request: &UnitRequest,
     depth: u32,
 ) -> Option<AnchorUnit<'t>> {
-    as_read(tables, arch, (request, depth), true)
+    as_read(tables, arch, (request, depth), Executed::Warp)
+}
+
+/// The same whose sums have the rows that a warp has of an anchor's, and its columns, if there is
+/// one.
+pub(crate) fn warp_unit_beside<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    (request, depth): (&UnitRequest, u32),
+    (anchor, together): (&AnchorUnit<'t>, u32),
+) -> Option<AnchorUnit<'t>> {
+    let shape = anchor.instance.shape()?;
+    let rows = u32::from(shape.m).checked_div(together)?;
+    let beside = Executed::WarpOf { rows, columns: u32::from(shape.n) };
+    let own = as_read(tables, arch, (request, depth), beside);
+    own.or_else(|| warp_unit_of_depth(tables, arch, request, depth))
+}
+
+/// Which warps execute an instruction.
+#[derive(Copy, Clone)]
+enum Executed {
+    /// One, or several together.
+    Any,
+    /// One.
+    Warp,
+    /// One, for sums of so many rows and columns.
+    WarpOf { rows: u32, columns: u32 },
+}
+
+impl Executed {
+    fn takes(self, rank: &Rank, shape: MatrixShape) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Warp => rank.is_alone,
+            Self::WarpOf { rows, columns } => {
+                rank.is_alone && (u32::from(shape.m), u32::from(shape.n)) == (rows, columns)
+            }
+        }
+    }
 }
 
 fn unit_for<'t>(
@@ -133,7 +171,7 @@ fn unit_for<'t>(
     arch: &Arch<'t>,
     (request, depth): (&UnitRequest, u32),
     operand: DtypeId,
-    alone: bool,
+    by: Executed,
 ) -> Option<AnchorUnit<'t>> {
     let wave = figures(tables, arch).wave;
     let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
@@ -147,7 +185,7 @@ fn unit_for<'t>(
         }
         for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
             if let Some(rank) = rank(&instance, (request, depth), wave)
-                && (rank.is_alone || !alone)
+                && instance.shape().is_some_and(|shape| by.takes(&rank, shape))
                 && best.as_ref().is_none_or(|b| rank < b.0)
             {
                 best = Some((rank, *id, instance));

@@ -2,12 +2,12 @@
 
 use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
-use crate::machine::{AnchorUnit, UnitRequest, warp_unit_of_depth};
+use crate::machine::{AnchorUnit, UnitRequest, warp_unit_beside};
 use crate::tell::{Fact, Teller, Told};
 use crate::tensor_unit::{SumsAnchor, TensorUnit, sums_anchor, tensor_unit};
 use lanebook_infer::{
     BufferId, FormError, FormOp, FragmentForm, IndexForm, Kind, MAX_RANK, MemoryScope, UnitSide,
-    UnitTile, WarpPolicy, When, split_warps,
+    UnitTile, WarpPolicy, When, split_whole,
 };
 use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::{Arch, OpRole, Tables};
@@ -122,7 +122,7 @@ pub(crate) fn anchored_product<'t>(
     }
     let warps = threads.checked_div(anchor.wave())?;
     let split =
-        |tile: &UnitTile<'_>| Some((split_warps(policy, (m, n), warps, tile)?, tile.together));
+        |tile: &UnitTile<'_>| Some((split_whole(policy, (m, n), warps, tile)?, tile.together));
     let (warps, together) = anchor.tile(UnitSide::D, split)??;
     let in_tensor = None;
     Some(AnchoredProduct { request, depth, anchor, warps, together, in_tensor, is_own })
@@ -142,7 +142,8 @@ pub fn product_unit<'t>(
     if own.together <= 1 {
         return Some(laid);
     }
-    let unit = warp_unit_of_depth(tables, arch, &own.request, own.depth)?;
+    let beside = (&own.anchor, own.together);
+    let unit = warp_unit_beside(tables, arch, (&own.request, own.depth), beside)?;
     Some(WarpProduct { unit, ..laid })
 }
 
@@ -534,7 +535,7 @@ impl Teller<'_, '_, '_, '_> {
             None if !is_own => return Err(LoopErrorKind::NoUnit),
             None => {
                 let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
-                let split = |tile: &UnitTile<'_>| split_warps(policy, (m, n), warps, tile);
+                let split = |tile: &UnitTile<'_>| split_whole(policy, (m, n), warps, tile);
                 let split = unit.tile(UnitSide::D, split).ok_or(LoopErrorKind::NoUnit)?;
                 split.ok_or(LoopErrorKind::Warps)?
             }

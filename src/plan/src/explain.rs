@@ -306,6 +306,7 @@ impl PlanError {
                 Unparted::Between => "a part begins at a multiple of its extent, and the tile's extent is a multiple of it too: else its elements lie in registers of different numbers from lane to lane",
                 Unparted::Dimension => "`axis` names a dimension of the tile",
                 Unparted::Lanes => "lanes have different parts of the tile",
+                Unparted::Long => "the part goes from lane to lane, which takes a power of two of elements in the tile's rows that it has some of, and in itself where it has only some of each row",
                 Unparted::Steps => "the dimension of a scan, and of a reduction of elements of 64 bits, has a power of two of elements: each step joins two runs of one length, or two neighbours",
             }),
             Self::Indexed { why, .. } => sink.write_str(match why {

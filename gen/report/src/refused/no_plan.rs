@@ -486,6 +486,9 @@ pub(super) fn of_plan(
                     Unparted::Outside => "take fewer elements",
                     Unparted::Between => "take several smaller parts, or load the part from memory",
                     Unparted::Lanes => "store the tile to a memref and load the part from there",
+                    Unparted::Long => {
+                        "take several smaller parts, of a power of two of elements, or store the tile to a memref and load the part from there"
+                    }
                     Unparted::Steps => {
                         "fill the tile up with what changes nothing: 0 for a sum, 1 for a product"
                     }

@@ -259,6 +259,9 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             // Others may stand for it.
             OpRole::Elementwise | OpRole::Select if !self.is_read(op) => Ok(()),
+            OpRole::Elementwise if self.program.has_same_bits(op) => {
+                self.same_bits(op, told, chunk)
+            }
             OpRole::Elementwise | OpRole::Select => self.arithmetic(op, told, chunk),
             _ => Err(refused(op, ElementReason::Operation)),
         }
@@ -385,6 +388,33 @@ impl LowerContext<'_, '_, '_, '_> {
         let dtype = self.machine.tables.dtype(self.program.type_of(like).dtype?)?;
         let bits = self.program.literal_bits(literal, dtype)?;
         Some((bits, dtype.bits > 32))
+    }
+
+    /// Elements as another type's of as many bits.
+    #[inline(never)]
+    fn same_bits(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), EmitError> {
+        let refuse = refused(op, ElementReason::Operation);
+        let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
+        let (from, to) = (from.ok_or(refuse)?, to.ok_or(refuse)?);
+        let tables = self.machine.tables;
+        let bits = |value| {
+            let dtype = self.program.type_of(value).dtype.and_then(|id| tables.dtype(id));
+            dtype.map(|dtype| dtype.bits).filter(|bits| matches!(bits, 8 | 16 | 32))
+        };
+        if bits(from).is_none() || bits(from) != bits(to) {
+            return Err(refused(op, ElementReason::Element));
+        }
+        let reg = self.scalar(op, told, chunk, from)?;
+        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
+        // What stands in a fragment's register may be written over before this is read.
+        let out = self.steps.tuple(class, reg.count)?;
+        self.copy_tile(op, reg, out)?;
+        self.hold(to, out)
     }
 
     /// One instruction for each slot, or one where all operands are the same in all slots.

@@ -20,6 +20,9 @@ impl Program<'_, '_> {
             AttrValue::Number(Literal::Hex(value), ty) => {
                 (AttrKind::Hex, payload(value as i64), 0, ty)
             }
+            AttrValue::Number(Literal::Large(value), ty) => {
+                (AttrKind::Large, payload(value as i64), 0, ty)
+            }
             AttrValue::Number(Literal::Word(name), ty) => {
                 (AttrKind::LiteralWord, name.parts(), 0, ty)
             }

@@ -398,6 +398,7 @@ impl Program<'_, '_> {
             Literal::Decimal { digits, exponent } => (AttrKind::Decimal, payload(digits), exponent),
             Literal::MinusZero => (AttrKind::MinusZero, payload(0), 0),
             Literal::Hex(value) => (AttrKind::Hex, payload(value as i64), 0),
+            Literal::Large(value) => (AttrKind::Large, payload(value as i64), 0),
             Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
         };
         let cell = self.pools.add(AttrData {

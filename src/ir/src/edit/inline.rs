@@ -9,6 +9,7 @@ use crate::attr_names;
 use crate::data::ValueData;
 use crate::edit::agents::join_agents;
 use crate::edit::edit_ops::Edit;
+use crate::edit::insert::made_by;
 use crate::edit::leads::part_leads;
 use crate::edit::memory_views::settle_memory;
 use crate::edit::on_tiles::compute_tiles;
@@ -22,8 +23,9 @@ use crate::edit::spellings::respell;
 use crate::edit::tensor_memory::follow_tensor_memory;
 use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
 use crate::handle::{Op, TextRef, Value};
-use crate::program::Program;
+use crate::program::{Def, Program};
 use crate::storage::full;
+use crate::types::{Type, TypeKind};
 use heapless::Vec;
 use lanebook_tables::OpRole;
 
@@ -345,7 +347,10 @@ fn put(program: &mut Program<'_, '_>, kernel: Op, (call, function): (Op, Op)) ->
     loop {
         let parameter = program.arguments(body).nth(number);
         let Some(parameter) = parameter else { break };
-        let value = program.operand(call, number).ok_or(ErrorKind::Stale)?;
+        let mut value = program.operand(call, number).ok_or(ErrorKind::Stale)?;
+        if repeats_number(program, parameter, value) {
+            value = made_by(program, call, OpRole::Constant, &[value], Type::INDEX)?;
+        }
         program.replace_all_uses(parameter, value)?;
         number = number.saturating_add(1);
     }
@@ -372,6 +377,16 @@ fn put(program: &mut Program<'_, '_>, kernel: Op, (call, function): (Op, Op)) ->
     }
     program.erase(call)?;
     Ok(first)
+}
+
+/// Whether a number of the text stands for an index that fills a tile, which has the index's type
+/// then.
+fn repeats_number(program: &Program<'_, '_>, parameter: Value, value: Value) -> bool {
+    let fills =
+        |place| program.user(place).is_some_and(|user| program.role(user) == OpRole::Broadcast);
+    let is_index = program.type_of(parameter).kind == TypeKind::Index;
+    let is_number = matches!(program.def(value), Def::Literal(_));
+    is_index && is_number && program.uses(parameter).any(fills)
 }
 
 /// Takes the names of everything in a copied function: they need not be free where it stands.

@@ -176,13 +176,16 @@ fn pair(program: &mut Program<'_, '_>, op: Op) -> Edit {
             set_pairs(program, result, dimension)
         }
         (OpRole::Matrix, None) => {
+            widen_factor(program, op)?;
             for (place, depth) in [1usize, 0].into_iter().enumerate() {
                 let factor = program.operand(op, place).ok_or(ErrorKind::Broken)?;
                 // Of matrices side by side the first dimension counts them.
                 let rank = program.type_of(factor).shape.rank();
                 let depth = rank.checked_sub(2).and_then(|front| front.checked_add(depth));
-                let is_paired = single_of(program, factor).is_some();
-                if !is_paired || depth != Some(along(program, factor)?) {
+                if single_of(program, factor).is_none() {
+                    continue;
+                }
+                if depth != Some(along(program, factor)?) {
                     return Err(ErrorKind::PairForm);
                 }
             }
@@ -191,6 +194,62 @@ fn pair(program: &mut Program<'_, '_>, op: Op) -> Edit {
         (OpRole::Elementwise, None) => take_apart(program, op),
         (OpRole::Elementwise, Some(_)) if !reads => put_together(program, op),
         _ => Err(ErrorKind::PairForm),
+    }
+}
+
+/// A factor of pairs beside one of single elements that have every number of its own becomes a tile
+/// of those: the depth of both is counted alike then.
+#[inline(never)]
+fn widen_factor(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let (Some(a), Some(b)) = (program.operand(op, 0), program.operand(op, 1)) else {
+        return Err(ErrorKind::Broken);
+    };
+    let (factor, other, place) = match [a, b].map(|value| single_of(program, value)) {
+        [Some(_), None] => (a, b, 0),
+        [None, Some(_)] => (b, a, 1),
+        _ => return Ok(()),
+    };
+    let single = single_of(program, factor).ok_or(ErrorKind::Broken)?;
+    let wide = program.type_of(other).dtype.ok_or(ErrorKind::PairForm)?;
+    if !holds(program, wide, single) {
+        return Err(ErrorKind::PairMixed);
+    }
+    let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
+    let (shape, dimension) = (program.type_of(factor).shape, along(program, factor)?);
+    for (at, extent) in shape.iter().enumerate() {
+        let twice = if at == dimension { 2 } else { 1 };
+        let extent = extent.and_then(|extent| extent.checked_mul(twice));
+        extents.push(extent.ok_or(ErrorKind::PairForm)?).map_err(|_| ErrorKind::Extent)?;
+    }
+    let shape = Shape::of(&extents).ok_or(ErrorKind::Extent)?;
+    let cast = program.tables().op_named("cast").ok_or(ErrorKind::UnknownOp)?;
+    let whole = made(program, op, cast, &[factor], Type::tensor(shape, wide))?;
+    program.set_operand(op, place, whole)?;
+    let cast = program.def_op(whole).ok_or(ErrorKind::Broken)?;
+    take_apart(program, cast)
+}
+
+/// Whether a type has every number of one of half a byte.
+fn holds(program: &Program<'_, '_>, wide: DtypeId, single: DtypeId) -> bool {
+    let (Some(wide), Some(single)) = (program.tables().dtype(wide), program.tables().dtype(single))
+    else {
+        return false;
+    };
+    match single.kind {
+        // An e2m1 has a sign, two bits of exponent and one of fraction.
+        DtypeKind::Float => wide.format.is_some_and(|format| {
+            format.signed && format.zero && format.exponent > 2 && format.fraction >= 1
+        }),
+        // A sign and three bits, or four bits.
+        kind @ (DtypeKind::Signed | DtypeKind::Unsigned) => match wide.kind {
+            DtypeKind::Float => wide.format.is_some_and(|format| {
+                format.signed && format.zero && format.exponent > 3 && format.fraction >= 3
+            }),
+            DtypeKind::Signed => true,
+            DtypeKind::Unsigned => kind == DtypeKind::Unsigned,
+            DtypeKind::Bits => false,
+        },
+        DtypeKind::Bits => false,
     }
 }
 

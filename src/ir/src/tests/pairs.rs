@@ -87,6 +87,14 @@ fn what_is_not_done_with_halves_is_refused() {
         ),
         5,
     );
+    // A factor of another type that has not all numbers of an i4.
+    let mixed = with(
+        "  %z = constant 0.0 : tensor<32x32xf32>\n  %y = constant 1.0 : tensor<32x64xe5m2>\n  %t = trans %a : tensor<32x64xi4> -> tensor<64x32xi4>\n  %d = mma %y, %t, %z : tensor<32x32xf32>",
+    );
+    assert_eq!(paired(&kernel("", &mixed)), Err((K::PairMixed, 6)));
+    let taken = mixed.replace("e5m2", "e4m3");
+    let made = paired(&kernel("", &taken)).expect("a program");
+    assert!(made.contains("-> tensor<64x32xe4m3>"), "{made}");
     refused("", "  %s = alloc_tensor {layout = (32,64):(64,1)} : tensor<32x64xi4, #smem>", 2);
     refused("", &with("  %b = cast %a : tensor<32x64xi4> -> tensor<32x64xu4>"), 3);
 }

@@ -258,6 +258,21 @@ fn literals() {
         round(&source, STRICT);
     }
     assert_eq!(round("%x = constant 0.0 : f32\n", STRICT).to_string(), "%x = constant 0.0 : f32\n");
+    // Whole numbers of 64 bits without a sign, and words that fill.
+    for text in [
+        "%x = constant 18446744073709551615 : u64\n",
+        "%x = constant 9223372036854775808 : u64\n",
+        "fill -inf, %f\n",
+        "fill nan, %f\n",
+    ] {
+        assert_eq!(round(text, SNIPPET), text);
+    }
+    for text in ["18446744073709551616", "-9223372036854775809"] {
+        let mut storage = small();
+        let source = std::format!("%x = constant {text} : u64\n");
+        let why = parse(storage.pools(), tables(), &source, STRICT).map(|_| ()).unwrap_err().kind;
+        assert_eq!(why, ErrorKind::NumberTooLarge, "{text}");
+    }
 }
 
 #[test]

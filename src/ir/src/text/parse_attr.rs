@@ -218,11 +218,21 @@ impl Parser<'_, '_, '_> {
 
 /// `-12` or `0xFF`; a sign before zero, or before hexadecimal digits, stays one.
 fn whole(text: &str) -> Option<Literal> {
-    let value = integer(text)?;
+    let Some(value) = integer(text) else {
+        return large(text).map(Literal::Large);
+    };
     Some(match (value, text.as_bytes()) {
         (0, [b'-', ..]) => Literal::MinusZero,
         (_, [b'0', b'x', ..]) => Literal::Hex(value as u64),
         _ => Literal::Int(value),
+    })
+}
+
+/// A decimal integer without a sign, of up to 64 bits.
+fn large(text: &str) -> Option<u64> {
+    text.bytes().try_fold(0u64, |value, byte| {
+        let digit = (byte as char).to_digit(10)?;
+        value.checked_mul(10)?.checked_add(u64::from(digit))
     })
 }
 

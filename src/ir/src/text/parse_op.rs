@@ -398,8 +398,7 @@ impl Parser<'_, '_, '_> {
         loop {
             let at = self.peek();
             let literal_word = role == OpRole::Constant
-                && at.kind == Lexeme::Word
-                && matches!(self.lexer.slice(at), "true" | "false" | "inf" | "nan" | "dense")
+                && (self.number_word(at).is_some() || self.lexer.slice(at) == "dense")
                 && self.program.operand(op, 0).is_none();
             match at.kind {
                 Lexeme::ValueName | Lexeme::Integer | Lexeme::Number
@@ -418,10 +417,8 @@ impl Parser<'_, '_, '_> {
                     self.next();
                     self.operand_list(op, b']')?;
                 }
-                Lexeme::Word if literal_word => self.literal_word(op, at)?,
-                Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => {
-                    self.word_operand(op, self.minus_inf(at).unwrap_or(at))?
-                }
+                _ if literal_word => self.literal_word(op, at)?,
+                _ if self.fills_with(op, at).is_some() => self.operand_list(op, 0)?,
                 Lexeme::Word if !typed && self.lexer.slice(at) == attr_names::MASK => {
                     self.flag(op, at)?;
                     if self.program.decl_id(op).is_none() {
@@ -500,25 +497,30 @@ impl Parser<'_, '_, '_> {
         }
     }
     fn literal_word(&mut self, op: Op, token: Token) -> Result<(), IrError> {
-        if self.lexer.slice(token) != "dense" {
-            return self.word_operand(op, token);
+        if let Some(word) = self.number_word(token) {
+            return self.word_operand(op, word).map(|_| ());
         }
         self.next();
         self.take(Lexeme::Char(b'<'))?;
         let inner = self.peek();
-        match self.minus_inf(inner) {
+        match self.number_word(inner) {
             Some(word) => self.word_operand(op, word)?,
-            None if inner.kind == Lexeme::Word
-                && matches!(self.lexer.slice(inner), "true" | "false" | "inf" | "nan") =>
-            {
-                self.word_operand(op, inner)?
-            }
-            None => {
-                self.operand(op)?;
-            }
-        }
+            None => self.operand(op)?,
+        };
         self.take(Lexeme::Char(b'>'))?;
         Ok(())
+    }
+    /// `inf`, `-inf`, `nan`, `true` or `false`, at their beginning.
+    fn number_word(&self, token: Token) -> Option<Token> {
+        let word = token.kind == Lexeme::Word
+            && matches!(self.lexer.slice(token), "true" | "false" | "inf" | "nan");
+        if word { Some(token) } else { self.minus_inf(token) }
+    }
+    /// The word that a buffer is filled with.
+    fn fills_with(&self, op: Op, token: Token) -> Option<Token> {
+        let is_first = self.program.operand(op, 0).is_none();
+        let fills = is_first && self.program.role(op) == OpRole::Fill;
+        self.number_word(token).filter(|_| fills)
     }
     /// `-inf`, at its sign.
     pub(crate) fn minus_inf(&self, sign: Token) -> Option<Token> {
@@ -529,13 +531,13 @@ impl Parser<'_, '_, '_> {
         (self.lexer.slice(word) == MINUS_INF && ends).then_some(word)
     }
     /// A word as an operand; it comes next.
-    fn word_operand(&mut self, op: Op, token: Token) -> Result<(), IrError> {
+    fn word_operand(&mut self, op: Op, token: Token) -> Result<Value, IrError> {
         self.lexer.at = token.end;
         let literal = self.literal(token)?;
         let value = self.program.literal_value(literal);
         let value = self.put(value, token)?;
         let pushed = self.program.push_operand(op, value, UseKind::Main);
-        self.put(pushed, token).map(|_| ())
+        self.put(pushed, token).map(|_| value)
     }
     /// `affine_map<(d0) -> (d0 * 4)>`: up to its closing bracket.
     pub(crate) fn map_text(&mut self, token: Token) -> Result<TextRef, IrError> {
@@ -589,6 +591,10 @@ impl Parser<'_, '_, '_> {
     }
     /// `%x`, `%x#1`, `%x[%i, 0]` or a number; becomes a main operand.
     fn operand(&mut self, op: Op) -> Result<Value, IrError> {
+        let first = self.peek();
+        if let Some(word) = self.fills_with(op, first) {
+            return self.word_operand(op, word);
+        }
         let value = self.push_value(op, UseKind::Main)?;
         if self.lexer.byte(self.lexer.at) == b'[' {
             self.next();

@@ -377,6 +377,11 @@ impl Printer<'_, '_, '_> {
             Literal::Int(value) => integer(value, self.out),
             Literal::MinusZero => self.put("-0.0"),
             Literal::Hex(value) => self.hexadecimal(value),
+            Literal::Large(value) => {
+                // More than nine digits: the first ones, then the last one.
+                integer((value / 10).cast_signed(), self.out)?;
+                integer((value % 10).cast_signed(), self.out)
+            }
             Literal::Word(name) => self.put(self.program.text(name)),
             Literal::Decimal { digits, exponent } => {
                 // Zeros after the point are written when there are few, so that 0.0 stays 0.0.

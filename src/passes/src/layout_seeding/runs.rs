@@ -419,7 +419,7 @@ fn number(program: &Program<'_, '_>, literal: Literal) -> Option<i64> {
             "false" => Some(0),
             _ => None,
         },
-        Literal::Decimal { .. } | Literal::MinusZero => None,
+        Literal::Decimal { .. } | Literal::MinusZero | Literal::Large(_) => None,
     }
 }
 

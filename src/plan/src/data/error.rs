@@ -393,6 +393,9 @@ pub enum Unparted {
     /// Lanes have different parts of the tile: the part is no choice of registers. Others then
     /// stand in the operation's place, and planning begins again.
     Lanes,
+    /// What stands in its place moves a power of two of elements: those of its rows, and its own
+    /// where some of a row are taken.
+    Long,
 }
 
 /// Why no instruction does an atomic operation.

@@ -294,6 +294,19 @@ impl<'w> Expansions<'w> {
         choice.unwrap_or_else(|| self.replaced.iter().find(is_for).map_or(op, |one| one.op))
     }
 
+    /// What is said of an operation whose shape was changed in its place: of a part, which elements
+    /// it has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_part(&self, program: &Program<'_, '_>, error: PlanError) -> PlanError {
+        match error {
+            PlanError::Reshape(op) if program.role(op) == OpRole::Slice => {
+                PlanError::Part { op, why: Unparted::Long }
+            }
+            _ => error,
+        }
+    }
+
     /// Takes everything out again.
     #[doc(hidden)]
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {

@@ -338,9 +338,15 @@ impl Fragment {
     }
 
     /// The same distribution of a tile with the same elements in the same order, row by row, and
-    /// another shape; `None` where panels stand beside each other, so that rows go on in the next.
+    /// another shape, or the same; `None` where panels stand beside each other, so that rows go on
+    /// in the next.
     #[must_use]
     pub fn reshaped(&self, shape: TileShape) -> Option<Self> {
+        if (shape.rows, shape.cols, shape.grid)
+            == (self.shape.rows, self.shape.cols, self.shape.grid)
+        {
+            return Some(Self { shape: TileShape { bits: self.shape.bits, ..shape }, ..*self });
+        }
         let whole = |s: TileShape| (s.rows == 0 && s.grid.rows == 1) || s.grid.cols == 1;
         let same =
             shape.total() == self.shape.total() && shape.grid.count() == self.shape.grid.count();

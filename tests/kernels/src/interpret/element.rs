@@ -181,7 +181,7 @@ impl Element {
                 let size = if v.is_nan() { 7 } else { near.unwrap_or(7) as u64 };
                 size | if v.is_sign_negative() && !v.is_nan() { 8 } else { 0 }
             }
-            Self::E8m0 => (v.log2().round() as i64 + 127) as u64 & 0xff,
+            Self::E8m0 => (v.log2().round() as i64).saturating_add(127) as u64 & 0xff,
             Self::Whole { bits, .. } => v as i128 as u64 & (u64::MAX >> (64 - bits)),
         }
     }
