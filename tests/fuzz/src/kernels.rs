@@ -3,9 +3,10 @@
 //! it.
 
 use lanebook::TABLES;
+use lanebook_kernels::Workshop;
 use lanebook_kernels::hunt::choices::Choices;
 use lanebook_kernels::hunt::kinds::{KINDS, generate};
-use lanebook_kernels::hunt::verdict::{Built, Workshop};
+use lanebook_kernels::hunt::verdict::Built;
 use std::cell::RefCell;
 
 thread_local! {

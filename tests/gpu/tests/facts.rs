@@ -6,7 +6,7 @@ use lanebook_gpu::Device;
 use lanebook_gpu::facts::{self, Asked, Finding, tiled};
 use lanebook_gpu::hunted::{Outcome, judge};
 use lanebook_gpu::replay::Replay;
-use lanebook_kernels::hunt::verdict::Workshop;
+use lanebook_kernels::Workshop;
 use std::collections::BTreeMap;
 
 fn found(arch: &str) -> Vec<Finding> {
