@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 /// Room for the kernels here.
 type Room = ContentsStorage<16384, 16384, 262144, 65536>;
 
-/// For threads that check at once: they are too large for a stack.
-static ROOMS: [Mutex<Room>; 2] = [const { Mutex::new(Room::new()) }; 2];
+/// For threads that check at once, which are tests times what each of them asks at once on two cores: they are too large for a stack.
+static ROOMS: [Mutex<Room>; 4] = [const { Mutex::new(Room::new()) }; 4];
 
 /// Checks the order of final steps, and what they leave where.
 ///

@@ -20,7 +20,7 @@ pub mod snippets;
 pub mod sweep;
 
 use lanebook::check;
-use lanebook::compile::{Compiled, compile, compile_loops};
+use lanebook::compile::{Compiled, Scratch, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
@@ -29,9 +29,9 @@ use lanebook::written::resolve_layouts;
 use lanebook::{TABLES, layout};
 use lanebook_report::compile::{ProgramRoom, Room};
 use lanebook_report::memory::LoopMemory;
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// What a thread compiles in, one kernel after the other, as a driver does: what one leaves there
 /// is nothing to the next. As large as the command's own, so that what the command compiles is run.
@@ -46,14 +46,46 @@ pub struct Workshop {
 impl Default for Workshop {
     fn default() -> Self {
         let pools = on_the_heap(|| Box::new(ProgramRoom::new()));
-        Self { pools, room: room(), loops: loops::memory() }
+        let room = on_the_heap(|| Box::new(Room::new()));
+        Self { pools, room, loops: loops::memory() }
     }
 }
 
+/// Workshops that nobody uses just now: one is made in milliseconds, and tests ask thousands of times.
+static SHELF: Mutex<Vec<Workshop>> = Mutex::new(Vec::new());
+
+fn from_the_shelf() -> Workshop {
+    let kept = SHELF.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    kept.unwrap_or_default()
+}
+
+fn to_the_shelf(workshop: Workshop) {
+    SHELF.lock().unwrap_or_else(PoisonError::into_inner).push(workshop);
+}
+
+/// Room for plans and steps, lent: whatever used it before has left its own there.
+pub struct LentRoom(Option<Workshop>);
+
 /// Room for plans and steps.
 #[must_use]
-pub fn room() -> Box<Room> {
-    on_the_heap(|| Box::new(Room::new()))
+pub fn room() -> LentRoom {
+    LentRoom(Some(from_the_shelf()))
+}
+
+impl LentRoom {
+    /// As the library wants it.
+    ///
+    /// # Panics
+    /// Never: it is given back when it is dropped.
+    pub fn scratch(&mut self) -> Scratch<'_> {
+        self.0.as_mut().expect("given back when it is dropped").room.scratch()
+    }
+}
+
+impl Drop for LentRoom {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(to_the_shelf);
+    }
 }
 
 /// Made in a thread whose stack it fits on its way to the heap.
@@ -106,10 +138,6 @@ pub fn try_with_kernel<R>(
     try_with_plan(text, arch, |program, compiled, out| f(program, compiled, out))
 }
 
-thread_local! {
-    static WORKSHOP: Cell<Option<Workshop>> = const { Cell::new(None) };
-}
-
 /// The same with a kernel that may be changed.
 ///
 /// # Errors
@@ -119,9 +147,9 @@ pub fn try_with_plan<R>(
     arch: &str,
     f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R,
 ) -> Result<R, String> {
-    let mut workshop = WORKSHOP.take().unwrap_or_default();
+    let mut workshop = from_the_shelf();
     let made = workshop.compiled(text, arch, f);
-    WORKSHOP.set(Some(workshop));
+    to_the_shelf(workshop);
     made
 }
 
