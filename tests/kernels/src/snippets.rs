@@ -2,7 +2,7 @@
 //! the snippet and stores the output registers. The frame knows registers' names and nothing else
 //! of what the snippet does.
 
-use crate::{Room, assembled};
+use crate::assembled;
 use lanebook::compile::compile;
 use lanebook::emit::{ParamKind, Snippet};
 use lanebook::ir::{LargeStorage, Options, parse, verify};
@@ -45,7 +45,7 @@ pub fn framed(tables: &Tables<'_>, source: &str, arch: &str) -> Result<Framed, S
     let mut program =
         parse(pools.pools(), tables, source, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
-    let mut room = Box::new(Room::new());
+    let mut room = crate::room();
     let compiled =
         compile(tables, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     check::plan(tables, &program, &compiled.plan).map_err(|v| format!("WRONG: the plan: {v:?}"))?;
