@@ -317,7 +317,7 @@ impl PlanError {
                 Unindexed::Missing => "`axis` says along which dimension indices count, and there are none",
                 Unindexed::Order => "behind the memref stand a tile of indices and a mask, in this order, either of which may be left out",
             }),
-            Self::Atomic { why: Unatomic::Elements, .. } => sentence!(sink, "~ has no instruction that does this to elements of this type in memory, each in one step", names.arch),
+            Self::Atomic { why: Unatomic::Elements, .. } => sentence!(sink, "the tables of ~ have no instruction that does this to elements of this type in memory, each in one step", names.arch),
             Self::Atomic { why: Unatomic::Shared, .. } => sink.write_str("atomic operations change a memref: not a tile in shared memory"),
             Self::Atomic { why: Unatomic::Compared, .. } => sink.write_str("what memory is compared with is a tile right behind the memref, of the shape and type of the one that is moved"),
             Self::Atomic { why: Unatomic::Few, .. } => sink.write_str("there is no whole number of the tile's elements for each thread: of those that hold an element one combines it, and would have to be told apart from the others along a dimension of the tile, a power of two wide, where indices or pairs of narrow elements let it"),

@@ -3,7 +3,7 @@
 //! `cargo run -p lanebook-kernels --example steps -- FILE ARCH`
 
 use lanebook::TABLES;
-use lanebook::check::FinalSteps;
+use lanebook::check::{FinalSteps, Violation};
 use lanebook_kernels::{checked, try_with_kernel};
 
 fn main() {
@@ -18,7 +18,11 @@ fn main() {
             println!("{number:4} op{:<3} {:?}: {}", step.origin, step.purpose, text.trim_end());
         }
         println!("plan: {:?}", lanebook::check::plan(&TABLES, program, &compiled.plan));
-        println!("steps: {:?}", checked::check(program, &FinalSteps::of(compiled)));
+        let said = checked::check(program, &FinalSteps::of(compiled));
+        println!("steps: {said:?}");
+        if let Err(Violation::Race { missing, .. }) = said {
+            println!("missing: {:?}", TABLES.atom(missing).map(lanebook::tables::Atom::name));
+        }
     })
     .unwrap_or_else(|e| panic!("{e}"));
 }

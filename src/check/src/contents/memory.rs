@@ -341,7 +341,8 @@ fn leads_to(
         let [first, end] = ways.get(usize::from(number))?;
         let at = |state: &TileStates| state.get(usize::from(alloc)).copied();
         if turned.nth == NO_LOOP {
-            return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
+            let left_out = in_front(look, (ways, loops), (turned, at(first)?), alloc);
+            return Some([left_out.or(Some((at(first)?, want))), Some((at(end)?, want))]);
         }
         let own = look.nth_loop(turned.nth)?;
         if around == Some(own) {
@@ -364,6 +365,25 @@ fn leads_to(
     let TileState::Written(by, many) = held else { return None };
     let complete = usize::from(by) == inside.index() && many == steps_of(look, inside, alloc);
     complete.then_some([None; 2])
+}
+
+/// Where a branch leaves out all that is of a turn of a loop of stages, which it does in front of the
+/// first turn alone (statement 18): the tile is as it was before the loop, in the steps and in the
+/// program. `None` if something else has written it since.
+fn in_front(
+    look: &ContentsContext<'_>,
+    (ways, loops): (&LoopStates, &[Turned]),
+    (turned, held): (&Turned, TileState),
+    alloc: u16,
+) -> Option<(TileState, Version)> {
+    let part = look.order().left_out(turned.first.checked_sub(1)?).filter(|part| !part.copies)?;
+    let own = |l: &Turned| l.nth != NO_LOOP && look.nth_loop(l.nth) == Some(part.around);
+    let number = loops.iter().position(own)?;
+    if held != TileState::Loop(u8::try_from(number).ok()?) {
+        return None;
+    }
+    let [first, _] = ways.get(number)?;
+    Some((*first.get(usize::from(alloc))?, before(look, loops, part.around, alloc)))
 }
 
 impl ContentsContext<'_> {

@@ -9,13 +9,21 @@ use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
 use crate::sync::mbarrier::MbarrierRegs;
-use crate::sync::order::{PendingAccesses, between, push_known, rule};
+use crate::sync::order::{PendingAccesses, between, push, push_known, rule};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan};
 use lanebook_tables::{
-    AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand,
+    AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, SyncRule, SyncStep,
+    TensorMemory, TensorOperand,
 };
 use lanebook_tile::unit::tensor;
+
+/// The steps of a rule behind the last one at which all threads meet.
+fn behind_barrier<'a>(rule: Option<&'a SyncRule<'a>>) -> &'a [SyncStep<'a>] {
+    let steps = rule.map_or(&[][..], |rule| rule.steps);
+    let met = steps.iter().rposition(|step| step.barrier);
+    met.and_then(|at| steps.get(at.saturating_add(1)..)).unwrap_or_default()
+}
 
 /// What a kernel with accumulators in tensor memory keeps in registers all along.
 #[derive(Copy, Clone, Debug)]
@@ -233,6 +241,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
     }
 
+    /// Whether a product stands in the body of a loop whose copies complete on the objects of a ring.
+    fn is_of_ring(&self, op: Op) -> bool {
+        let around = self.program.parent(op);
+        around.is_some_and(|around| self.plan.ring(self.program, around).is_some())
+    }
+
     /// A product whose accumulators are in tensor memory.
     #[inline(never)]
     pub(crate) fn product_in_tensor(
@@ -256,6 +270,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if !met {
             // No thread is more than one phase of the object behind.
             between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
+        } else if self.is_of_ring(op) {
+            // The loop has left them to the product (`stands_before_products`).
+            for step in behind_barrier(rule(arch, own.reads, own.writes)) {
+                push(tables, step, &mut self.steps)?;
+            }
         }
         self.steps.purpose = Purpose::Control;
         let first = match place.carrier {
