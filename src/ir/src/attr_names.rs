@@ -36,6 +36,7 @@ const WORDS: &[&str] = &[
     "mover",
     "!ttg.async.token",
     "inserted",
+    "unpacked",
     "fragment",
     "coalesced_width",
     "policy",
@@ -194,6 +195,9 @@ pub const MOVER: &str = "mover";
 pub const TOKEN: &str = "!ttg.async.token";
 /// Attribute: an operation that the program did not write.
 pub const INSERTED: &str = "inserted";
+/// Attribute: each element of what an operation makes has a register of its own, however narrow it is. Never
+/// printed: `compile` finds out where it has to be so.
+pub const UNPACKED: &str = "unpacked";
 /// Attribute: most bytes of shared memory that a conversion goes through.
 pub const SCRATCH: &str = "scratch";
 /// Attribute: how many groups of asynchronous copies may be under way.

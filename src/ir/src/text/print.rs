@@ -451,6 +451,7 @@ impl Printer<'_, '_, '_> {
             attr_names::VISIBILITY,
             attr_names::RESULTS,
             attr_names::RESULT_TYPE,
+            attr_names::UNPACKED,
         ];
         // `{mask} {` would not be told from a body; `{threads = 128} {` is.
         let first = program.attrs(op).find(|attr| !skip.contains(&program.text(attr.key)));

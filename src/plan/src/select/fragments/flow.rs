@@ -140,7 +140,8 @@ pub fn spread(
             .and_then(|d| program.tables().dtype(d))
             .map_or(fragment.shape.bits, |d| d.held);
         let unpacked = if bits == first.0 { first.1 } else { unpacked };
-        let fragment = fragment.with_bits(bits, unpacked);
+        let mut fragment = fragment.with_bits(bits, unpacked);
+        fragment.unpacked = bits < 32 && (unpacked || is_unpacked(program, value));
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let is_made_anew = program.constant(value).is_some()
                 && from.is_some_and(|(op, _)| is_made_at(program, op, value));
@@ -195,6 +196,11 @@ pub fn spread(
         parts(program, value, &mut send);
         result.and(sliced)?;
     }
+}
+
+/// Whether each element of a tile has a register of its own, whatever the tiles beside it are like.
+fn is_unpacked(program: &Program<'_, '_>, value: Value) -> bool {
+    program.def_op(value).is_some_and(|def| program.has_attr(def, attr_names::UNPACKED))
 }
 
 /// Where two distributions of a tile meet: at what the second one came from, or at its reader.

@@ -11,6 +11,7 @@ use crate::data::PlanError;
 use crate::select::fragments::flow::RESULT;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
 use lanebook_tables::OpRole;
+use lanebook_tile::tiling::Reject;
 
 /// Most conversions put into one program.
 const MOST: usize = 32;
@@ -46,6 +47,17 @@ impl InsertedConversions {
                 (op, RESULT)
             }
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
+            // What goes to memory or comes from there element by element has a register for each,
+            // where its layout is written; the lanes are the same.
+            PlanError::NoMover { op, why: Reject::Bounds { .. } }
+                if moved(program, op).is_some_and(|tile| is_packed(program, tile)) =>
+            {
+                if self.ops.is_full() {
+                    return false;
+                }
+                let made = unpacked(program, op);
+                return self.keep(made);
+            }
             // What no instruction stores as it is distributed may be distributed in another way
             // behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
@@ -178,6 +190,9 @@ impl InsertedConversions {
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
                 let (given, kept) = (program.type_of(to), program.type_of(from));
                 let _ = program.replace_all_uses(to, from);
+                if let Some(def) = program.def_op(from) {
+                    let _ = program.remove_attr(def, attr_names::UNPACKED);
+                }
                 if kept.encoding == TileEncoding::None {
                     let _ = program.set_type(from, given);
                 }
@@ -223,6 +238,51 @@ fn is_written(program: &Program<'_, '_>, op: Op) -> bool {
 
 fn has_layout(program: &Program<'_, '_>, tile: Value) -> bool {
     program.type_of(tile).encoding != TileEncoding::None
+}
+
+/// The register tile that a load or a store moves.
+fn moved(program: &Program<'_, '_>, op: Op) -> Option<Value> {
+    match program.role(op) {
+        OpRole::Load => program.result(op, 0),
+        OpRole::Store => program.operand(op, 0),
+        _ => None,
+    }
+}
+
+/// Whether the layout of a tile is written, and several of its elements may share a register.
+fn is_packed(program: &Program<'_, '_>, tile: Value) -> bool {
+    let ty = program.type_of(tile);
+    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
+    let marked = |def: Op| program.has_attr(def, attr_names::UNPACKED);
+    ty.encoding != TileEncoding::None
+        && dtype.is_some_and(|dtype| dtype.held < 32)
+        && !program.def_op(tile).is_some_and(marked)
+}
+
+/// A conversion between the tile that a load or a store moves, with a register for each element, and
+/// the one that the program writes: both have its layout.
+fn unpacked(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
+    let value = moved(program, op)?;
+    let ty = program.type_of(value);
+    let loads = program.role(op) == OpRole::Load;
+    let anchor = if loads { program.next(op)? } else { op };
+    let made = conversion(program, anchor, value, ty)?;
+    let to = program.result(made, 0)?;
+    let alone = if loads { op } else { made };
+    let done = program.set_attr(alone, attr_names::UNPACKED, AttrValue::Unit).and_then(|()| {
+        if !loads {
+            return program.set_operand(op, 0, to);
+        }
+        program.replace_all_uses(value, to)?;
+        program.set_operand(made, 0, value)
+    });
+    if done.is_err() {
+        let _ = program.replace_all_uses(to, value);
+        let _ = program.remove_attr(alone, attr_names::UNPACKED);
+        let _ = program.erase(made);
+        return None;
+    }
+    Some(made)
 }
 
 /// Whether an operation is a load of which a tile says what it touches.
