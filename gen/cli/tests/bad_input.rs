@@ -604,6 +604,24 @@ fn filters_and_views_that_do_not_fit() {
 }
 
 #[test]
+fn flags_that_would_change_nothing() {
+    let arch = ["--arch", "sm_80"];
+    let compile = |more: &[&str]| run(&[&["compile"], &arch[..], more].concat());
+    compile(&["--emit", "ptx", "--explain"]).refused(2, &["--emit ptx", "--emit report"]);
+    compile(&["--emit", "ptx", "--set", "M=5"]).refused(2, &["--set", "--format json"]);
+    compile(&["--format", "text", "--set", "M=5"]).refused(2, &["--set", "--format json"]);
+    let tile = ["--shape", "64x64", "--type", "f16"];
+    let moved = |more: &[&str]| run(&[&["movement"], more, &tile, &arch].concat());
+    const ROWS: &str = "(64,64):(64,1)";
+    moved(&["copy", "--shared", ROWS, "--registers", ROWS]).refused(2, &["--registers"]);
+    moved(&["load", "--shared", ROWS, "--stride", "77"]).refused(2, &["--stride", "is shared"]);
+    moved(&["load", "--shared", ROWS, "--align", "16"]).refused(2, &["--align", "is shared"]);
+    moved(&["load"]).refused(2, &["--registers LAYOUT", "--shared LAYOUT"]);
+    let drawn = run(&["infer", "-", "--picture", "--format", "json"]);
+    assert!(drawn.code == 2 && drawn.err.contains("--format"), "{}", drawn.err);
+}
+
+#[test]
 fn usage() {
     let ran = run(&["compile"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));

@@ -288,11 +288,11 @@ pub struct Infer {
     #[arg(long)]
     pub explain: bool,
     /// How to write the answer
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = InferFormat::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = InferFormat::Text, conflicts_with = "explain")]
     pub format: InferFormat,
     /// Draw each fragment: thread and local index of each element; into a file if -o names one that
     /// ends in .svg
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "explain"])]
     pub picture: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]

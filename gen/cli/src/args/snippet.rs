@@ -96,8 +96,8 @@ pub struct MovementArgs {
     /// load, store or copy
     #[arg(value_name = "KIND")]
     pub kind: String,
-    /// The layout in registers, as in `convert`
-    #[arg(long, value_name = "LAYOUT", required_unless_present = "shared")]
+    /// The layout in registers, as in `convert`; not of a copy
+    #[arg(long, value_name = "LAYOUT")]
     pub registers: Option<String>,
     /// The layout in shared memory; without it memory is global
     #[arg(long, value_name = "LAYOUT")]
@@ -105,9 +105,9 @@ pub struct MovementArgs {
     /// Elements from one row to the next in global memory; without it rows follow each other
     #[arg(long, value_name = "N")]
     pub stride: Option<u32>,
-    /// What the address in global memory is a multiple of, in bytes; 0: an element
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub align: u32,
+    /// What the address in global memory is a multiple of, in bytes; without it, or 0: an element
+    #[arg(long, value_name = "BYTES")]
+    pub align: Option<u32>,
     #[command(flatten)]
     pub snippet: SnippetArgs,
 }

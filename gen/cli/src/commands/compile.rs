@@ -17,6 +17,14 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
         return Ok(output::write(args.output.as_deref(), &stages())?);
     }
     let parts = parts(&args.emit, tables, arch, isa)?;
+    if args.explain && !matches!(parts, Parts::All | Parts::Report) {
+        let said = format!("--emit {} has no place for what --explain says", args.emit);
+        return Err(Problem::usage(said, "use --emit report, or leave one of them out").into());
+    }
+    if !args.set.is_empty() && args.format != CompileFormat::Json {
+        let said = "--set says numbers for a grid, and nothing that is asked for has one";
+        return Err(Problem::usage(said, "use --format json, or leave it out").into());
+    }
     let mut source = read(args.file.as_deref())?;
     source.function.clone_from(&args.function);
     if let Some(stage) = &args.dump {

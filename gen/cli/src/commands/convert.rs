@@ -24,12 +24,15 @@ pub fn run(args: &Convert, tables: &Tables<'_>) -> Result<(), Problems> {
     written(tables, own, convert::conversion(tables, &own.arch, &wanted)?)
 }
 
+/// Why nothing is said of global memory.
+const SHARED: &str = "its memory is shared";
+
 /// Runs `movement`.
 pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems> {
     let own = &args.snippet;
     let extents = extents(&own.shape)?;
     let stride = args.stride.unwrap_or(extents.last().copied().unwrap_or(1));
-    let global = MovedMemory::Global { stride, align: args.align };
+    let global = MovedMemory::Global { stride, align: args.align.unwrap_or(0) };
     let kind = MovementKind::NAMED.iter().find(|(name, _)| *name == args.kind);
     let &(_, kind) = kind.ok_or_else(|| {
         let kinds = MovementKind::NAMED.map(|(name, _)| name).join(", ");
@@ -39,6 +42,20 @@ pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems
         )
     })?;
     let is_copy = kind == MovementKind::Copy;
+    let ignored = [
+        ("--registers", args.registers.is_some() && is_copy, "a copy has no tile in registers"),
+        ("--stride", args.stride.is_some() && !is_copy && args.shared.is_some(), SHARED),
+        ("--align", args.align.is_some() && !is_copy && args.shared.is_some(), SHARED),
+    ];
+    if !is_copy && args.registers.is_none() && args.shared.is_none() {
+        let said = format!("a {} wants a layout", args.kind);
+        let remedy = "say that of its registers, --registers LAYOUT, of shared memory, --shared LAYOUT, or both";
+        return Err(Problem::usage(said, remedy).into());
+    }
+    if let Some((word, _, why)) = ignored.into_iter().find(|(_, ignored, _)| *ignored) {
+        let said = format!("{word} says nothing of this movement: {why}");
+        return Err(Problem::usage(said, "leave it out").into());
+    }
     let wanted = TileMovement {
         kind,
         registers: args.registers.as_deref().unwrap_or_default(),
