@@ -111,9 +111,9 @@ pub fn spread(
 ) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
     let first = (fragment.shape.bits, fragment.unpacked);
-    let mut next = Some((value, fragment, None));
+    let mut next = Some((value, fragment, None, None));
     loop {
-        let (value, fragment, from) = match (next.take(), waiting.pop()) {
+        let (value, fragment, from, beside) = match (next.take(), waiting.pop()) {
             (Some(first), _) => first,
             (None, Some(Waiting { value, op, from, how })) => {
                 let refuse = how.refusal(op);
@@ -127,6 +127,7 @@ pub fn spread(
                     value,
                     how.of(program, (op, value), &from.fragment).ok_or(refuse)?,
                     Some((op, from.value)),
+                    Some((from.fragment.shape.bits, from.fragment.unpacked)),
                 )
             }
             (None, None) => return Ok(()),
@@ -142,6 +143,15 @@ pub fn spread(
         let unpacked = if bits == first.0 { first.1 } else { unpacked };
         let mut fragment = fragment.with_bits(bits, unpacked);
         fragment.unpacked = bits < 32 && (unpacked || is_unpacked(program, value));
+        // An elementwise operation takes narrow elements of all its tiles alike: packed, or in
+        // registers of their own.
+        let mixed = |op: Op, (other, alone): (u16, bool)| {
+            let narrow = bits < 32 && other < 32;
+            narrow && alone != fragment.unpacked && program.role(op) == OpRole::Elementwise
+        };
+        if from.zip(beside).is_some_and(|((op, _), other)| mixed(op, other)) {
+            return Err(conflict(program, value, from, reader));
+        }
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             let is_made_anew = program.constant(value).is_some()
                 && from.is_some_and(|(op, _)| is_made_at(program, op, value));
