@@ -54,6 +54,7 @@ impl ContentsPool {
             Self::Goals => "goals",
             Self::Loops => "loops",
             Self::Lanes => "numbers that choose in each lane",
+            Self::Tiles => "shared tiles",
         }
     }
 }

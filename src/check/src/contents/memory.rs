@@ -13,7 +13,7 @@ use lanebook_plan::End;
 use lanebook_tables::{OpRole, Space};
 
 /// Most shared tiles.
-const TILES: usize = 32;
+const TILES: usize = 64;
 /// Most shared tiles that one step touches.
 const TOUCHED: usize = 4;
 /// Most pairs that one read leads to.
@@ -203,8 +203,8 @@ fn walk(
     checks: bool,
 ) -> Result<(), Violation> {
     let mut state = TileStates::new();
-    let missing = Violation::Flow { step: u16::MAX };
-    state.resize(look.plan.allocs.len(), TileState::Nothing).map_err(|_| missing)?;
+    let room = Violation::Room { pool: ContentsPool::Tiles, capacity: narrow(TILES).into() };
+    state.resize(look.plan.allocs.len(), TileState::Nothing).map_err(|_| room)?;
     for (at, step) in (0u16..).zip(look.steps) {
         for (number, l) in (0u8..).zip(loops.iter()) {
             let Some(own) = ways.get_mut(usize::from(number)) else { continue };

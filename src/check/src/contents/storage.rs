@@ -24,6 +24,8 @@ pub enum ContentsPool {
     Loops,
     /// Numbers that choose, in each lane, for conversions inside warps.
     Lanes,
+    /// Shared tiles.
+    Tiles,
 }
 
 /// Most loops of a kernel.

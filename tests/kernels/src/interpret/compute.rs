@@ -207,8 +207,12 @@ pub(super) fn combined(element: Element, items: &[Item], kind: &str) -> Said<Ite
     if let Some(bits) = bits_of(items, kind).filter(|_| element.is_whole()) {
         return Ok(bits);
     }
-    if let Element::Whole { bits: 64, signed } = element {
-        return combined_exactly(signed, items, kind);
+    // Sums and products of whole numbers wrap around in as many bits as they have.
+    if let Element::Whole { bits, signed } = element
+        && (bits == 64 || matches!(kind, "add" | "mul"))
+    {
+        let all = combined_exactly(signed, items, kind)?;
+        return Ok(Item { bits: all.bits & (u64::MAX >> (64 - bits)), ..all });
     }
     match kind {
         "add" => Ok(sum(element, items)),
