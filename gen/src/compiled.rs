@@ -1,4 +1,5 @@
 //! What compiles: the inputs, the checked model and rules, the tables.
+use crate::assemble::sha256;
 use crate::ledger;
 use crate::load::Loaded;
 use crate::model::HwModel;
@@ -7,6 +8,7 @@ use crate::rules::RuleModel;
 use crate::select;
 use crate::source::Sources;
 use lanebook_tables::Tables;
+use std::sync::OnceLock;
 
 /// A compiled set of tables.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub struct Compiled {
     pub rules: RuleModel,
     /// The tables, leaked: usable for the rest of the process.
     tables: Tables<'static>,
+    digest: OnceLock<String>,
 }
 
 impl Compiled {
@@ -31,12 +34,22 @@ impl Compiled {
         rules: RuleModel,
         tables: Tables<'static>,
     ) -> Self {
-        Self { sources, loaded, model, rules, tables }
+        Self { sources, loaded, model, rules, tables, digest: OnceLock::new() }
     }
     /// The tables as the engine takes them.
     #[must_use]
     pub fn tables(&self) -> Tables<'static> {
         self.tables
+    }
+    /// A digest of every input file, made once.
+    pub(crate) fn digest(&self) -> &str {
+        self.digest.get_or_init(|| {
+            let mut all = String::new();
+            for part in self.sources.iter().flat_map(|(_, file)| [&file.name, &file.text]) {
+                all += &format!("{} {part}\n", part.len());
+            }
+            sha256(all.as_bytes())
+        })
     }
     /// What planning and emission need of the tables.
     #[must_use]

@@ -15,6 +15,7 @@ mod digest;
 mod memory;
 pub mod text;
 
+pub(crate) use digest::sha256;
 pub use memory::Memory;
 
 use crate::compile::Compiled;
