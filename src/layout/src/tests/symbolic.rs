@@ -343,6 +343,57 @@ fn tiles_that_need_not_divide_are_counted_rounded_up() {
     }
 }
 
+/// A block is repeated as often as run-time values say: as CuTe has it with `?`, and for every value.
+#[test]
+fn blocks_are_repeated_as_often_as_a_value_says() {
+    type Product = fn(&LayoutRef<'_>, &LayoutRef<'_>) -> Result<Layout>;
+    let logical: Product = |a, b| cute::logical_product(a, &Tiler::Layout(*b));
+    let mut syms = SymTable::new();
+    let mut read =
+        |text: &str| crate::notation::cute::parse(text, &crate::WellKnown, &mut syms).expect(text);
+    let cases: [(Product, &str, &str, &str); 8] = [
+        (logical, "(4,8):(8,1)", "M:1", "((4,8),M):((8,1),32)"),
+        (logical, "(4,8):(8,1)", "(M,N):(1,M)", "((4,8),(M,N)):((8,1),(32,32*M))"),
+        (logical, "(4,8):(9,1)", "M:2", "((4,8),M):((9,1),72)"),
+        (logical, "(2,2):(1,4)", "(2,M):(1,2)", "((2,2),(2,M)):((1,4),(2,8))"),
+        (logical, "(M,8):(8,1)", "N:1", "((M,8),N):((8,1),8*M)"),
+        (cute::blocked_product, "(4,8):(8,1)", "(M,N):(1,M)", "((4,M),(8,N)):((8,32),(1,32*M))"),
+        (cute::raked_product, "(4,8):(8,1)", "(M,N):(N,1)", "((M,4),(N,8)):((32*N,8),(32,1))"),
+        (
+            cute::blocked_product,
+            "(2,2):(1@0,1@1)",
+            "(M,N):(1@0,1@1)",
+            "((2,M),(2,N)):((1@0,2@0),(1@1,2@1))",
+        ),
+    ];
+    let read_all: Vec<_> = cases.iter().map(|(_, a, b, w)| [read(a), read(b), read(w)]).collect();
+    let tiled = {
+        let shape = crate::notation::cute::parse_tuple("(M,N)", &mut syms).unwrap();
+        let order = crate::notation::cute::parse_tuple("(1,0)", &mut syms).unwrap();
+        cute::make::tile_to_shape(&c("(8,64):(64,1)").view(), shape.view(), order.view()).unwrap()
+    };
+    let mut spelled = String::new();
+    crate::notation::cute::print(&tiled.view(), &crate::WellKnown, &syms, &mut spelled).unwrap();
+    assert_eq!(
+        spelled,
+        "((8,ceil_div(M,8)),(64,ceil_div(N,64))):((64,512*ceil_div(N,64)),(1,512))"
+    );
+    let named = ["M", "N"].map(|name| syms.sym(name).unwrap());
+    for ((product, a, b, _), [block, tiles, wanted]) in cases.iter().zip(&read_all) {
+        let made =
+            product(&block.view(), &tiles.view()).unwrap_or_else(|e| panic!("{a} {b}: {e:?}"));
+        assert_eq!(&made, wanted, "{a} {b}");
+        for values in [[1, 1], [2, 3], [5, 4], [7, 1], [1, 6]] {
+            let put = |l: &Layout| {
+                let one = l.substitute(named[0], values[0]).unwrap();
+                one.substitute(named[1], values[1]).unwrap()
+            };
+            let numeric = product(&put(block).view(), &put(tiles).view()).unwrap();
+            assert!(same(&put(&made), &numeric), "{a} by {b} at {values:?}");
+        }
+    }
+}
+
 /// What has no such form names the symbol, and quotients compare as far as all values do.
 #[test]
 fn quotients_that_are_rounded_up_are_numbers() {
