@@ -1,5 +1,4 @@
 //! What compiles: the inputs, the checked model and rules, the tables.
-use crate::assemble::sha256;
 use crate::ledger;
 use crate::load::Loaded;
 use crate::model::HwModel;
@@ -41,14 +40,14 @@ impl Compiled {
     pub fn tables(&self) -> Tables<'static> {
         self.tables
     }
-    /// A digest of every input file, made once.
-    pub(crate) fn digest(&self) -> &str {
+    /// What stands for every input file, made once: by the way of the first who asks.
+    pub(crate) fn digest(&self, of: impl FnOnce(&[u8]) -> String) -> &str {
         self.digest.get_or_init(|| {
             let mut all = String::new();
             for part in self.sources.iter().flat_map(|(_, file)| [&file.name, &file.text]) {
                 all += &format!("{} {part}\n", part.len());
             }
-            sha256(all.as_bytes())
+            of(all.as_bytes())
         })
     }
     /// What planning and emission need of the tables.

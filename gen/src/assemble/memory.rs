@@ -86,7 +86,7 @@ impl Memory {
         compiled: &Compiled,
     ) -> Option<String> {
         let own = place_and_time(&std::env::current_exe().ok()?)?;
-        let sources = compiled.digest().to_string();
+        let sources = compiled.digest(sha256).to_string();
         self.key(program, &[own, isa.to_string(), sources], "whole")
     }
 

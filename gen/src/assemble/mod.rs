@@ -15,7 +15,6 @@ mod digest;
 mod memory;
 pub mod text;
 
-pub(crate) use digest::sha256;
 pub use memory::Memory;
 
 use crate::compile::Compiled;

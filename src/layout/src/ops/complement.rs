@@ -43,12 +43,12 @@ pub(crate) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int
 
 /// The same; where strides do not nest, nobody asks whether coordinates meet.
 pub(crate) fn push_nested(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
-    push_gaps(out, a, Behind::UpTo(cotarget))
+    push_gaps(out, a, GapsEnd::UpTo(cotarget))
 }
 
 /// How much is covered behind a layout's last position.
 #[derive(Clone, Copy)]
-pub(crate) enum Behind {
+pub(crate) enum GapsEnd {
     /// What is below this.
     UpTo(Int),
     /// So many steps.
@@ -57,7 +57,7 @@ pub(crate) enum Behind {
 
 /// [`push_nested`], with what is behind the layout said in another way.
 #[inline(never)]
-pub(crate) fn push_gaps(out: &mut Layout, a: &LayoutRef<'_>, behind: Behind) -> Result<()> {
+pub(crate) fn push_gaps(out: &mut Layout, a: &LayoutRef<'_>, behind: GapsEnd) -> Result<()> {
     refuse_rest(a)?;
     let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
     let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);
@@ -75,8 +75,8 @@ pub(crate) fn push_gaps(out: &mut Layout, a: &LayoutRef<'_>, behind: Behind) -> 
         covered = it.stride().checked_mul(it.extent())?;
     }
     let steps = match behind {
-        Behind::UpTo(cotarget) => ceil_div(cotarget, covered)?,
-        Behind::Steps(steps) => steps,
+        GapsEnd::UpTo(cotarget) => ceil_div(cotarget, covered)?,
+        GapsEnd::Steps(steps) => steps,
     };
     push_merged(&mut gaps, Iter::symbolic(steps, covered, axis)?)?;
     push_tree(out, &gaps, axis)

@@ -1,6 +1,6 @@
 //! Dividing a layout by a tile, and repeating a layout as a tile.
 
-use super::complement::{Behind, push_complement, push_gaps, push_nested};
+use super::complement::{GapsEnd, push_complement, push_gaps, push_nested};
 use super::{
     Iters, coalesced, compose, or_collision, or_symbol, push, push_composed, refuse_rest, tree_of,
 };
@@ -152,7 +152,7 @@ pub(crate) fn is_still(iters: &[Iter]) -> bool {
 /// coordinates meet.
 pub(crate) fn push_counted(tiles: &mut Layout, a: &LayoutRef<'_>, cosize: Int) -> Result<()> {
     if !cosize.syms().is_none() {
-        return push_gaps(tiles, a, Behind::Steps(cosize));
+        return push_gaps(tiles, a, GapsEnd::Steps(cosize));
     }
     push_nested(tiles, a, a.size()?.checked_mul(cosize)?)?;
     if tiles.view().size()?.compare(cosize) == Some(Ordering::Less) {
