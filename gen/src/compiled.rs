@@ -7,6 +7,7 @@ use crate::rules::RuleModel;
 use crate::select;
 use crate::source::Sources;
 use lanebook_tables::Tables;
+use std::sync::OnceLock;
 
 /// A compiled set of tables.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub struct Compiled {
     pub rules: RuleModel,
     /// The tables, leaked: usable for the rest of the process.
     tables: Tables<'static>,
+    digest: OnceLock<String>,
 }
 
 impl Compiled {
@@ -31,12 +33,22 @@ impl Compiled {
         rules: RuleModel,
         tables: Tables<'static>,
     ) -> Self {
-        Self { sources, loaded, model, rules, tables }
+        Self { sources, loaded, model, rules, tables, digest: OnceLock::new() }
     }
     /// The tables as the engine takes them.
     #[must_use]
     pub fn tables(&self) -> Tables<'static> {
         self.tables
+    }
+    /// What stands for every input file, made once: by the way of the first who asks.
+    pub(crate) fn digest(&self, of: impl FnOnce(&[u8]) -> String) -> &str {
+        self.digest.get_or_init(|| {
+            let mut all = String::new();
+            for part in self.sources.iter().flat_map(|(_, file)| [&file.name, &file.text]) {
+                all += &format!("{} {part}\n", part.len());
+            }
+            of(all.as_bytes())
+        })
     }
     /// What planning and emission need of the tables.
     #[must_use]

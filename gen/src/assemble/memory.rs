@@ -86,11 +86,8 @@ impl Memory {
         compiled: &Compiled,
     ) -> Option<String> {
         let own = place_and_time(&std::env::current_exe().ok()?)?;
-        let mut parts = vec![own, isa.to_string()];
-        for (_, file) in compiled.sources.iter() {
-            parts.extend([file.name.clone(), file.text.clone()]);
-        }
-        self.key(program, &parts, "whole")
+        let sources = compiled.digest(sha256).to_string();
+        self.key(program, &[own, isa.to_string(), sources], "whole")
     }
 
     /// How many texts were judged of each architecture, if none of them was said anything against.

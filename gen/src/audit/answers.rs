@@ -16,14 +16,15 @@ use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::Layout;
-use crate::model::{Arch, Atom, Bank, HwModel, More, Operand, Use};
+use crate::model::status::Says;
+use crate::model::{Arch, Atom, Bank, Cited, HwModel, More, Operand, Units, Use};
 use crate::rules::canonical;
 use crate::schema::{Answers, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use lanebook_layout::AxisId;
-use lanebook_tables::Space;
-use std::collections::BTreeMap;
+use lanebook_tables::{SourceId, Space};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Digits of a hash that are kept.
@@ -34,6 +35,7 @@ const DIGITS: usize = 16;
 pub fn check(compiled: &Compiled) -> Diagnostics {
     let (mut diags, mut known) = (Diagnostics::new(), BTreeMap::new());
     let model = &compiled.model;
+    let texts: Vec<Texts<'_>> = model.archs.iter().map(|arch| Texts::of(model, arch)).collect();
     for one in &compiled.loaded.answers {
         for key in &one.sources {
             if !model.sources.iter().any(|doc| doc.key.value == key.value) {
@@ -44,7 +46,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
                 );
             }
         }
-        let archs: Vec<&Arch> = model.archs.iter().filter(|arch| speaks(one, arch)).collect();
+        let archs: Vec<&Texts<'_>> = texts.iter().filter(|own| speaks(one, own.arch)).collect();
         if let (Some(name), true) = (one.archs.first(), archs.is_empty()) {
             let message = format!(
                 "no architecture goes by `{}` or its like and has waves of {}",
@@ -60,10 +62,182 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             super::packed::hold(model, one, line, &mut diags);
         }
         for row in &one.rows {
-            hold(model, one, &archs, row, &mut known, &mut diags);
+            hold(one, &archs, row, &mut known, &mut diags);
         }
     }
     diags
+}
+
+/// The atoms of an architecture by the first word of their text.
+struct Texts<'m> {
+    arch: &'m Arch,
+    atoms: BTreeMap<String, Vec<&'m Atom>>,
+}
+
+impl<'m> Texts<'m> {
+    fn of(model: &'m HwModel, arch: &'m Arch) -> Self {
+        let mut atoms: BTreeMap<String, Vec<&'m Atom>> = BTreeMap::new();
+        for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
+            if let Some(first) = text(atom).split_whitespace().next() {
+                atoms.entry(first.to_string()).or_default().push(atom);
+            }
+        }
+        Self { arch, atoms }
+    }
+    fn named(&self, first: &str) -> impl Iterator<Item = &'m Atom> + '_ {
+        self.atoms.get(first).into_iter().flatten().copied()
+    }
+}
+
+/// A part of an instruction that answers speak of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// Where a product has its factors and its result.
+    Layouts,
+    /// From where to where a movement goes.
+    Movement,
+    /// How long it runs.
+    Cycles,
+}
+
+impl Part {
+    /// Whether the keys of a line say all of it.
+    fn is_said(self, keys: &BTreeSet<&str>) -> bool {
+        match self {
+            Self::Layouts => {
+                ["a", "b"].iter().all(|key| keys.contains(key))
+                    && ["c", "d"].iter().any(|key| keys.contains(key))
+            }
+            Self::Movement => keys.contains("moved"),
+            Self::Cycles => keys.contains("cycles"),
+        }
+    }
+}
+
+/// Who said what of instructions and bank models in recorded answers.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    atoms: BTreeMap<(Span, Part), BTreeSet<SourceId>>,
+    banks: BTreeMap<Span, BTreeSet<SourceId>>,
+    /// Names of descriptors and swizzle modes.
+    units: BTreeSet<String>,
+}
+
+impl Answered {
+    /// Of all answers, and of machines.
+    pub(super) fn of(compiled: &Compiled) -> Self {
+        let (model, mut out) = (&compiled.model, Self::default());
+        out.machines(compiled);
+        let texts: Vec<Texts<'_>> = model.archs.iter().map(|arch| Texts::of(model, arch)).collect();
+        for one in &compiled.loaded.answers {
+            let number = |key: &Name| {
+                let at = model.sources.iter().position(|doc| doc.key.value == key.value)?;
+                u16::try_from(at).ok().map(SourceId)
+            };
+            let by: BTreeSet<SourceId> = one.sources.iter().filter_map(number).collect();
+            for own in texts.iter().filter(|own| speaks(one, own.arch)) {
+                for row in &one.rows {
+                    out.line(own, row, &by);
+                }
+            }
+            let descriptor = |line: &Name| line.value.split_whitespace().next().map(str::to_string);
+            out.units.extend(one.words.iter().filter_map(descriptor));
+        }
+        out
+    }
+
+    /// What machines were asked about.
+    fn machines(&mut self, compiled: &Compiled) {
+        let model = &compiled.model;
+        for one in &compiled.loaded.measured {
+            let arch = model.archs.iter().find(|arch| arch.name.value == one.arch.value);
+            let part = match one.kind.as_str() {
+                "product" => Some(Part::Layouts),
+                "movement" => Some(Part::Movement),
+                _ => None,
+            };
+            for row in &one.rows {
+                let atom = model.atom_named(&row.name).map(|id| model.atom(id));
+                let bank = arch.zip(atom).and_then(|(arch, atom)| bank_of(arch, atom));
+                match (part, atom, bank, one.kind.as_str()) {
+                    (Some(part), Some(atom), ..) => {
+                        self.atoms.entry((atom.name.span, part)).or_default();
+                    }
+                    (None, _, Some(bank), "banks") => {
+                        self.banks.entry(bank.name.span).or_default();
+                    }
+                    (None, .., "swizzle") => {
+                        self.units.insert(row.name.value.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, own: &Texts<'_>, row: &Name, by: &BTreeSet<SourceId>) {
+        let mut words = row.value.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let keys = words.filter_map(|word| Some(word.split_once('=')?.0));
+        let keys: BTreeSet<&str> = keys.collect();
+        for atom in own.named(name) {
+            for part in [Part::Layouts, Part::Movement, Part::Cycles] {
+                if part.is_said(&keys) {
+                    self.atoms.entry((atom.name.span, part)).or_default().extend(by);
+                }
+            }
+            let groups = ["groups", "groups.unordered"].iter().any(|key| keys.contains(key));
+            if let (true, Some(bank)) = (groups, bank_of(own.arch, atom)) {
+                self.banks.entry(bank.name.span).or_default().extend(by);
+            }
+        }
+    }
+
+    /// Whether the audit compares a part of an atom with an answer.
+    pub(super) fn holds(&self, atom: &Atom, part: Part) -> bool {
+        self.atoms.contains_key(&(atom.name.span, part))
+    }
+
+    /// The same of a bank model.
+    pub(super) fn holds_bank(&self, bank: &Bank) -> bool {
+        self.banks.contains_key(&bank.name.span)
+    }
+
+    /// How many facts of units it compares, of a kind as coverage calls them.
+    pub(super) fn units(&self, units: &Units, kind: &str) -> usize {
+        let known = |name: &&str| self.units.contains(*name);
+        let descriptors = units.descriptors.iter().map(|one| one.fact.entry.name.as_str());
+        let swizzles = units.swizzles.iter().map(|one| one.entry.name.as_str());
+        match kind {
+            "descriptors" => descriptors.filter(known).count(),
+            "swizzle modes" => swizzles.filter(known).count(),
+            _ => 0,
+        }
+    }
+
+    /// What a part of an atom rests on: what it cites, and who answered.
+    pub(super) fn atom(&self, atom: &Atom, part: Part) -> Cited {
+        with(&atom.sources, self.atoms.get(&(atom.name.span, part)))
+    }
+
+    /// The same of a bank model.
+    pub(super) fn bank(&self, bank: &Bank) -> Cited {
+        with(&bank.sources, self.banks.get(&bank.name.span))
+    }
+}
+
+fn with(cited: &Cited, more: Option<&BTreeSet<SourceId>>) -> Cited {
+    let mut out = cited.clone();
+    more.into_iter().flatten().for_each(|source| out.push(*source, Says::This));
+    out
+}
+
+/// The bank model of the side in shared memory.
+fn bank_of<'m>(arch: &'m Arch, atom: &Atom) -> Option<&'m Bank> {
+    let movement = atom.movement.as_ref()?;
+    let side = [&movement.from, &movement.to].into_iter().find(|s| s.space == Space::Shared)?;
+    let name = side.banks.as_ref()?;
+    arch.banks.iter().find(|bank| bank.name.value == name.value)
 }
 
 /// Whether answers are of an architecture, by its target and the lanes of its waves.
@@ -76,9 +250,8 @@ fn speaks(one: &Answers, arch: &Arch) -> bool {
 type Known = BTreeMap<(String, u64), String>;
 
 fn hold(
-    model: &HwModel,
     one: &Spanned<Answers>,
-    archs: &[&Arch],
+    archs: &[&Texts<'_>],
     row: &Name,
     known: &mut Known,
     diags: &mut Diagnostics,
@@ -95,11 +268,9 @@ fn hold(
         );
         return;
     }
-    for arch in archs {
-        for atom in arch.atoms.iter().map(|entry| model.atom(entry.atom)) {
-            if text(atom).split_whitespace().next() != Some(name) {
-                continue;
-            }
+    for own in archs {
+        let arch = own.arch;
+        for atom in own.named(name) {
             held = true;
             for (key, wanted) in &said {
                 let Some(found) = Found { arch, atom, known }.of(key) else {
@@ -204,12 +375,8 @@ impl Found<'_> {
         }?;
         Some((number, self.atom.operands.get(usize::from(number))?))
     }
-    /// The bank model of the side in shared memory.
     fn bank(&self) -> Option<&Bank> {
-        let movement = self.atom.movement.as_ref()?;
-        let side = [&movement.from, &movement.to].into_iter().find(|s| s.space == Space::Shared)?;
-        let name = side.banks.as_ref()?;
-        self.arch.banks.iter().find(|bank| bank.name.value == name.value)
+        bank_of(self.arch, self.atom)
     }
     /// Where the elements of an operand are, moved by an immediate's value.
     fn places(&mut self, key: &str) -> Option<Answer> {

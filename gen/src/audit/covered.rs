@@ -1,8 +1,12 @@
 //! On how much each kind of fact rests: hardware, two sources or more, one, or none.
 //!
 //! A source that judges texts alone counts for texts alone; the recorded verdicts of assemblers are
-//! a source of texts, records of wait states one of hazards, `figures` one of figures. What is said
+//! a source of texts, records of wait states one of hazards, `figures` one of figures, and what
+//! answered something in `answers` is a source of it. Held is a fact that the audit compares with an
+//! answer that was recorded (`answers`, `measured`, `waits`, `figures`, verdicts): people typed the
+//! sources, nobody typed that. What is said
 //! here follows from these, not from the word that a table uses; `evidence` holds the word to it.
+use super::answers::{Answered, Part};
 use super::verdicts;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
@@ -22,15 +26,18 @@ pub struct Covered {
     pub kind: &'static str,
     /// Facts by [`Ground`], from nothing to hardware.
     pub facts: [usize; 4],
+    /// How many of them are held against a recorded answer whenever they are checked.
+    pub held: usize,
 }
 
 impl Covered {
-    fn of(kind: &'static str, grounds: impl IntoIterator<Item = Ground>) -> Self {
-        let mut facts = [0; 4];
-        for ground in grounds {
-            facts[ground as usize] += 1;
+    fn of(kind: &'static str, grounds: impl IntoIterator<Item = (Ground, bool)>) -> Self {
+        let mut out = Self { kind, facts: [0; 4], held: 0 };
+        for (ground, held) in grounds {
+            out.facts[ground as usize] += 1;
+            out.held += usize::from(held);
         }
-        Self { kind, facts }
+        out
     }
     /// How many there are.
     #[must_use]
@@ -49,19 +56,26 @@ pub fn ground(model: &HwModel, sources: &Cited, more: usize) -> Ground {
 #[must_use]
 pub fn table(compiled: &Compiled) -> Vec<Covered> {
     let model = &compiled.model;
-    let of = |kind, wanted: fn(&Atom) -> bool| {
+    let answered = Answered::of(compiled);
+    let of = |kind, part: Option<Part>, wanted: fn(&Atom) -> bool| {
         let atoms = model.atoms.iter().filter(|atom| wanted(atom));
-        Covered::of(kind, atoms.map(|atom| ground(model, &atom.sources, 0)))
+        let grounds = atoms.map(|atom| match part {
+            Some(part) => {
+                (ground(model, &answered.atom(atom, part), 0), answered.holds(atom, part))
+            }
+            None => (ground(model, &atom.sources, 0), false),
+        });
+        Covered::of(kind, grounds)
     };
     let mut out = vec![
         texts(compiled),
-        of("movements", |atom| atom.movement.is_some()),
-        of("matrix operand layouts", |atom| atom.matrix.is_some()),
-        of("meaning of instructions", |atom| atom.does.is_some() || !atom.means.is_empty()),
-        of("cycles", |atom| atom.cost.cycles > 0),
+        of("movements", Some(Part::Movement), |atom| atom.movement.is_some()),
+        of("matrix operand layouts", Some(Part::Layouts), |atom| atom.matrix.is_some()),
+        of("meaning of instructions", None, |atom| atom.does.is_some() || !atom.means.is_empty()),
+        of("cycles", Some(Part::Cycles), |atom| atom.cost.cycles > 0),
     ];
-    out.extend(of_archs(compiled));
-    out.extend(of_units(model));
+    out.extend(of_archs(compiled, &answered));
+    out.extend(of_units(model, &answered));
     out
 }
 
@@ -73,7 +87,7 @@ fn recorded(compiled: &Compiled) -> impl Iterator<Item = Covered> {
 /// The lines of the record.
 pub(super) fn record(compiled: &Compiled) -> String {
     let mut out = String::new();
-    for Covered { kind, facts: [none, one, two, hardware] } in recorded(compiled) {
+    for Covered { kind, facts: [none, one, two, hardware], .. } in recorded(compiled) {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "    \"{kind}: {hardware} {two} {one} {none}\",");
     }
@@ -218,25 +232,27 @@ fn texts(compiled: &Compiled) -> Covered {
     let judged = verdicts::judged_atoms(compiled);
     let grounds = compiled.model.atoms.iter().map(|atom| {
         let said = atom.sources.len().min(1);
-        match said + usize::from(judged.contains(atom.name.value.as_str())) {
+        let held = judged.contains(atom.name.value.as_str());
+        let ground = match said + usize::from(held) {
             0 => Ground::Nothing,
             1 => Ground::One,
             _ => Ground::Two,
-        }
+        };
+        (ground, held)
     });
     Covered::of(TEXTS, grounds)
 }
 
-fn of_archs(compiled: &Compiled) -> Vec<Covered> {
+fn of_archs(compiled: &Compiled, answered: &Answered) -> Vec<Covered> {
     let model = &compiled.model;
     let mut seen = BTreeSet::new();
     let (mut banks, mut sync, mut hazards, mut figures) = (vec![], vec![], vec![], vec![]);
     for arch in &model.archs {
         for bank in arch.banks.iter().filter(|bank| seen.insert(bank.name.span)) {
-            banks.push(ground(model, &bank.sources, 0));
+            banks.push((ground(model, &answered.bank(bank), 0), answered.holds_bank(bank)));
         }
         for rule in arch.sync.iter().filter(|rule| seen.insert(rule.span)) {
-            sync.push(ground(model, &rule.sources, 0));
+            sync.push((ground(model, &rule.sources, 0), false));
         }
         let recorded = super::waits::covered(compiled, arch);
         for row in arch.hazards.iter().filter(|row| seen.insert(row.span)) {
@@ -244,17 +260,17 @@ fn of_archs(compiled: &Compiled) -> Vec<Covered> {
             // The record is by one of the sources that the rows cite.
             // Where it has no list of its own, the architecture's first source is the one of hazards.
             let source = row.sources.first_alone();
-            hazards.push(match (ground(model, &source, 0), more) {
-                (found, 0) => found,
-                (found, _) => found.max(Ground::One),
-            });
+            let found = ground(model, &source, 0);
+            let found = if more > 0 { found.max(Ground::One) } else { found };
+            hazards.push((found, more > 0));
         }
         let second = compiled
             .loaded
             .figures
             .iter()
             .filter(|entry| entry.archs.iter().any(|name| name.value == arch.target));
-        figures.push(ground(model, &arch.sources, second.count()));
+        let second = second.count();
+        figures.push((ground(model, &arch.sources, second), second > 0));
     }
     vec![
         Covered::of("bank models", banks),
@@ -264,10 +280,14 @@ fn of_archs(compiled: &Compiled) -> Vec<Covered> {
     ]
 }
 
-fn of_units(model: &HwModel) -> Vec<Covered> {
+fn of_units(model: &HwModel, answered: &Answered) -> Vec<Covered> {
     let all = of_facts(&model.units).into_iter();
-    let of = |cited: &Cited| ground(model, cited, 0);
-    all.map(|(kind, facts)| Covered::of(kind, facts.into_iter().map(of))).collect()
+    let of = |cited: &Cited| (ground(model, cited, 0), false);
+    let counted = |(kind, facts): (&'static str, Vec<&Cited>)| {
+        let held = answered.units(&model.units, kind);
+        Covered { held, ..Covered::of(kind, facts.into_iter().map(of)) }
+    };
+    all.map(counted).collect()
 }
 
 /// What the facts of units cite, by their kinds.
@@ -296,19 +316,23 @@ pub(super) fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
 #[must_use]
 pub fn text(rows: &[Covered]) -> String {
     let mut out = format!(
-        "{:<26} {:>6} {:>9} {:>6} {:>5} {:>5}\n",
-        "kind of fact", "facts", "hardware", "two", "one", "none"
+        "{:<26} {:>6} {:>9} {:>6} {:>5} {:>5} {:>6}\n",
+        "kind of fact", "facts", "hardware", "two", "one", "none", "held"
     );
-    let mut line = |kind: &str, [none, one, two, hardware]: [usize; 4]| {
+    let mut line = |kind: &str, [none, one, two, hardware]: [usize; 4], held: usize| {
         let all = none + one + two + hardware;
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "{kind:<26} {all:>6} {hardware:>9} {two:>6} {one:>5} {none:>5}");
+        let _ = writeln!(
+            out,
+            "{kind:<26} {all:>6} {hardware:>9} {two:>6} {one:>5} {none:>5} {held:>6}"
+        );
     };
     let mut sum = [0; 4];
     for row in rows {
-        line(row.kind, row.facts);
+        line(row.kind, row.facts, row.held);
         sum.iter_mut().zip(row.facts).for_each(|(sum, count)| *sum += count);
     }
-    line("all", sum);
+    line("all", sum, rows.iter().map(|row| row.held).sum());
+    out.push_str("held: compared with a recorded answer in every check\n");
     out
 }

@@ -1,8 +1,8 @@
 //! Wait states are those that another compiler puts between the same two instructions.
 //!
 //! `waits` records, of pairs that share a register in some way, how many it put there. The rows of
-//! an architecture ask for no fewer, and each row for no more than some pair that it is about needs.
-//! A row that no recorded pair is about rests on its own sources alone.
+//! an architecture ask for no fewer, and each row for no more than some pair that it is about needs;
+//! where a product that goes on with its own sums needs fewer, it says `unless_same`. A row that no recorded pair is about rests on its own sources alone.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Arch, Atom, Hazard, HwModel, Operand};
@@ -119,26 +119,30 @@ fn read<'m>(
     out
 }
 
+fn writes(role: Role) -> bool {
+    matches!(role, Role::Def | Role::UseDef)
+}
+
+/// Whether a row of such uses speaks of an operand with this role.
+fn is_used(role: Role, on: HazardUse) -> bool {
+    let read = matches!(role, Role::Use | Role::UseDef | Role::Address);
+    match on {
+        HazardUse::Read => read,
+        HazardUse::Write => writes(role),
+        HazardUse::Any => read || writes(role),
+    }
+}
+
 /// Whether a row is about a pair.
 fn about(hazard: &Hazard, pair: &Pair<'_>) -> bool {
     let role = |atom: &Atom, name: &str| {
         atom.operand(name).and_then(|number| atom.operands.get(usize::from(number))).map(|o| o.role)
     };
-    let uses = |role: Option<Role>| {
-        let read = matches!(role, Some(Role::Use | Role::UseDef | Role::Address));
-        (read, matches!(role, Some(Role::Def | Role::UseDef)))
-    };
-    let (_, own_written) = uses(role(pair.earlier, pair.line.from));
-    let (read, written) = uses(role(pair.later, pair.line.to));
     let from = match &hazard.producer_operand {
         Some(name) => name.value == pair.line.from,
-        None => own_written,
+        None => role(pair.earlier, pair.line.from).is_some_and(writes),
     };
-    let used = match hazard.on {
-        HazardUse::Read => read,
-        HazardUse::Write => written,
-        HazardUse::Any => read || written,
-    };
+    let used = role(pair.later, pair.line.to).is_some_and(|role| is_used(role, hazard.on));
     pair.earlier.tags.contains(&hazard.producer)
         && pair.later.tags.contains(&hazard.consumer)
         && hazard.operand.as_ref().is_none_or(|name| name.value == pair.line.to)
@@ -212,6 +216,22 @@ fn needed(model: &HwModel, arch: &Arch, pairs: &[Pair<'_>], diags: &mut Diagnost
                 Diagnostic::at(row.span.head(), message)
                     .help("correct the states or the tags, or measure again"),
             );
+            continue;
+        }
+        let chain = |atom: &str| {
+            let own = pairs.iter().filter(|pair| pair.line.same && about(row, pair));
+            let own = own.filter(|pair| pair.earlier.name.value == atom && pair.line.later == atom);
+            own.filter_map(|pair| pair.line.states).max().unwrap_or(0)
+        };
+        let chained = asked.chains(arch, row).map(chain).max();
+        if let Some(same) = chained.filter(|same| !row.unless_same && *same < row.states) {
+            let message = format!(
+                "`{}`: {} states between a product and itself with its sums, of which {same} are found at most",
+                arch.name.value, row.states
+            );
+            diags.push(Diagnostic::at(row.span.head(), message).help(
+                "say `unless_same: true`, and what the same tuple needs in a row of its own",
+            ));
         }
     }
 }
@@ -239,6 +259,32 @@ impl<'m> Asked<'m> {
         let unknown = matrices.filter(missing).collect();
         let later = record.into_iter().flat_map(|record| named(&record.before)).collect();
         Self { earlier, later, unknown }
+    }
+    /// Products behind which they stand themselves, where a row is about the sums that they go on with, and
+    /// no other row asks for as much.
+    fn chains<'a>(&'a self, arch: &'a Arch, row: &'a Hazard) -> impl Iterator<Item = &'a str> {
+        let sums = |atom: &&Atom| {
+            let number = atom.matrix.as_ref().map(|shape| usize::from(shape.c));
+            let operand = number.and_then(|number| atom.operands.get(number));
+            let named = row.operand.as_ref().zip(operand);
+            named.is_some_and(|(name, operand)| name.value == operand.name.value)
+        };
+        let own = self.earlier.iter().filter(|atom| atom.tags.contains(&row.producer));
+        let own = own.map(|atom| &**atom).filter(|atom| atom.tags.contains(&row.consumer));
+        let later = |atom: &&Atom| self.later.iter().any(|one| one.name.value == atom.name.value);
+        let alone = |atom: &&Atom| {
+            let others = arch.hazards.iter().filter(|other| other.span != row.span);
+            let mut more = others.filter(|other| {
+                atom.tags.contains(&other.producer)
+                    && atom.tags.contains(&other.consumer)
+                    && other.operand.as_ref().is_none_or(|name| row.operand.as_ref() == Some(name))
+                    && other.producer_operand == row.producer_operand
+                    && other.states >= row.states
+                    && !other.unless_same
+            });
+            more.next().is_none()
+        };
+        own.filter(sums).filter(later).filter(alone).map(|atom| atom.name.value.as_str())
     }
     /// Whether some of them are those of a row, with registers of one class that it speaks of, and
     /// all that it is about were asked for.

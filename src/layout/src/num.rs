@@ -8,8 +8,10 @@
 //!
 //! How many tiles of 128 cover `M` is a factor too, `ceil_div(M,128)`: a quotient that is rounded up.
 //! It takes the places of its symbols, one for the divisor and one for a number before the symbols
-//! (`ceil_div(8*M,3)`). The divisor is an odd number up to 31 times a power of two up to 2^15, the
-//! number before one up to 31 times a power up to 2^7; for others it is [`Error::NeedsValue`].
+//! (`ceil_div(8*M,3)`). The divisor is an odd number up to 31 times a power of two up to 2^15 (but not
+//! 31 times 2^15 or 2^14), the number before one up to 31 times a power up to 2^7. A divisor may be a
+//! symbol, below a symbol or a number: `ceil_div(M,N)`, `ceil_div(8,N)`; such a quotient takes all
+//! places. For others it is [`Error::NeedsValue`].
 //!
 //! Fractions exist for CuTe's scaled bases (`1/2@0`). They are kept reduced, with the sign on the
 //! numerator, and are exact in every operation; where an integer is needed, a fraction is
@@ -26,7 +28,7 @@ pub use crate::sym::SymId;
 /// that is rounded up, whose divisor takes the place of one, and a number before them that of another.
 ///
 /// Sorted: plain symbols, then those of the quotient, then the number before them, if it is not 1,
-/// then the divisor.
+/// then the divisor. Below a symbol there is one place of three: the other's, or a number's.
 ///
 /// ```
 /// use lanebook_layout::num::{Int, Quotient, SymId, Syms};
@@ -38,24 +40,34 @@ pub use crate::sym::SymId;
 /// let of: Quotient = tiles.syms().quotient().unwrap();
 /// assert_eq!((of.times, of.by, of.of.plain().next()), (1, 128, Some(m)));
 /// assert_eq!((tiles.syms().plain().count(), tiles.syms().iter().count()), (0, 1));
+/// // So it is where the divisor is a symbol.
+/// let tile = SymId::new(2).unwrap();
+/// let of = Int::sym(m).ceil_div(Int::sym(tile)).unwrap().syms().quotient().unwrap();
+/// assert_eq!((of.by, of.under.plain().next()), (1, Some(tile)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Syms([Option<NonZeroU8>; 3]);
 
-/// `ceil_div(times * of, by)`, reduced.
+/// `ceil_div(times * of, by * under)`, reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quotient {
     /// The number in the dividend.
     pub times: u32,
     /// Its symbols, all of them plain.
     pub of: Syms,
-    /// The divisor.
+    /// The divisor's number.
     pub by: u32,
+    /// The divisor's symbols, all of them plain.
+    pub under: Syms,
 }
 
 /// Set in the places of symbols that stand in a quotient; symbols have lower numbers, and so has
 /// what stands for a number before them.
 const DIVIDED: u8 = 0x80;
+/// In the last place: before it stands the symbol that divides the one in the first place.
+const BELOW_SYMBOL: NonZeroU8 = NonZeroU8::MAX;
+/// In the last place: before it stands the number that the symbol in the first place divides.
+const BELOW_NUMBER: NonZeroU8 = NonZeroU8::new(0xfe).unwrap();
 /// Bits of the exponent of two in the place of a divisor, and of a number before symbols.
 const POWER: [u32; 2] = [4, 3];
 
@@ -66,7 +78,8 @@ fn packed(number: u32, bits: u32) -> Option<NonZeroU8> {
     let half = number.checked_shr(power)? >> 1;
     let fits = half < 16 && power.checked_shr(bits) == Some(0);
     let both = half.checked_shl(bits)? | power;
-    if fits { u8::try_from(both).ok().and_then(NonZeroU8::new) } else { None }
+    let place = if fits { u8::try_from(both).ok().and_then(NonZeroU8::new) } else { None };
+    place.filter(|place| *place < BELOW_NUMBER)
 }
 
 /// The number that [`packed`] packed.
@@ -83,6 +96,18 @@ impl Quotient {
     /// fewer than three.
     fn places(self) -> Option<heapless::Vec<NonZeroU8, 5>> {
         let mut out = heapless::Vec::new();
+        if !self.under.is_none() {
+            let (mut above, mut below) = (self.of.plain(), self.under.plain());
+            let (symbol, divisor) = (above.next(), below.next()?);
+            let [first, second, last] = match symbol {
+                Some(symbol) if self.times == 1 => [symbol.0 | DIVIDED, divisor.0, BELOW_SYMBOL],
+                None => [divisor.0 | DIVIDED, packed(self.times, POWER[1])?, BELOW_NUMBER],
+                Some(_) => return None,
+            };
+            let is_whole = above.next().is_none() && below.next().is_none() && self.by == 1;
+            out.extend_from_slice(&[first, second, last]).ok()?;
+            return Some(out).filter(|_| is_whole);
+        }
         for s in self.of.plain() {
             out.push(s.0 | DIVIDED).ok()?;
         }
@@ -108,8 +133,8 @@ impl Syms {
     /// behind the others.
     pub fn iter(self) -> impl Iterator<Item = SymId> + use<> {
         let (plain, quotient) = self.parts();
-        let of = quotient.map(|quotient| quotient.of).unwrap_or_default();
-        plain.symbols().chain(of.symbols())
+        let both = quotient.map(|quotient| (quotient.of, quotient.under)).unwrap_or_default();
+        plain.symbols().chain(both.0.symbols()).chain(both.1.symbols())
     }
 
     /// The symbols that are factors by themselves, in increasing order, repeated as often as they
@@ -141,6 +166,19 @@ impl Syms {
         if self.0.iter().flatten().all(|place| place.get() & DIVIDED == 0) {
             return (self, None);
         }
+        if let [Some(first), Some(second), Some(last)] = self.0 {
+            let own = NonZeroU8::new(first.get() & !DIVIDED).map(|own| Syms::one(SymId(own)));
+            let alone = |times, of, under| Some(Quotient { times, of, by: 1, under });
+            match (own, last) {
+                (Some(own), BELOW_SYMBOL) => {
+                    return (Syms::NONE, alone(1, own, Syms::one(SymId(second))));
+                }
+                (Some(own), BELOW_NUMBER) => {
+                    return (Syms::NONE, alone(unpacked(second, POWER[1]), Syms::NONE, own));
+                }
+                _ => {}
+            }
+        }
         let (mut plain, mut of) = (Sorted::default(), Sorted::default());
         let mut places = self.0.into_iter().peekable();
         while let Some(Some(place)) = places.next_if(is_plain) {
@@ -156,7 +194,7 @@ impl Syms {
                 _ => times = unpacked(place, POWER[1]),
             }
         }
-        (plain.product(), Some(Quotient { times, of: of.product(), by }))
+        (plain.product(), Some(Quotient { times, of: of.product(), by, under: Syms::NONE }))
     }
 
     /// Both parts together, if there is room.
@@ -235,9 +273,9 @@ impl Syms {
     /// `times * self / by` rounded up, all reduced; `None` if there is no room for it.
     fn rounded_up(self, times: u32, by: u32) -> Option<Self> {
         let quotient = match self.parts() {
-            (of, None) => Quotient { times, of, by },
+            (of, None) => Quotient { times, of, by, under: Syms::NONE },
             // Rounded up twice is rounded up once.
-            (plain, Some(before)) if plain.is_none() && times == 1 => {
+            (plain, Some(before)) if plain.is_none() && times == 1 && before.under.is_none() => {
                 let by = by.checked_mul(before.by)?;
                 let (mut common, mut rest) = (by, before.times);
                 while let Some(next) = common.checked_rem(rest) {
@@ -247,6 +285,7 @@ impl Syms {
                     times: before.times.checked_div(common)?,
                     of: before.of,
                     by: by.checked_div(common)?,
+                    under: Syms::NONE,
                 }
             }
             _ => return None,
@@ -532,15 +571,17 @@ impl Int {
     /// quotient of symbols. Not for fractions.
     ///
     /// # Errors
-    /// [`Error::NeedsValue`] where the divisor has symbols of its own, or there is no room for the
-    /// quotient; [`Error::Overflow`].
+    /// [`Error::NeedsValue`] where there is no room for the quotient; [`Error::Overflow`].
     pub fn ceil_div(self, by: Self) -> Result<Self> {
         if let Some(exact) = self.div_exact(by) {
             return Ok(exact);
         }
         let needed = self.needs_value(by);
-        if !(self.is_whole() && by.is_whole() && by.syms.is_none()) || by.coeff < 1 {
+        if !(self.is_whole() && by.is_whole()) || by.coeff < 1 {
             return Err(needed);
+        }
+        if !by.syms.is_none() {
+            return self.over_symbol(by).ok_or(needed);
         }
         if self.syms.is_none() {
             let down = self.coeff.checked_div_euclid(by.coeff).ok_or(Error::Overflow)?;
@@ -552,7 +593,25 @@ impl Int {
         self.syms.rounded_up(times, den).map(|syms| Self::new(1, syms)).ok_or(needed)
     }
 
+    /// The quotient, rounded up, of a symbol or a positive number by a symbol.
+    fn over_symbol(self, by: Self) -> Option<Self> {
+        let is_plain = self.syms.quotient().is_none() && by.syms.quotient().is_none();
+        let times = u32::try_from(self.coeff).ok().filter(|times| *times > 0 && is_plain)?;
+        // One lies below every symbol, or reaches it.
+        if by.coeff == 1 && times == 1 && self.syms.is_none() {
+            return Some(Self::ONE);
+        }
+        let by_times = u32::try_from(by.coeff).ok()?;
+        let quotient = Quotient { times, of: self.syms, by: by_times, under: by.syms };
+        let syms = Syms::joined(Syms::NONE, Some(quotient)).ok()?;
+        Some(Self::new(1, syms))
+    }
+
     /// The number with `sym` replaced by `value`.
+    ///
+    /// # Errors
+    /// [`Error::NeedsValue`] where a symbol divides another, and a number has no form in the place of
+    /// this one; [`Error::Overflow`].
     pub fn substitute(self, sym: SymId, value: i64) -> Result<Self> {
         let put = |product: Syms| -> Result<Self> {
             let mut out = Self::ONE;
@@ -563,9 +622,10 @@ impl Int {
             Ok(out)
         };
         let mut out = Self { syms: Syms::NONE, ..self }.checked_mul(put(self.syms)?)?;
-        if let Some(Quotient { times, of, by }) = self.syms.quotient() {
+        if let Some(Quotient { times, of, by, under }) = self.syms.quotient() {
             let dividend = put(of)?.checked_mul(Self::known(i64::from(times)))?;
-            out = out.checked_mul(dividend.ceil_div(Self::known(i64::from(by)))?)?;
+            let divisor = put(under)?.checked_mul(Self::known(i64::from(by)))?;
+            out = out.checked_mul(dividend.ceil_div(divisor)?)?;
         }
         Ok(out)
     }

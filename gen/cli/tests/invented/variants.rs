@@ -276,6 +276,22 @@ pub fn all() -> Vec<Variant> {
         (3, "S[(3,2,2,4,2):(32@bit,4@laneid,8@laneid,1@laneid,16@bit)]"),
         (6, "S[(2,4,3,8):(8@laneid,16@bit,64@bit,1@laneid)]"),
     );
+    // No extent is a power of two: odd factors of all three count registers, and every operand lies in
+    // few lanes of the wave, with copies in the others.
+    let odd = product(
+        "v6n10k6",
+        (6, 10, 6),
+        (15, "S[(2,3,2,5):(2@laneid,32@bit,1@laneid,96@bit)] + R[8:4@laneid]"),
+        (9, "S[(2,3,3,2):(1@laneid,96@bit,32@bit,16@bit)] + R[16:2@laneid]"),
+        (15, "S[(3,2,2,5):(32@bit,16@bit,1@laneid,96@bit)] + R[16:2@laneid]"),
+    );
+    let odd_of_eight = product(
+        "v6k10w8",
+        (6, 8, 10),
+        (6, "S[(6,8):(32@bit,1@laneid)]"),
+        (15, "S[(2,3,5,2):(1@laneid,160@bit,32@bit,16@bit)] + R[4:2@laneid]"),
+        (5, "S[(5,2,8):(32@bit,16@bit,1@laneid)]"),
+    );
     let deep = product(
         "vk12d",
         (16, 8, 12),
@@ -469,6 +485,16 @@ pub fn all() -> Vec<Variant> {
         Variant {
             tile: Tile { m: 48, n: 48, k: 32, threads: 32, b_rows: true },
             ..Variant::new("v12n24", 16, both)
+        },
+        Variant {
+            tile: Tile { m: 12, n: 20, k: 12, threads: 32, b_rows: false },
+            banks: (28, 4),
+            ..Variant::new("v6n10k6", 32, odd)
+        },
+        Variant {
+            tile: Tile { m: 24, n: 32, k: 40, threads: 16, b_rows: true },
+            banks: (20, 4),
+            ..Variant::new("v6k10w8", 8, odd_of_eight)
         },
         Variant {
             tile: Tile { m: 64, n: 32, k: 96, threads: 64, b_rows: false },

@@ -242,7 +242,7 @@ fn reach(b: &LayoutRef<'_>, axis: AxisId) -> Result<Option<Int>> {
     if ops::is_still(&iters) {
         return Ok(None);
     }
-    Ok(Some(Int::known(LayoutRef::new(&iters).cosize(AxisId::M)?)))
+    Ok(Some(ops::counted(&LayoutRef::new(&iters))?))
 }
 
 /// Where the repetitions of `a` start along an axis.

@@ -48,13 +48,22 @@ type Strides = heapless::Vec<(Int, AxisId), MAX_ITERS>;
 /// ```
 pub fn make_layout(shape: TupleRef<'_>) -> Result<Layout> {
     let mut strides = Strides::new();
-    let mut stride = Int::ONE;
+    let mut stride = Ok(Int::ONE);
     for extent in shape.leaves() {
-        let own = if *extent == Int::ONE { Int::ZERO } else { stride };
+        let own = if *extent == Int::ONE { Int::ZERO } else { stride? };
         let _ = strides.push((own, AxisId::M));
-        stride = stride.checked_mul(*extent)?;
+        stride = product(stride, *extent)?;
     }
     with_strides(shape, &strides)
+}
+
+/// The next stride. What all extents make together need not have a form: it is an error only where
+/// it is asked for.
+fn product(stride: Result<Int>, extent: Int) -> Result<Result<Int>> {
+    match stride.and_then(|stride| stride.checked_mul(extent)) {
+        Err(full @ Error::Capacity { .. }) => Ok(Err(full)),
+        other => other.map(Ok),
+    }
 }
 
 /// As [`make_layout`], with the true stride at extents of 1 too, so that coordinates beyond the
@@ -118,15 +127,15 @@ fn by_keys(
     for _ in shape.leaves() {
         let _ = strides.push((Int::ZERO, AxisId::M));
     }
-    let mut stride = Int::ONE;
+    let mut stride = Ok(Int::ONE);
     for (_, leaf, extent) in keys.iter() {
         if *extent == Int::ONE {
             continue;
         }
         if let Some(slot) = strides.get_mut(*leaf) {
-            slot.0 = stride;
+            slot.0 = stride?;
         }
-        stride = stride.checked_mul(*extent)?;
+        stride = product(stride, *extent)?;
     }
     with_strides(shape, &strides)
 }

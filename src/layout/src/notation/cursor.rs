@@ -204,36 +204,40 @@ impl<'t> Cursor<'t> {
 
     /// What stands in the parentheses of `ceil_div(8*M*N,3)`.
     fn rounded_up(&mut self, at: usize, negative: bool, syms: &mut impl SymNames) -> Parsed<Int> {
+        let value = self.plain_product(syms)?;
+        self.need(b',', Expected::Comma)?;
+        let here = self.mark();
+        let by = self.plain_product(syms)?;
+        if by.coeff() < 1 {
+            return Err(self.error_at(here, Expected::Integer));
+        }
+        self.need(b')', Expected::CloseParen)?;
+        let sign = Int::known(if negative { -1 } else { 1 });
+        let quotient = value.ceil_div(by).map_err(|_| Error::Overflow);
+        self.fits(at, quotient.and_then(|quotient| quotient.checked_mul(sign)))
+    }
+
+    /// Numbers without a sign and symbols, multiplied.
+    fn plain_product(&mut self, syms: &mut impl SymNames) -> Parsed<Int> {
         let mut value = Int::ONE;
         loop {
             let here = self.mark();
-            if let Some(number) = self.digits(false)? {
-                let product = value.checked_mul(Int::known(number));
-                value = self.fits(here, product)?;
-                if self.eat(b'*') {
-                    continue;
-                }
-                break;
-            }
-            // `?a` is one that was not named.
-            let _ = self.cute && self.eat(b'?');
-            let named = self.name().and_then(|_| self.text.get(here..self.at));
-            let name = named.ok_or_else(|| self.error_at(here, Expected::KnownSymbol))?;
-            let sym = syms.sym(name).ok_or_else(|| self.error_at(here, Expected::KnownSymbol))?;
-            let product = value.checked_mul(Int::sym(sym));
+            let factor = if let Some(number) = self.digits(false)? {
+                Int::known(number)
+            } else {
+                // `?a` is one that was not named.
+                let _ = self.cute && self.eat(b'?');
+                let named = self.name().and_then(|_| self.text.get(here..self.at));
+                let name = named.ok_or_else(|| self.error_at(here, Expected::KnownSymbol))?;
+                let unknown = || self.error_at(here, Expected::KnownSymbol);
+                Int::sym(syms.sym(name).ok_or_else(unknown)?)
+            };
+            let product = value.checked_mul(factor);
             value = self.fits(here, product)?;
             if !self.eat(b'*') {
-                break;
+                return Ok(value);
             }
         }
-        self.need(b',', Expected::Comma)?;
-        let here = self.mark();
-        let by = self.digits(false)?.filter(|by| *by > 0);
-        let by = by.ok_or_else(|| self.error_at(here, Expected::Integer))?;
-        self.need(b')', Expected::CloseParen)?;
-        let sign = Int::known(if negative { -1 } else { 1 });
-        let quotient = value.ceil_div(Int::known(by)).map_err(|_| Error::Overflow);
-        self.fits(at, quotient.and_then(|quotient| quotient.checked_mul(sign)))
     }
 
     /// CuTe's run-time value: `?`, `?{div=4}`, `?{i64 div=8}`, each another symbol; `?a` is the one

@@ -7,7 +7,7 @@
 //! stride = number [ [ "/" int ] "@" axis ] | "(" [ stride { "," stride } ] ")"
 //! axis   = mode { "@" mode } | name               (modes 0..=15, innermost first, at most three)
 //! number = [ "-" ] factor { "*" factor }          factor = [ "_" ] digits | symbol | "?" [ "{" [ "i32" | "i64" ] "div=" int "}" ]
-//!                                                        | "ceil_div(" [ int "*" ] symbol { "*" symbol } "," int ")"
+//!                                                        | "ceil_div(" product "," product ")"
 //! ```
 //!
 //! A 1-tuple is not a leaf: `(20):(2)` and `20:2` differ and print as they were. The number between

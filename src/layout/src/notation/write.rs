@@ -38,24 +38,24 @@ pub(super) fn number(
         out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
         joined = true;
     }
-    if let Some(Quotient { times, of, by }) = value.syms().quotient() {
+    if let Some(Quotient { times, of, by, under }) = value.syms().quotient() {
         if joined {
             out.write_str("*")?;
         }
         out.write_str(ROUNDED_UP)?;
-        let mut between = "(";
-        if times > 1 {
-            out.write_str(between)?;
-            integer(out, i64::from(times))?;
-            between = "*";
+        for (open, times, of) in [("(", times, of), (",", by, under)] {
+            let mut between = open;
+            if times > 1 || of.is_none() {
+                out.write_str(between)?;
+                integer(out, i64::from(times))?;
+                between = "*";
+            }
+            for sym in of.plain() {
+                out.write_str(between)?;
+                out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
+                between = "*";
+            }
         }
-        for sym in of.plain() {
-            out.write_str(between)?;
-            out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
-            between = "*";
-        }
-        out.write_str(",")?;
-        integer(out, i64::from(by))?;
         out.write_str(")")?;
     }
     if !value.is_whole() {

@@ -42,8 +42,22 @@ pub(crate) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int
 }
 
 /// The same; where strides do not nest, nobody asks whether coordinates meet.
-#[inline(never)]
 pub(crate) fn push_nested(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
+    push_gaps(out, a, GapsEnd::UpTo(cotarget))
+}
+
+/// How much is covered behind a layout's last position.
+#[derive(Clone, Copy)]
+pub(crate) enum GapsEnd {
+    /// What is below this.
+    UpTo(Int),
+    /// So many steps.
+    Steps(Int),
+}
+
+/// [`push_nested`], with what is behind the layout said in another way.
+#[inline(never)]
+pub(crate) fn push_gaps(out: &mut Layout, a: &LayoutRef<'_>, behind: GapsEnd) -> Result<()> {
     refuse_rest(a)?;
     let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
     let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);
@@ -60,7 +74,11 @@ pub(crate) fn push_nested(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) ->
         push_merged(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
-    push_merged(&mut gaps, Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?)?;
+    let steps = match behind {
+        GapsEnd::UpTo(cotarget) => ceil_div(cotarget, covered)?,
+        GapsEnd::Steps(steps) => steps,
+    };
+    push_merged(&mut gaps, Iter::symbolic(steps, covered, axis)?)?;
     push_tree(out, &gaps, axis)
 }
 

@@ -1,6 +1,6 @@
 //! Dividing a layout by a tile, and repeating a layout as a tile.
 
-use super::complement::{push_complement, push_nested};
+use super::complement::{GapsEnd, push_complement, push_gaps, push_nested};
 use super::{
     Iters, coalesced, compose, or_collision, or_symbol, push, push_composed, refuse_rest, tree_of,
 };
@@ -126,11 +126,21 @@ fn push_repetition_nested(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>
     if is_still(b.shard) {
         return push_still(out, b);
     }
-    let cosize = Int::known(b.cosize(AxisId::M)?);
+    let cosize = counted(b)?;
     let mut tiles = Layout::new();
     push_counted(&mut tiles, a, cosize)?;
     push_composed(out, &tiles.view(), b)?;
     Ok(())
+}
+
+/// How far a layout counts, plus 1. Where run-time values decide, one of them stands for it: what a
+/// layout counts in is taken on beyond its end.
+pub(crate) fn counted(b: &LayoutRef<'_>) -> Result<Int> {
+    match b.cosize(AxisId::M) {
+        Ok(cosize) => Ok(Int::known(cosize)),
+        Err(Error::NeedsValue { sym }) => Ok(Int::sym(sym)),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// Whether nothing of it moves.
@@ -141,6 +151,9 @@ pub(crate) fn is_still(iters: &[Iter]) -> bool {
 /// Appends where so many repetitions of `a` start; where strides do not nest, nobody asks whether
 /// coordinates meet.
 pub(crate) fn push_counted(tiles: &mut Layout, a: &LayoutRef<'_>, cosize: Int) -> Result<()> {
+    if !cosize.syms().is_none() {
+        return push_gaps(tiles, a, GapsEnd::Steps(cosize));
+    }
     push_nested(tiles, a, a.size()?.checked_mul(cosize)?)?;
     if tiles.view().size()?.compare(cosize) == Some(Ordering::Less) {
         // Padding made `a` longer than its size says: what counts on must count whole blocks.

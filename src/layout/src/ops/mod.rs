@@ -47,10 +47,10 @@ pub use complement::complement;
 pub(crate) use complement::push_complement;
 pub use compose::compose;
 pub(crate) use compose::push_composed;
-pub use divide::{divide, divide_right, logical_divide, logical_divide_by_mode, logical_product};
 pub(crate) use divide::{
-    is_still, push_counted, push_divided, push_multiplied, push_repetition, push_still,
+    counted, is_still, push_counted, push_divided, push_multiplied, push_repetition, push_still,
 };
+pub use divide::{divide, divide_right, logical_divide, logical_divide_by_mode, logical_product};
 pub use guarded::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use inverse::{Inverse, inverse, left_inverse, right_inverse};
 pub use measure::{consecutive, free_iters, is_surjective};

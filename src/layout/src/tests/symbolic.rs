@@ -295,9 +295,14 @@ fn tiles_that_need_not_divide_are_counted_rounded_up() {
         ("M:1", "128", "(128,ceil_div(M,128)):(1,128)"),
         ("ceil_div(M,8):K", "4", "(4,ceil_div(M,32)):(K,4*K)"),
         ("K*ceil_div(M,8):1", "K", "(K,ceil_div(M,8)):(1,K)"),
+        // The tile's extents are run-time values themselves.
+        ("(M,K):(K,1)", "(N,64)", "((N,ceil_div(M,N)),(64,ceil_div(K,64))):((K,K*N),(1,64))"),
+        ("(M,K):(1,M)", "(N,N)", "((N,ceil_div(M,N)),(N,ceil_div(K,N))):((1,N),(M,M*N))"),
+        ("(M,8):(8,1)", "(4,N)", "((4,ceil_div(M,4)),(N,ceil_div(8,N))):((8,32),(1,N))"),
+        ("ceil_div(M,N):1", "ceil_div(M,N)", "(ceil_div(M,N),1):(1,0)"),
     ];
     let read_all: Vec<_> = cases.iter().map(|(a, by, out)| (read(a), *by, read(out))).collect();
-    let named = ["M", "K"].map(|name| syms.sym(name).unwrap());
+    let named = ["M", "K", "N"].map(|name| syms.sym(name).unwrap());
     for ((whole, by, wanted), (text, _, out)) in read_all.iter().zip(cases) {
         let tile = crate::notation::cute::parse_tuple(by, &mut syms).unwrap();
         let divided = cute::logical_divide(&whole.view(), &Tiler::Shape(tile.view()));
@@ -307,24 +312,84 @@ fn tiles_that_need_not_divide_are_counted_rounded_up() {
         crate::notation::cute::print(&divided.view(), &crate::WellKnown, &syms, &mut spelled)
             .unwrap();
         assert_eq!(spelled, out);
-        for values in [[1, 1], [5, 3], [127, 64], [128, 65], [129, 1], [300, 100], [1000, 7]] {
+        for values in [
+            [1, 1, 3],
+            [5, 3, 2],
+            [127, 64, 128],
+            [128, 65, 64],
+            [129, 1, 1],
+            [300, 100, 7],
+            [1000, 7, 24],
+        ] {
+            // Divisors first: more numbers have a form below a symbol than above one.
+            let all = || named.into_iter().zip(values).rev();
             let put = |l: &Layout| {
-                let one = l.substitute(named[0], values[0]).unwrap();
-                one.substitute(named[1], values[1]).unwrap()
+                all().fold(l.clone(), |l, (sym, value)| l.substitute(sym, value).unwrap())
             };
             let mut numbers = IntTuple::default();
             if tile.view().as_leaf().is_none() {
                 numbers.open().unwrap();
             }
             for leaf in tile.view().leaves() {
-                let leaf = leaf.substitute(named[0], values[0]).unwrap();
-                numbers.push_leaf(leaf.substitute(named[1], values[1]).unwrap()).unwrap();
+                let put = |n: Int, (sym, value)| n.substitute(sym, value).unwrap();
+                numbers.push_leaf(all().fold(*leaf, put)).unwrap();
             }
             if tile.view().as_leaf().is_none() {
                 numbers.close().unwrap();
             }
             let numeric = cute::logical_divide(&put(whole).view(), &Tiler::Shape(numbers.view()));
             assert!(same(&put(&divided), &numeric.unwrap()), "{text} by {by} at {values:?}");
+        }
+    }
+}
+
+/// A block is repeated as often as run-time values say: as CuTe has it with `?`, and for every value.
+#[test]
+fn blocks_are_repeated_as_often_as_a_value_says() {
+    type Product = fn(&LayoutRef<'_>, &LayoutRef<'_>) -> Result<Layout>;
+    let logical: Product = |a, b| cute::logical_product(a, &Tiler::Layout(*b));
+    let mut syms = SymTable::new();
+    let mut read =
+        |text: &str| crate::notation::cute::parse(text, &crate::WellKnown, &mut syms).expect(text);
+    let cases: [(Product, &str, &str, &str); 8] = [
+        (logical, "(4,8):(8,1)", "M:1", "((4,8),M):((8,1),32)"),
+        (logical, "(4,8):(8,1)", "(M,N):(1,M)", "((4,8),(M,N)):((8,1),(32,32*M))"),
+        (logical, "(4,8):(9,1)", "M:2", "((4,8),M):((9,1),72)"),
+        (logical, "(2,2):(1,4)", "(2,M):(1,2)", "((2,2),(2,M)):((1,4),(2,8))"),
+        (logical, "(M,8):(8,1)", "N:1", "((M,8),N):((8,1),8*M)"),
+        (cute::blocked_product, "(4,8):(8,1)", "(M,N):(1,M)", "((4,M),(8,N)):((8,32),(1,32*M))"),
+        (cute::raked_product, "(4,8):(8,1)", "(M,N):(N,1)", "((M,4),(N,8)):((32*N,8),(32,1))"),
+        (
+            cute::blocked_product,
+            "(2,2):(1@0,1@1)",
+            "(M,N):(1@0,1@1)",
+            "((2,M),(2,N)):((1@0,2@0),(1@1,2@1))",
+        ),
+    ];
+    let read_all: Vec<_> = cases.iter().map(|(_, a, b, w)| [read(a), read(b), read(w)]).collect();
+    let tiled = {
+        let shape = crate::notation::cute::parse_tuple("(M,N)", &mut syms).unwrap();
+        let order = crate::notation::cute::parse_tuple("(1,0)", &mut syms).unwrap();
+        cute::make::tile_to_shape(&c("(8,64):(64,1)").view(), shape.view(), order.view()).unwrap()
+    };
+    let mut spelled = String::new();
+    crate::notation::cute::print(&tiled.view(), &crate::WellKnown, &syms, &mut spelled).unwrap();
+    assert_eq!(
+        spelled,
+        "((8,ceil_div(M,8)),(64,ceil_div(N,64))):((64,512*ceil_div(N,64)),(1,512))"
+    );
+    let named = ["M", "N"].map(|name| syms.sym(name).unwrap());
+    for ((product, a, b, _), [block, tiles, wanted]) in cases.iter().zip(&read_all) {
+        let made =
+            product(&block.view(), &tiles.view()).unwrap_or_else(|e| panic!("{a} {b}: {e:?}"));
+        assert_eq!(&made, wanted, "{a} {b}");
+        for values in [[1, 1], [2, 3], [5, 4], [7, 1], [1, 6]] {
+            let put = |l: &Layout| {
+                let one = l.substitute(named[0], values[0]).unwrap();
+                one.substitute(named[1], values[1]).unwrap()
+            };
+            let numeric = product(&put(block).view(), &put(tiles).view()).unwrap();
+            assert!(same(&put(&made), &numeric), "{a} by {b} at {values:?}");
         }
     }
 }
@@ -341,7 +406,9 @@ fn quotients_that_are_rounded_up_are_numbers() {
     assert_eq!(up(of_m, 37), Err(needs(m)));
     assert_eq!(up(of_m, 1 << 40), Err(needs(m)));
     assert_eq!(up(Int::known((1 << 40) + 1), 1 << 40), Ok(Int::known(2)));
-    assert_eq!(up(of_m, 31 << 15).map(|q| q.syms().quotient().unwrap().by), Ok(31 << 15));
+    assert_eq!(up(of_m, 31 << 13).map(|q| q.syms().quotient().unwrap().by), Ok(31 << 13));
+    assert_eq!(up(of_m, 29 << 15).map(|q| q.syms().quotient().unwrap().by), Ok(29 << 15));
+    assert_eq!((up(of_m, 31 << 15), up(of_m, 31 << 14)), (Err(needs(m)), Err(needs(m))));
     let eight = of_m.checked_mul(Int::known(8)).unwrap();
     let thirds = up(eight, 3).unwrap();
     let parts = thirds.syms().quotient().unwrap();
@@ -353,7 +420,6 @@ fn quotients_that_are_rounded_up_are_numbers() {
         up(of_m.checked_mul(of_k).and_then(|p| p.checked_mul(Int::known(3))).unwrap(), 4),
         Err(needs(m))
     );
-    assert_eq!(of_m.ceil_div(of_k), Err(needs(m)));
     let tiles = up(of_m, 128).unwrap();
     assert_eq!(tiles.value(), Err(needs(m)));
     assert_eq!(tiles.compare(Int::ZERO), Some(core::cmp::Ordering::Greater));
@@ -372,6 +438,30 @@ fn quotients_that_are_rounded_up_are_numbers() {
         let one = both.substitute(m, a).unwrap();
         assert_eq!(one.substitute(k, b), Ok(Int::known((a * b + 11) / 12)), "{a} {b}");
     }
+    // A symbol divides a symbol or a number, and nothing else.
+    let tiled = of_m.ceil_div(of_k).unwrap();
+    let parts = tiled.syms().quotient().unwrap();
+    assert_eq!((parts.times, parts.of, parts.by, parts.under), (1, of_m.syms(), 1, of_k.syms()));
+    assert_eq!(tiled.syms().iter().collect::<Vec<_>>(), [m, k]);
+    let counted = Int::known(96).ceil_div(of_k).unwrap();
+    assert_eq!(counted.syms().iter().collect::<Vec<_>>(), [k]);
+    for (a, b) in [(5, 7), (12, 1), (24, 5), (36, 3)] {
+        let first = tiled.substitute(m, a).and_then(|n| n.substitute(k, b));
+        let last = tiled.substitute(k, b).and_then(|n| n.substitute(m, a));
+        assert_eq!((first, last), (Ok(Int::known((a + b - 1) / b)), first), "{a} {b}");
+        assert_eq!(counted.substitute(k, b), Ok(Int::known((96 + b - 1) / b)), "{b}");
+    }
+    assert_eq!(Int::ONE.ceil_div(of_k), Ok(Int::ONE));
+    assert_eq!(tiled.checked_mul(Int::known(4)).unwrap().div_exact(tiled), Some(Int::known(4)));
+    assert!(Int::ONE.at_most(tiled) && tiled.compare(counted).is_none());
+    assert_eq!(up(tiled, 4), Err(needs(m)));
+    assert_eq!(tiled.ceil_div(of_k), Err(needs(m)));
+    assert_eq!(eight.ceil_div(of_k), Err(needs(m)));
+    assert_eq!(of_m.ceil_div(of_k.checked_mul(Int::known(2)).unwrap()), Err(needs(m)));
+    assert_eq!(
+        tiled.checked_mul(of_k).map(|_| ()),
+        Err(Error::Capacity { limit: crate::error::Limit::SymFactors, max: 3 })
+    );
     assert_eq!(crate::SymId::new(0), None);
     assert_eq!(crate::SymId::new(128), None);
     assert_eq!(crate::SymId::new(1), Some(m));
