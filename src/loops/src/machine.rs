@@ -1,7 +1,7 @@
 //! What inference must know of an architecture: figures, and what its matrix unit holds where.
 
 use lanebook_infer::{MachineFigures, UnitSide, UnitTile};
-use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_layout::AxisId;
 use lanebook_tables::{Arch, AtomId, Capability, Dtype, DtypeId, Instance, MatrixShape, Tables};
 
 /// The figures of an architecture.
@@ -43,16 +43,20 @@ const REGISTER_BITS: u32 = 32;
 /// value.
 type TileDigits = heapless::Vec<(AxisId, u32, u32, (u32, u32)), 8>;
 
-/// Warps that work together in the tile of a layout: 1 where it names none.
-fn together(layout: &LayoutRef<'_>) -> u32 {
-    let warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP);
-    warps.fold(1, |n, it| n.saturating_mul(it.extent_value().unwrap_or(1)))
-}
-
-/// The same of an operand.
-#[inline(never)] // Its layout leaves the stack before another one is looked at.
+/// Warps that work together in the tile of an operand's layout: 1 where it names none. The layout is
+/// not made for it: it is large, and this is asked of every instruction.
 fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
-    Some(together(&instance.layout(number)?.view()))
+    let layout = instance.atom.operands.get(usize::from(number))?.layout?;
+    let scaled = instance.scaled_iter(number);
+    let mut warps = 1u32;
+    for (k, it) in (0u8..).zip(layout.shard).filter(|(_, it)| it.axis() == AxisId::WARP) {
+        let extent = match scaled {
+            Some((at, extent)) if at == k => extent,
+            _ => it.extent_value().ok()?,
+        };
+        warps = warps.checked_mul(extent)?;
+    }
+    Some(warps)
 }
 
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it

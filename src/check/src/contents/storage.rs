@@ -1,6 +1,7 @@
 //! Room for the check of contents, lent by the caller.
 
 use crate::contents::Content;
+use crate::contents::address::worked_out::WorkedOut;
 use crate::contents::goal::Goal;
 use crate::contents::memory::TileStates;
 use heapless::{Vec, VecView};
@@ -72,6 +73,7 @@ pub struct ContentsStorage<
     tiles: Vec<[TileStates; 2], LOOPS>,
     goals: Vec<Goal, GOALS>,
     places: Vec<u16, GOALS>,
+    worked_out: WorkedOut,
 }
 
 impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS: usize>
@@ -94,6 +96,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             tiles: Vec::new(),
             goals: Vec::new(),
             places: Vec::new(),
+            worked_out: WorkedOut::new(),
         }
     }
 
@@ -113,6 +116,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             tiles: self.tiles.as_mut_view(),
             goals: self.goals.as_mut_view(),
             places: self.places.as_mut_view(),
+            worked_out: &self.worked_out,
         }
     }
 }
@@ -163,6 +167,8 @@ pub struct ContentsScratch<'s> {
     pub(super) goals: &'s mut VecView<Goal>,
     /// Where goals are among them, by their hash.
     pub(super) places: &'s mut VecView<u16>,
+    /// What one thread's run has worked out.
+    pub(super) worked_out: &'s WorkedOut,
 }
 
 /// What is no loop.

@@ -1,7 +1,7 @@
 //! Addresses: the integer steps carried out for one thread at a time, and each movement's address
 //! against its element's place ([`places`]).
 mod places;
-mod worked_out;
+pub(super) mod worked_out;
 
 use crate::contents::address::worked_out::WorkedOut;
 use crate::contents::arguments::Given;
@@ -61,7 +61,7 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) rings: [[u8; 2]; MAX_COMPLETIONS as usize],
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
-    worked_out: WorkedOut,
+    worked_out: &'s WorkedOut,
 }
 
 /// Carries out some threads of the group; finds out which instance each movement step is.
@@ -198,7 +198,9 @@ impl<'a, 's> ThreadRun<'a, 's> {
         scratch: &'s mut ContentsScratch<'_>,
         claims: bool,
     ) -> Self {
-        let ContentsScratch { values, instances, blocks, lanes, loops, bound, .. } = scratch;
+        let ContentsScratch { values, instances, blocks, lanes, loops, bound, worked_out, .. } =
+            scratch;
+        worked_out.forget();
         let claims = claims.then_some(&**bound);
         Self {
             look,
@@ -218,7 +220,7 @@ impl<'a, 's> ThreadRun<'a, 's> {
             ahead: None,
             rings: [[0; 2]; MAX_COMPLETIONS as usize],
             slots: heapless::Vec::new(),
-            worked_out: WorkedOut::default(),
+            worked_out,
         }
     }
 }

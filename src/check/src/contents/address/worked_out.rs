@@ -4,7 +4,7 @@
 use crate::contents::ContentsContext;
 use crate::contents::address::ThreadRun;
 use crate::contents::storage::LOOPS;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use heapless::Vec;
 use lanebook_emit::ParamKind;
 use lanebook_ir::{Op, Value};
@@ -16,21 +16,40 @@ const KEPT: usize = 24;
 /// thread only copies.
 type Moment = ([u32; LOOPS], Option<Op>, bool);
 
-/// Indices, and when they were worked out.
-type Indices = (Moment, Vec<(Value, Option<i64>), KEPT>);
-
-/// What was worked out.
-#[derive(Default)]
-pub(super) struct WorkedOut {
+/// What was worked out, in the room of the check: it is large for a stack.
+#[derive(Debug)]
+pub(in crate::contents) struct WorkedOut {
     arguments: RefCell<Vec<(Value, ParamKind, Option<u64>), KEPT>>,
-    indices: RefCell<Indices>,
+    moment: Cell<Moment>,
+    indices: RefCell<Vec<(Value, Option<i64>), KEPT>>,
+}
+
+impl WorkedOut {
+    /// Nothing yet.
+    pub(in crate::contents) const fn new() -> Self {
+        Self {
+            arguments: RefCell::new(Vec::new()),
+            moment: Cell::new(([0; LOOPS], None, false)),
+            indices: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Nothing again, for another thread or what another context gives.
+    pub(super) fn forget(&self) {
+        if let (Ok(mut arguments), Ok(mut indices)) =
+            (self.arguments.try_borrow_mut(), self.indices.try_borrow_mut())
+        {
+            arguments.clear();
+            indices.clear();
+        }
+    }
 }
 
 impl<'a> ThreadRun<'a, '_> {
     /// Goes on with what another context gives.
     pub(in crate::contents) fn goes_on_with(&mut self, look: &'a ContentsContext<'a>) {
         self.look = look;
-        self.worked_out = WorkedOut::default();
+        self.worked_out.forget();
     }
 
     /// What an invented argument is.
@@ -54,17 +73,17 @@ impl<'a> ThreadRun<'a, '_> {
         let now = (self.turns, self.ahead, self.thread >= self.look.plan.threads);
         let kept = self.worked_out.indices.try_borrow().ok();
         let own = |(v, _): &&(Value, Option<i64>)| *v == value;
-        let known = kept.as_ref().filter(|kept| kept.0 == now);
-        if let Some((_, found)) = known.and_then(|kept| kept.1.iter().find(own)) {
+        let known = kept.as_ref().filter(|_| self.worked_out.moment.get() == now);
+        if let Some((_, found)) = known.and_then(|kept| kept.iter().find(own)) {
             return *found;
         }
         drop(kept);
         let found = self.index_now(value);
         if let Ok(mut kept) = self.worked_out.indices.try_borrow_mut() {
-            if kept.0 != now {
-                *kept = (now, Vec::new());
+            if self.worked_out.moment.replace(now) != now {
+                kept.clear();
             }
-            let _ = kept.1.push((value, found));
+            let _ = kept.push((value, found));
         }
         found
     }
