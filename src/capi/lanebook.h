@@ -85,7 +85,8 @@ enum lb_code {
  * 55 elements of half a byte used as pairs of them are not, 56 written layout of a tile of three or more dimensions,
  * 57 tensor memory that is not used as the sums of products, 58 layout of a tile of tensor memory that is not that of a block of sums,
  * 59 index that threads may see differently, from a tensor on which the kernel carries out atomic operations, 60 index computed with as
- * a number of other than 32 bits, 61 region that combines elements in another way than is followed, 62 region beside the attribute that says the same.
+ * a number of other than 32 bits, 61 region that combines elements in another way than is followed, 62 region beside the attribute that says the same,
+ * 63 factor of half a byte an element, beside one of a type that has not all of its numbers.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one

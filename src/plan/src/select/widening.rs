@@ -1,5 +1,5 @@
-//! Products of elements that nothing multiplies: their factors first become elements that have
-//! every number of theirs, and that something does multiply. Pairs of whole numbers of half a byte,
+//! Products of elements that nothing multiplies, or no unit in whole instructions of these extents: their
+//! factors first become elements that have every number of theirs, and that something does multiply. Pairs of whole numbers of half a byte,
 //! which are neighbours along the depth, become two factors, of the first ones and of the second ones:
 //! the sum of the products of both is theirs.
 
@@ -27,20 +27,25 @@ pub(crate) fn wider(
     let of = |value: Option<Value>| program.type_of(value?).dtype;
     let factors = [of(program.operand(op, 0))?, of(program.operand(op, 1))?];
     let (c, d) = (of(program.operand(op, 2))?, of(program.result(op, 0))?);
-    let units = |a, b| !arch.dispatch(Capability::Product { a, b, c, d }).is_empty();
+    let extents = extents(program, op);
+    let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
+    let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
+    let has_unit = |a, b| able(a, b).next().is_some();
+    let units =
+        |a, b| able(a, b).any(|id| extents.is_none_or(|extents| is_whole(tables, *id, extents)));
     let lanes = |a, b| !arch.dispatch(Capability::LaneProduct { a, b, c, d }).is_empty();
     let by_units = |a, b| units(a, b) || units(b, a);
-    let multiplies = |a, b| by_units(a, b) || lanes(a, b) || lanes(b, a);
-    if multiplies(factors[0], factors[1]) {
+    // Where a unit has such elements in other extents, lanes are no way: a unit for wider ones is.
+    let [one, other] = factors;
+    let alone = !has_unit(one, other) && !has_unit(other, one);
+    let multiplies = |a, b| by_units(a, b) || alone && (lanes(a, b) || lanes(b, a));
+    if multiplies(one, other) {
         return None;
     }
     let weights = tables.weights;
     if let [Some(one), Some(other)] = factors.map(|id| whole_of_pairs(tables, id)) {
-        let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
-        let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
-        let is_there = |a, b| able(a, b).next().is_some();
         // A unit that has such elements takes them as they are.
-        if is_there(one, other) || is_there(other, one) {
+        if has_unit(one, other) || has_unit(other, one) {
             return None;
         }
         let dtype = tables.dtype_of(DtypeKind::Signed, BYTE).filter(|id| multiplies(*id, *id))?;
@@ -70,6 +75,31 @@ pub(crate) fn wider(
     let by_lanes = !by_units(dtype, dtype);
     let depth = if by_lanes { weights.widened_depth_lanes } else { weights.widened_depth };
     Some(Wider { dtype, depth, pairs: None })
+}
+
+/// Rows, columns and depth of a product.
+fn extents(program: &Program<'_, '_>, op: Op) -> Option<[u32; 3]> {
+    let (rows, depth) = program.type_of(program.operand(op, 0)?).shape.pair()?;
+    let (_, cols) = program.type_of(program.operand(op, 1)?).shape.pair()?;
+    Some([rows, cols, depth])
+}
+
+/// Whether a product is so many whole instructions, with its rows as theirs or as their columns.
+fn is_whole(tables: &Tables<'_>, id: AtomId, [rows, cols, depth]: [u32; 3]) -> bool {
+    let Some((atom, shape)) = tables.atom(id).and_then(|atom| Some((atom, atom.matrix?))) else {
+        return true;
+    };
+    let grows =
+        |which: fn((bool, bool, bool)) -> bool| atom.params().any(|(_, vary)| which(vary.grows));
+    // Of what a parameter says there are smaller ones.
+    let whole = |extent: u32, part: u16, grows: bool| {
+        grows || extent.checked_rem(u32::from(part)) == Some(0)
+    };
+    let (m, n) = (grows(|(m, _, _)| m), grows(|(_, n, _)| n));
+    whole(depth, shape.k, grows(|(_, _, k)| k))
+        && [(rows, cols), (cols, rows)]
+            .into_iter()
+            .any(|(rows, cols)| whole(rows, shape.m, m) && whole(cols, shape.n, n))
 }
 
 /// Bits that a pair of elements of half a byte has.

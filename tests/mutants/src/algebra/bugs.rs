@@ -188,7 +188,7 @@ pub const BUGS: &[Bug] = &[
     Bug {
         file: "ops/divide.rs",
         what: "repetitions begin after the size of what is counted, not its cosize",
-        from: "let cosize = Int::known(b.cosize(AxisId::M)?);",
+        from: "let cosize = counted(b)?;",
         to: "let cosize = b.size()?;",
     },
     Bug {

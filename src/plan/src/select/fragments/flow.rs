@@ -135,21 +135,9 @@ pub fn spread(
         if !is_register_tile(program, value) || unread.contains(program, value) {
             continue;
         }
-        let bits = program
-            .type_of(value)
-            .dtype
-            .and_then(|d| program.tables().dtype(d))
-            .map_or(fragment.shape.bits, |d| d.held);
-        let unpacked = if bits == first.0 { first.1 } else { unpacked };
-        let mut fragment = fragment.with_bits(bits, unpacked);
-        fragment.unpacked = bits < 32 && (unpacked || is_unpacked(program, value));
-        // An elementwise operation takes narrow elements of all its tiles alike: packed, or in
-        // registers of their own.
-        let mixed = |op: Op, (other, alone): (u16, bool)| {
-            let narrow = bits < 32 && other < 32;
-            narrow && alone != fragment.unpacked && program.role(op) == OpRole::Elementwise
-        };
-        if from.zip(beside).is_some_and(|((op, _), other)| mixed(op, other)) {
+        let fragment = with_own_bits(program, value, fragment, (first, unpacked));
+        let held = (fragment.shape.bits, fragment.unpacked);
+        if from.zip(beside).is_some_and(|((op, _), other)| is_mixed(program, op, (held, other))) {
             return Err(conflict(program, value, from, reader));
         }
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
@@ -206,6 +194,33 @@ pub fn spread(
         parts(program, value, &mut send);
         result.and(sliced)?;
     }
+}
+
+/// A distribution with the bits of a tile's own elements. `first`: bits of those that all began with, and
+/// whether each of them has a register of its own.
+fn with_own_bits(
+    program: &Program<'_, '_>,
+    value: Value,
+    fragment: Fragment,
+    (first, unpacked): ((u16, bool), bool),
+) -> Fragment {
+    let dtype = program.type_of(value).dtype.and_then(|d| program.tables().dtype(d));
+    let bits = dtype.map_or(fragment.shape.bits, |d| d.held);
+    let unpacked = if bits == first.0 { first.1 } else { unpacked };
+    let mut fragment = fragment.with_bits(bits, unpacked);
+    fragment.unpacked = bits < 32 && (unpacked || is_unpacked(program, value));
+    fragment
+}
+
+/// Whether an elementwise operation would have narrow elements of one of its tiles packed, and those of
+/// another one in registers of their own: its instructions take both alike. Bits, and which of it.
+fn is_mixed(
+    program: &Program<'_, '_>,
+    op: Op,
+    ((bits, alone), (other_bits, other_alone)): ((u16, bool), (u16, bool)),
+) -> bool {
+    let narrow = bits < 32 && other_bits < 32;
+    narrow && alone != other_alone && program.role(op) == OpRole::Elementwise
 }
 
 /// Whether each element of a tile has a register of its own, whatever the tiles beside it are like.
