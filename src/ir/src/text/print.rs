@@ -31,11 +31,11 @@ const DIGITS: &str = "0123456789ABCDEF";
 /// }
 ///
 /// let mut storage = Box::new(SmallStorage::new());
-/// let text = "%y = neg %x : tensor<8x8xf32>\n";
+/// let text = "%x = constant 1.0 : tensor<8x8xf32>\n%y = neg %x : tensor<8x8xf32>\n";
 /// let program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap();
 /// let mut out = String::new();
 /// print(&program, &Numbered, &mut out).unwrap();
-/// assert!(out.contains("// operation 0"), "{out}");
+/// assert!(out.contains("// operation 1"), "{out}");
 /// // The layout of a handle is only numbered where nobody says what it is.
 /// let mut layout = String::new();
 /// Numbered.handle(3, &mut layout).unwrap();
