@@ -266,8 +266,8 @@ pub const BUGS: &[Bug] = &[
     Bug {
         file: "cute/make.rs",
         what: "ordered strides add extents",
-        from: "            slot.0 = stride;\n        }\n        stride = stride.checked_mul(*extent)?;",
-        to: "            slot.0 = stride;\n        }\n        stride = stride.checked_add(*extent)?;",
+        from: "            slot.0 = stride?;\n        }\n        stride = product(stride, *extent)?;",
+        to: "            slot.0 = stride?;\n        }\n        stride = stride.and_then(|stride| stride.checked_add(*extent));",
     },
     Bug {
         file: "cute/make.rs",
