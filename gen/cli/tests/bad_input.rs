@@ -609,6 +609,7 @@ fn flags_that_would_change_nothing() {
     let compile = |more: &[&str]| run(&[&["compile"], &arch[..], more].concat());
     compile(&["--emit", "ptx", "--explain"]).refused(2, &["--emit ptx", "--emit report"]);
     compile(&["--emit", "ptx", "--set", "M=5"]).refused(2, &["--set", "--format json"]);
+    compile(&["--set", "M=5"]).refused(2, &["--set", "--format json"]);
     compile(&["--format", "text", "--set", "M=5"]).refused(2, &["--set", "--format json"]);
     let tile = ["--shape", "64x64", "--type", "f16"];
     let moved = |more: &[&str]| run(&[&["movement"], more, &tile, &arch].concat());

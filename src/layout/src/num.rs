@@ -67,7 +67,7 @@ const DIVIDED: u8 = 0x80;
 /// In the last place: before it stands the symbol that divides the one in the first place.
 const BELOW_SYMBOL: NonZeroU8 = NonZeroU8::MAX;
 /// In the last place: before it stands the number that the symbol in the first place divides.
-const BELOW_NUMBER: NonZeroU8 = NonZeroU8::new(0xfe).unwrap();
+const BELOW_NUMBER: NonZeroU8 = NonZeroU8::MIN.saturating_add(0xfd);
 /// Bits of the exponent of two in the place of a divisor, and of a number before symbols.
 const POWER: [u32; 2] = [4, 3];
 

@@ -5,7 +5,7 @@ use crate::map::log2_exact;
 use crate::panel_digits::below_of;
 use crate::product::Product;
 use crate::tiling::Reject;
-use lanebook_tables::{Atom, AtomId, Instance, Tables};
+use lanebook_tables::{Atom, AtomId, Instance, MatrixShape, Tables};
 
 /// Why no tile is laid out by an instruction for waves of so many lanes; `None` if one is.
 #[must_use]
@@ -41,17 +41,23 @@ pub fn undivided(
     if let Some(why) = unlaid(tables, id, atom, wave) {
         return Some(why);
     }
-    let mut first = None;
-    for number in 0..atom.instances() {
-        let Some(shape) = atom.instance(number).and_then(|member| member.shape()) else { continue };
-        let (m, n, k) = (shape.m, shape.n, shape.k);
-        let of = |tile: u64, step: u16| tile.checked_rem(u64::from(step)) == Some(0);
-        if of(tile.0, m) && of(tile.1, n) && of(tile.2, k) {
-            return None;
-        }
-        first = first.or(Some(Reject::Undivided { m, n, k }));
+    if divides(atom, tile) {
+        return None;
     }
-    first
+    let MatrixShape { m, n, k, .. } = shapes(atom).next()?;
+    Some(Reject::Undivided { m, n, k })
+}
+
+/// Whether rows, columns and depth of a tile are so many whole instances of an instruction.
+#[must_use]
+pub fn divides(atom: &Atom<'_>, tile: (u64, u64, u64)) -> bool {
+    let of = |tile: u64, step: u16| tile.checked_rem(u64::from(step)) == Some(0);
+    shapes(atom).any(|shape| of(tile.0, shape.m) && of(tile.1, shape.n) && of(tile.2, shape.k))
+}
+
+/// The extents of each instance of an instruction.
+fn shapes(atom: &Atom<'_>) -> impl Iterator<Item = MatrixShape> {
+    (0..atom.instances()).filter_map(|number| atom.instance(number)?.shape())
 }
 
 /// Whether an instance multiplies the tile of its own extents, by a wave of the machine.

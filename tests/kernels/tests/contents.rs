@@ -127,6 +127,21 @@ fn changed_steps_are_noticed() {
     }
 }
 
+/// Tiles that a loop of stages writes beside its copies, and a product beside a ring.
+#[test]
+fn changes_beside_stages_are_noticed() {
+    for (name, arch) in [
+        ("staged_beside_a_running_tile.tile", "sm_80"),
+        ("staged_beside_a_running_tile.tile", "gfx942"),
+        ("staged_beside_a_loop_of_copies.tile", "sm_80"),
+        ("staged_beside_a_copy_by_choice.tile", "gfx1100"),
+        ("resident_factor_beside_stages.tile", "sm_100a"),
+    ] {
+        let kinds = ["exchanged", "read", "written", "left out", "wait"];
+        assert!(all_noticed(name, &program(name), arch, &kinds, 4) >= 12, "{name} {arch}");
+    }
+}
+
 /// Warps that copy for the others: their part, that of the readers, and what both hand over to each
 /// other.
 #[test]

@@ -157,7 +157,7 @@ pub struct Compile {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CompileFormat::Text, conflicts_with_all = ["emit", "explain", "dump"])]
     pub format: CompileFormat,
     /// The value of an index argument, for the blocks of the grid that `--format json` says
-    #[arg(long, value_name = "NAME=NUMBER", value_parser = argument_value, requires = "format")]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = argument_value)]
     pub set: Vec<(String, i64)>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]

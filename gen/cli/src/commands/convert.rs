@@ -24,9 +24,6 @@ pub fn run(args: &Convert, tables: &Tables<'_>) -> Result<(), Problems> {
     written(tables, own, convert::conversion(tables, &own.arch, &wanted)?)
 }
 
-/// Why nothing is said of global memory.
-const SHARED: &str = "its memory is shared";
-
 /// Runs `movement`.
 pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems> {
     let own = &args.snippet;
@@ -42,17 +39,22 @@ pub fn movement(args: &MovementArgs, tables: &Tables<'_>) -> Result<(), Problems
         )
     })?;
     let is_copy = kind == MovementKind::Copy;
-    let ignored = [
-        ("--registers", args.registers.is_some() && is_copy, "a copy has no tile in registers"),
-        ("--stride", args.stride.is_some() && !is_copy && args.shared.is_some(), SHARED),
-        ("--align", args.align.is_some() && !is_copy && args.shared.is_some(), SHARED),
-    ];
+    let is_global = is_copy || args.shared.is_none();
+    let ignored = if is_copy && args.registers.is_some() {
+        Some(("--registers", "a copy has no tile in registers"))
+    } else if !is_global && args.stride.is_some() {
+        Some(("--stride", "its memory is shared"))
+    } else if !is_global && args.align.is_some() {
+        Some(("--align", "its memory is shared"))
+    } else {
+        None
+    };
     if !is_copy && args.registers.is_none() && args.shared.is_none() {
         let said = format!("a {} wants a layout", args.kind);
         let remedy = "say that of its registers, --registers LAYOUT, of shared memory, --shared LAYOUT, or both";
         return Err(Problem::usage(said, remedy).into());
     }
-    if let Some((word, _, why)) = ignored.into_iter().find(|(_, ignored, _)| *ignored) {
+    if let Some((word, why)) = ignored {
         let said = format!("{word} says nothing of this movement: {why}");
         return Err(Problem::usage(said, "leave it out").into());
     }

@@ -22,7 +22,8 @@ use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{
-    BarrierSide, MemAccess, PendingAccesses, RequiredSync, between_kinds, push, push_known, rule,
+    BarrierSide, MemAccess, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push,
+    push_known, rule,
 };
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{
@@ -591,7 +592,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether a step stands before a product of a loop's body anyhow, behind where all threads meet.
+    /// Whether a step stands before a product of a loop's body anyhow, behind where all threads meet:
+    /// `product_in_tensor` puts all of these there.
     fn stands_before_products(&self, parts: &Loop, step: &SyncStep<'_>) -> bool {
         let own = |op| {
             let product = self.plan.product_of(op)?;
@@ -599,7 +601,7 @@ impl LowerContext<'_, '_, '_, '_> {
             rule(self.machine.arch, own.reads, own.writes)
         };
         let is = |s: &SyncStep<'_>| s.atom == step.atom && s.immediates == step.immediates;
-        self.program.ops(parts.body).filter_map(own).any(|rule| rule.steps.iter().any(is))
+        self.program.ops(parts.body).filter_map(own).any(|rule| behind_barrier(rule).iter().any(is))
     }
 
     /// A branch to a label where one number is below another, both with signs.

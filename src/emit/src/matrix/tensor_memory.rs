@@ -9,21 +9,13 @@ use crate::lower::context::{Address, EmitError, LowerContext};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
 use crate::sync::mbarrier::MbarrierRegs;
-use crate::sync::order::{PendingAccesses, between, push, push_known, rule};
+use crate::sync::order::{PendingAccesses, behind_barrier, between, push, push_known, rule};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan};
 use lanebook_tables::{
-    AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, SyncRule, SyncStep,
-    TensorMemory, TensorOperand,
+    AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand,
 };
 use lanebook_tile::unit::tensor;
-
-/// The steps of a rule behind the last one at which all threads meet.
-fn behind_barrier<'a>(rule: Option<&'a SyncRule<'a>>) -> &'a [SyncStep<'a>] {
-    let steps = rule.map_or(&[][..], |rule| rule.steps);
-    let met = steps.iter().rposition(|step| step.barrier);
-    met.and_then(|at| steps.get(at.saturating_add(1)..)).unwrap_or_default()
-}
 
 /// What a kernel with accumulators in tensor memory keeps in registers all along.
 #[derive(Copy, Clone, Debug)]
@@ -272,7 +264,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
         } else if self.is_of_ring(op) {
             // The loop has left them to the product (`stands_before_products`).
-            for step in behind_barrier(rule(arch, own.reads, own.writes)) {
+            let rule = rule(arch, own.reads, own.writes);
+            for step in rule.into_iter().flat_map(behind_barrier) {
                 push(tables, step, &mut self.steps)?;
             }
         }

@@ -639,6 +639,12 @@ pub(crate) fn rule<'t>(
     arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
 }
 
+/// The steps of a rule behind the last one at which all threads meet.
+pub(crate) fn behind_barrier<'t>(rule: &SyncRule<'t>) -> &'t [SyncStep<'t>] {
+    let met = rule.steps.iter().rposition(|step| step.barrier);
+    met.and_then(|at| rule.steps.get(at.saturating_add(1)..)).unwrap_or_default()
+}
+
 pub(crate) fn push(
     tables: &Tables<'_>,
     step: &SyncStep<'_>,

@@ -9,6 +9,7 @@ use lanebook_ir::{Op, Program, Type, Value, attr_names};
 use lanebook_tables::{
     Arch, AtomId, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables,
 };
+use lanebook_tile::unlaid::divides;
 
 /// The operation that makes elements of another type.
 const CAST: &str = "cast";
@@ -31,10 +32,16 @@ pub(crate) fn wider(
     let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
     let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
     let has_unit = |a, b| able(a, b).next().is_some();
-    let units =
-        |a, b| able(a, b).any(|id| extents.is_none_or(|extents| is_whole(tables, *id, extents)));
+    // A tile of other dimensions than two is not split yet: any unit may do.
+    let units = |a, b, tile: Option<(u64, u64, u64)>| {
+        able(a, b).any(|id| {
+            tile.is_none_or(|tile| tables.atom(*id).is_some_and(|atom| divides(atom, tile)))
+        })
+    };
     let lanes = |a, b| !arch.dispatch(Capability::LaneProduct { a, b, c, d }).is_empty();
-    let by_units = |a, b| units(a, b) || units(b, a);
+    // The transposed product has its factors exchanged.
+    let turned = extents.map(|(rows, cols, depth)| (cols, rows, depth));
+    let by_units = |a, b| units(a, b, extents) || units(b, a, turned);
     // Where a unit has such elements in other extents, lanes are no way: a unit for wider ones is.
     let [one, other] = factors;
     let alone = !has_unit(one, other) && !has_unit(other, one);
@@ -48,7 +55,9 @@ pub(crate) fn wider(
         if has_unit(one, other) || has_unit(other, one) {
             return None;
         }
-        let dtype = tables.dtype_of(DtypeKind::Signed, BYTE).filter(|id| multiplies(*id, *id))?;
+        let dtype = tables
+            .dtype_of(DtypeKind::Signed, BYTE)
+            .filter(|id| has_unit(*id, *id) || lanes(*id, *id))?;
         let steps =
             able(dtype, dtype).filter_map(|id| tables.atom(*id)?.product()).map(|shape| shape.k);
         let step = steps.min();
@@ -78,28 +87,10 @@ pub(crate) fn wider(
 }
 
 /// Rows, columns and depth of a product.
-fn extents(program: &Program<'_, '_>, op: Op) -> Option<[u32; 3]> {
+fn extents(program: &Program<'_, '_>, op: Op) -> Option<(u64, u64, u64)> {
     let (rows, depth) = program.type_of(program.operand(op, 0)?).shape.pair()?;
     let (_, cols) = program.type_of(program.operand(op, 1)?).shape.pair()?;
-    Some([rows, cols, depth])
-}
-
-/// Whether a product is so many whole instructions, with its rows as theirs or as their columns.
-fn is_whole(tables: &Tables<'_>, id: AtomId, [rows, cols, depth]: [u32; 3]) -> bool {
-    let Some((atom, shape)) = tables.atom(id).and_then(|atom| Some((atom, atom.matrix?))) else {
-        return true;
-    };
-    let grows =
-        |which: fn((bool, bool, bool)) -> bool| atom.params().any(|(_, vary)| which(vary.grows));
-    // Of what a parameter says there are smaller ones.
-    let whole = |extent: u32, part: u16, grows: bool| {
-        grows || extent.checked_rem(u32::from(part)) == Some(0)
-    };
-    let (m, n) = (grows(|(m, _, _)| m), grows(|(_, n, _)| n));
-    whole(depth, shape.k, grows(|(_, _, k)| k))
-        && [(rows, cols), (cols, rows)]
-            .into_iter()
-            .any(|(rows, cols)| whole(rows, shape.m, m) && whole(cols, shape.n, n))
+    Some((rows.into(), cols.into(), depth.into()))
 }
 
 /// Bits that a pair of elements of half a byte has.

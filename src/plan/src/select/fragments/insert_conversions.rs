@@ -92,7 +92,7 @@ impl InsertedConversions {
             return false;
         }
         let made = if operand == RESULT {
-            behind(program, op)
+            behind_freely(program, op)
         } else {
             before(program, op, usize::from(operand))
         };
@@ -114,7 +114,7 @@ impl InsertedConversions {
             at = program.following(op, Some(function));
             let done = match program.role(op) {
                 OpRole::Load if !is_led_load(program, op) => {
-                    !self.ops.is_full() && self.keep(behind(program, op))
+                    !self.ops.is_full() && self.keep(behind_freely(program, op))
                 }
                 OpRole::Matrix if factors => (0..2).all(|number| {
                     let from = program.operand(op, number).and_then(|value| program.def_op(value));
@@ -264,21 +264,20 @@ fn is_packed(program: &Program<'_, '_>, tile: Value) -> bool {
 fn unpacked(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
     let value = moved(program, op)?;
     let ty = program.type_of(value);
-    let loads = program.role(op) == OpRole::Load;
-    let anchor = if loads { program.next(op)? } else { op };
-    let made = conversion(program, anchor, value, ty)?;
-    let to = program.result(made, 0)?;
-    let alone = if loads { op } else { made };
-    let done = program.set_attr(alone, attr_names::UNPACKED, AttrValue::Unit).and_then(|()| {
-        if !loads {
-            return program.set_operand(op, 0, to);
+    if program.role(op) == OpRole::Load {
+        program.set_attr(op, attr_names::UNPACKED, AttrValue::Unit).ok()?;
+        let made = behind(program, op, ty);
+        if made.is_none() {
+            let _ = program.remove_attr(op, attr_names::UNPACKED);
         }
-        program.replace_all_uses(value, to)?;
-        program.set_operand(made, 0, value)
-    });
+        return made;
+    }
+    let made = conversion(program, op, value, ty)?;
+    let to = program.result(made, 0)?;
+    let done = program
+        .set_attr(made, attr_names::UNPACKED, AttrValue::Unit)
+        .and_then(|()| program.set_operand(op, 0, to));
     if done.is_err() {
-        let _ = program.replace_all_uses(to, value);
-        let _ = program.remove_attr(alone, attr_names::UNPACKED);
         let _ = program.erase(made);
         return None;
     }
@@ -338,8 +337,15 @@ fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
     }
 }
 
-/// A converted copy of a result for all its readers. What the program writes is the copy's layout.
-fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
+/// A converted copy of a result that is distributed as it pleases.
+fn behind_freely(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
+    let ty = program.type_of(program.result(op, 0)?);
+    behind(program, op, unwritten(ty))
+}
+
+/// A converted copy of a result for all its readers, and the type that the result has then: what the
+/// program writes is the copy's layout.
+fn behind(program: &mut Program<'_, '_>, op: Op, own: Type) -> Option<Op> {
     let value = program.result(op, 0)?;
     let ty = program.type_of(value);
     let made = conversion(program, program.next(op)?, value, ty)?;
@@ -347,7 +353,7 @@ fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
     let done = program
         .replace_all_uses(value, to)
         .and_then(|()| program.set_operand(made, 0, value))
-        .and_then(|()| program.set_type(value, unwritten(ty)));
+        .and_then(|()| program.set_type(value, own));
     if done.is_err() {
         let _ = program.replace_all_uses(to, value);
         let _ = program.erase(made);
