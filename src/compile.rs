@@ -586,7 +586,7 @@ fn fill<'f, L: LoopSource<'f>>(
             Ok(()) if again => return Ok(RegisterUsage { high: [0; MAX_CLASSES] }),
             Ok(()) => {
                 let allocated = if *is_late {
-                    allocate_late(tables, isa, steps, tuples, patterns, loops)
+                    allocate_late(tables, (machine, isa), steps, tuples, patterns, loops)
                 } else {
                     allocate(tables, isa, steps, tuples, patterns, loops)
                 };

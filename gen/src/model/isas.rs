@@ -221,6 +221,8 @@ pub struct RegisterClass {
     pub declared: String,
     /// First and count.
     pub pool: (u16, u16),
+    /// Most registers of one tile.
+    pub tile_most: u16,
     /// Tuples start at a multiple of this.
     pub tuple_align: u8,
 }
@@ -400,6 +402,12 @@ fn register_class(class: &schema::RegisterClass) -> RegisterClass {
         },
         declared: class.declared.clone(),
         pool: class.pool,
+        tile_most: class.tile_most.unwrap_or(match class.kind {
+            schema::RegisterKind::Accumulator => class.pool.1,
+            // One of them says where in memory the tile lies.
+            schema::RegisterKind::Vector => class.pool.1.saturating_sub(1),
+            _ => 0,
+        }),
         tuple_align: class.tuple_align,
     }
 }

@@ -92,7 +92,7 @@ structs! {
     }
     LaneGuard<'_> { class, test, before, after, issue, writes }
     Operandless<'_> { class, number, count, text }
-    RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
+    RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tile_most, tuple_align }
     Arch<'_> {
         name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, dispatch, features, sync, counters, hazards,
         inline_integers, flushed, scalar_reads, sources,

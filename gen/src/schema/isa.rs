@@ -374,6 +374,9 @@ pub struct RegisterClass {
     /// First and count.
     #[serde(default)]
     pub pool: (u16, u16),
+    /// Most registers of one tile.
+    #[serde(default)]
+    pub tile_most: Option<u16>,
     /// Tuples start at a multiple of this.
     #[serde(default = "align")]
     pub tuple_align: u8,

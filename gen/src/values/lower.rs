@@ -101,6 +101,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
             kind: c.kind,
             declared: text(&c.declared),
             pool: c.pool,
+            tile_most: c.tile_most,
             tuple_align: c.tuple_align,
         })),
         tuples: isa.tuples,

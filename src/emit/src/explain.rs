@@ -92,11 +92,11 @@ impl<'n> EmitNames<'n, '_, '_> {
     fn class(self, class: usize) -> &'n str {
         self.register_class(class).map_or("such", |class| class.name)
     }
-    /// How many registers of a class there are: as many as a tuple can have, where the assembler
+    /// How many registers of a class there are: as many as a tile can have, where the assembler
     /// allocates.
     fn pool(self, class: usize) -> u16 {
-        let known = self.register_class(class).map(|class| class.pool.1);
-        known.filter(|pool| *pool > 0).unwrap_or(u16::from(u8::MAX))
+        let known = self.register_class(class);
+        known.map_or(0, |class| if class.pool.1 > 0 { class.pool.1 } else { class.tile_most })
     }
     fn atom(self, atom: AtomId) -> &'n str {
         let atom = self.tables.and_then(|tables| tables.atom(atom));

@@ -71,7 +71,7 @@ pub struct SnippetValue<'k> {
     /// The first register's number.
     pub first: u16,
     /// How many there are, one behind the other.
-    pub count: u8,
+    pub count: u16,
     /// The snippet leaves something else in one of them (only of inputs).
     pub overwritten: bool,
     /// How a tile is distributed.
@@ -83,7 +83,7 @@ impl SnippetValue<'_> {
     /// register on: its number, row by row. `None` where there is none: it is no tile, or has no
     /// such register, or no element begins at this bit.
     #[must_use]
-    pub fn element(&self, register: u8, bit: u16, lane: u32, warp: u32) -> Option<u64> {
+    pub fn element(&self, register: u16, bit: u16, lane: u32, warp: u32) -> Option<u64> {
         let fragment = self.fragment.filter(|_| register < self.count)?;
         let each = u32::from(fragment.place_bits());
         let at = u32::from(register)
@@ -259,8 +259,7 @@ impl<'k> Snippet<'k> {
     fn is_given(&self, class: u16, number: u16) -> bool {
         let inputs = self.kernel.params.iter().filter(|p| !matches!(p.kind, ParamKind::Result(_)));
         inputs.filter_map(|p| p.register).any(|reg| {
-            let inside =
-                reg.first <= number && number.wrapping_sub(reg.first) < u16::from(reg.count);
+            let inside = reg.first <= number && number.wrapping_sub(reg.first) < reg.count;
             reg.class.0 == class && inside
         })
     }

@@ -23,7 +23,7 @@ pub enum Slot {
         /// Class.
         class: u8,
         /// Registers.
-        count: u8,
+        count: u16,
         /// First number.
         first: u16,
     },
@@ -33,7 +33,7 @@ pub enum Slot {
         /// Class.
         class: u8,
         /// Registers.
-        count: u8,
+        count: u16,
         /// First number.
         first: u16,
         /// Index into the patterns.
@@ -144,7 +144,7 @@ impl Purpose {
 }
 
 /// Weights of a tuple that is not consecutive, for each bit of the member's number.
-pub type TupleStride = [u8; 5];
+pub type TupleStride = [u16; 5];
 
 /// A virtual register tuple.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ pub struct VRegTuple {
     /// Class.
     pub class: u8,
     /// Registers.
-    pub count: u8,
+    pub count: u16,
     /// First virtual number; numbers are handed out in ascending order over all classes.
     pub first: u16,
     /// First physical number after allocation.
@@ -369,7 +369,7 @@ impl<'s> StepStorage<'s> {
     }
 
     /// A fresh virtual tuple.
-    pub fn tuple(&mut self, class: ClassId, count: u8) -> Result<Reg, StepError> {
+    pub fn tuple(&mut self, class: ClassId, count: u16) -> Result<Reg, StepError> {
         let capacity = u32::try_from(self.registers.capacity()).unwrap_or(u32::MAX);
         let full = StepError::Registers { capacity };
         let first = self.next;
@@ -387,12 +387,12 @@ impl<'s> StepStorage<'s> {
                 next: u16::MAX,
             })
             .map_err(|_| full)?;
-        self.next = first.checked_add(u16::from(count)).ok_or(full)?;
+        self.next = first.checked_add(count).ok_or(full)?;
         Ok(Reg { class, first, count })
     }
 
     /// A tuple at a fixed place, outside the class's pool.
-    pub fn pinned(&mut self, class: ClassId, number: u16, count: u8) -> Result<Reg, StepError> {
+    pub fn pinned(&mut self, class: ClassId, number: u16, count: u16) -> Result<Reg, StepError> {
         let reg = self.tuple(class, count)?;
         if let Some(last) = self.registers.last_mut() {
             last.physical = number;
@@ -482,7 +482,7 @@ pub fn slot(reg: Reg) -> Slot {
 impl StepSink for StepStorage<'_> {
     type Error = StepError;
 
-    fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, StepError> {
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, StepError> {
         self.tuple(class, count)
     }
 
@@ -563,7 +563,7 @@ pub(crate) fn for_each_register(
 pub(crate) struct Touch {
     pub class: u8,
     pub first: u16,
-    pub count: u8,
+    pub count: u16,
     pub written: bool,
     pub read: bool,
     pub operand: u8,
@@ -571,19 +571,19 @@ pub(crate) struct Touch {
 
 impl Touch {
     /// Whether two runs share a register.
-    pub fn overlaps(&self, class: u8, first: u16, count: u8) -> bool {
-        let end = |f: u16, c: u8| f.saturating_add(u16::from(c));
+    pub fn overlaps(&self, class: u8, first: u16, count: u16) -> bool {
+        let end = |f: u16, c: u16| f.saturating_add(c);
         self.class == class && self.first < end(first, count) && first < end(self.first, self.count)
     }
 }
 
 /// Offset of a tuple's member under a pattern.
 #[must_use]
-pub fn member_offset(pattern: &TupleStride, member: u8) -> u16 {
+pub fn member_offset(pattern: &TupleStride, member: u16) -> u16 {
     let mut out = 0u16;
     for (bit, &weight) in pattern.iter().enumerate() {
         if (member >> bit) & 1 == 1 {
-            out = out.wrapping_add(u16::from(weight));
+            out = out.wrapping_add(weight);
         }
     }
     out

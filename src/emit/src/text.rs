@@ -201,16 +201,15 @@ impl Kernel<'_> {
     fn half(&self, slot: Slot, upper: bool, out: &mut impl Write) -> Result<(), TextError> {
         let (class, first, count) = match slot {
             Slot::Reg { class, first, count } => {
-                let half = u16::from(count / 2);
+                let half = count / 2;
                 (class, if upper { first.wrapping_add(half) } else { first }, count)
             }
             Slot::Spread { class, first, count, pattern } => {
                 let pattern = self.patterns.get(usize::from(pattern)).ok_or(TextError::Tables)?;
                 let half = count / 2;
                 let start = if upper { half } else { 0 };
-                let at = |member: u8| first.wrapping_add(member_offset(pattern, member));
-                let follows =
-                    |k: u8| at(start.wrapping_add(k)) == at(start).wrapping_add(u16::from(k));
+                let at = |member: u16| first.wrapping_add(member_offset(pattern, member));
+                let follows = |k: u16| at(start.wrapping_add(k)) == at(start).wrapping_add(k);
                 if !(0..half).all(follows) {
                     return Err(TextError::Tables);
                 }
@@ -336,7 +335,7 @@ impl Kernel<'_> {
         &self,
         class: u8,
         first: u16,
-        count: u8,
+        count: u16,
         out: &mut impl Write,
     ) -> Result<(), TextError> {
         let class = self.isa.classes.get(usize::from(class)).ok_or(TextError::Tables)?;
@@ -363,7 +362,7 @@ impl Kernel<'_> {
             }
             TupleStyle::Braces => {
                 out.write_str("{")?;
-                for k in 0..u16::from(count) {
+                for k in 0..count {
                     if k > 0 {
                         out.write_str(", ")?;
                     }

@@ -165,6 +165,8 @@ pub struct RegisterClass<'a> {
     /// Registers for the kernel's body: first and count. Count 0 = as many as wanted (the assembler
     /// allocates).
     pub pool: (u16, u16),
+    /// Most registers of one tile that a lane can hold in it; 0 where tiles are in other classes.
+    pub tile_most: u16,
     /// A tuple of two or more starts at a multiple of this.
     pub tuple_align: u8,
 }

@@ -73,7 +73,7 @@ fn renumbered(
 }
 
 /// Registers of the operands in some roles, as (operand, class, first, count).
-fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u8)> {
+fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u16)> {
     let atom = TABLES.atom(step.atom).expect("an atom");
     let all =
         atom.operands.iter().enumerate().filter(|(_, o)| roles.contains(&o.role) && !o.implicit);
@@ -87,7 +87,7 @@ fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u8)> {
 const READ: [Role; 3] = [Role::Use, Role::UseDef, Role::Address];
 const WRITTEN: [Role; 2] = [Role::Def, Role::UseDef];
 
-fn overlap(a: &[(usize, u8, u16, u8)], b: &[(usize, u8, u16, u8)]) -> bool {
+fn overlap(a: &[(usize, u8, u16, u16)], b: &[(usize, u8, u16, u16)]) -> bool {
     a.iter().any(|(_, class, first, count)| {
         b.iter().any(|(_, c, f, n)| {
             c == class && *f < first + u16::from(*count) && *first < f + u16::from(*n)

@@ -44,9 +44,9 @@ impl Recorder {
 
 impl StepSink for Recorder {
     type Error = Infallible;
-    fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, Infallible> {
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, Infallible> {
         let first = self.next;
-        self.next += u16::from(count);
+        self.next += count;
         Ok(Reg { class, first, count })
     }
     fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), Infallible> {
@@ -94,7 +94,7 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
                         );
                         assert_eq!(
                             reg.count,
-                            operand.registers,
+                            operand.registers.into(),
                             "{}: operand {}",
                             atom.name(),
                             operand.name.text()

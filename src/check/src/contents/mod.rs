@@ -195,10 +195,12 @@ enum Content {
     Loop(u8, u16),
 }
 
-/// How many registers a slot names.
+/// How many registers a slot names: an instruction has far fewer than tiles may have.
 fn count(slot: Slot) -> u8 {
     match slot {
-        Slot::Reg { count, .. } | Slot::Spread { count, .. } => count,
+        Slot::Reg { count, .. } | Slot::Spread { count, .. } => {
+            u8::try_from(count).unwrap_or(u8::MAX)
+        }
         _ => 0,
     }
 }
@@ -244,15 +246,15 @@ impl<'a> ContentsContext<'a> {
     /// Number of a slot's member in its class.
     fn number(&self, slot: Slot, member: u8) -> Option<u16> {
         match slot {
-            Slot::Reg { count, first, .. } if member < count => {
+            Slot::Reg { count, first, .. } if u16::from(member) < count => {
                 first.checked_add(u16::from(member))
             }
-            Slot::Spread { count, first, pattern, .. } if member < count => {
+            Slot::Spread { count, first, pattern, .. } if u16::from(member) < count => {
                 let weights = self.patterns.get(usize::from(pattern))?;
                 let mut number = first;
                 for (bit, weight) in (0u32..).zip(weights) {
                     if member.checked_shr(bit).unwrap_or(0) & 1 == 1 {
-                        number = number.checked_add(u16::from(*weight))?;
+                        number = number.checked_add(*weight)?;
                     }
                 }
                 Some(number)

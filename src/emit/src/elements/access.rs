@@ -19,8 +19,8 @@ use lanebook_tables::{ClassId, Role};
 pub(crate) const REGISTER_BYTES: u32 = 4;
 
 /// How many registers so many bytes fill.
-fn registers_of(bytes: u32) -> u8 {
-    u8::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u8::MAX)
+fn registers_of(bytes: u32) -> u16 {
+    u16::try_from(bytes.div_ceil(REGISTER_BYTES)).unwrap_or(u16::MAX)
 }
 
 /// Which slot each access of so many bytes begins at, and its registers, of tuples of `wide` bytes each.
@@ -33,7 +33,7 @@ fn runs(
     let each = u16::try_from(wide.checked_div(bytes)?).ok().filter(|each| *each > 0)?;
     let count = registers_of(bytes);
     let parts = held.iter().flat_map(move |tuple| {
-        (0..each).map(move |k| Reg { count, ..tuple.member(k.saturating_mul(u16::from(count))) })
+        (0..each).map(move |k| Reg { count, ..tuple.member(k.saturating_mul(count)) })
     });
     Some(parts.enumerate().map(move |(k, reg)| (k.saturating_mul(many), reg)))
 }
@@ -64,7 +64,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let data = usize::from(mover.movement.to.operand);
         let class = mover.atom.operands.get(data).ok_or(refuse)?.class;
         let words = usize::try_from(element.div_ceil(4)).map_err(|_| refuse)?;
-        let wide = count.checked_mul(words).and_then(|n| u8::try_from(n).ok()).ok_or(refuse)?;
+        let wide = count.checked_mul(words).and_then(|n| u16::try_from(n).ok()).ok_or(refuse)?;
         let out = match into.filter(|into| into.class == class && into.count == wide) {
             Some(into) => into,
             None => self.steps.tuple(class, wide)?,
@@ -88,7 +88,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
                 let first = out.first.wrapping_add(u16::try_from(at).unwrap_or(0));
                 let elements = bytes.checked_div(element).unwrap_or(1);
-                let count = u8::try_from(elements).map_err(|_| refuse)?;
+                let count = u16::try_from(elements).map_err(|_| refuse)?;
                 self.unpacked(place.op, held, element, Reg { class: out.class, first, count })?;
                 at = at.saturating_add(usize::from(count));
                 continue;
@@ -98,7 +98,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let start = at.saturating_mul(words);
             let many = self.even(out, start, many.min(left).max(1));
             let first = out.first.wrapping_add(u16::try_from(start).unwrap_or(0));
-            let count = u8::try_from(many.saturating_mul(words)).unwrap_or(1);
+            let count = u16::try_from(many.saturating_mul(words)).unwrap_or(1);
             let part = Reg { class, first, count };
             let bytes = element.saturating_mul(u32::try_from(many).unwrap_or(1));
             let spot = spots.get(at).ok_or(refuse)?;
@@ -173,7 +173,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             );
             let many = self.even(part, at, many).max(1);
             let first = part.first.wrapping_add(u16::try_from(at).unwrap_or(0));
-            let own = Reg { first, count: u8::try_from(many).unwrap_or(1), ..part };
+            let own = Reg { first, count: u16::try_from(many).unwrap_or(1), ..part };
             let bytes = word.saturating_mul(u32::from(own.count));
             self.moved_elements(told, state, (place, spot, thread), (own, None), (bytes, true))?;
             at = at.saturating_add(many);
@@ -195,7 +195,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, &place, element, thread, spots)?;
         let refuse = refused(place.op, ElementReason::Element);
-        let words = u8::try_from(element.div_ceil(4)).map_err(|_| refuse)?;
+        let words = u16::try_from(element.div_ceil(4)).map_err(|_| refuse)?;
         let mut at = 0usize;
         while at < spots.len() {
             let own = slots.get(at).ok_or(refuse)?;
@@ -208,7 +208,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             if let Some((class, bytes)) = self.packed_run(told, &place, slots, rest, element, false)
             {
                 let elements = bytes.checked_div(element).unwrap_or(1);
-                let count = u8::try_from(elements).map_err(|_| refuse)?;
+                let count = u16::try_from(elements).map_err(|_| refuse)?;
                 let held = self.steps.tuple(class, registers_of(bytes))?;
                 let first = match from.count {
                     1 => from.first,
@@ -260,11 +260,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     fn neighbours(
         &mut self,
         op: Op,
-        (from, words): (Reg, u8),
+        (from, words): (Reg, u16),
         at: usize,
         many: usize,
     ) -> Result<Reg, EmitError> {
-        let count = u8::try_from(many).ok().and_then(|many| many.checked_mul(words));
+        let count = u16::try_from(many).ok().and_then(|many| many.checked_mul(words));
         let count = count.ok_or(refused(op, ElementReason::Room))?;
         if from.count > words {
             let at = at.saturating_mul(usize::from(words));
@@ -275,7 +275,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Ok(from);
         }
         let out = self.steps.tuple(from.class, count)?;
-        for k in (0..u16::from(count)).step_by(usize::from(words.max(1))) {
+        for k in (0..count).step_by(usize::from(words.max(1))) {
             let to = Reg { count: words, ..out.member(k) };
             self.copy_tile(op, from, to)?;
         }
@@ -407,7 +407,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let each = each.filter(|each| *each > 0).ok_or(refuse)?;
         let zero = self.steps.tuple(held.class, 1)?;
         self.fill(zero, 0)?;
-        for k in 0..u16::from(out.count) {
+        for k in 0..out.count {
             let (word, part) = (k.checked_div(each), k.checked_rem(each));
             let part = part.and_then(|part| u8::try_from(part).ok()).ok_or(refuse)?;
             let mut chosen = [0u8; 4];
@@ -434,7 +434,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let own = |k: u16| Reg { first: first.first.wrapping_add(k.saturating_mul(step)), ..first };
         let bytes =
             if element == 1 && count > 2 { Some(self.steps.tuple(out.class, 2)?) } else { None };
-        for word in 0..u16::from(out.count) {
+        for word in 0..out.count {
             let to = out.member(word);
             match element {
                 1 if count == 2 => self.choose_parts(op, to, [own(0), own(1)], BYTES)?,

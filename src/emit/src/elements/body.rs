@@ -326,7 +326,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(reg);
         }
         let Fact::Index(form) = told.fact(value) else { return Err(refuse) };
-        let count = u8::try_from(chunk.slots.len()).map_err(|_| refuse)?;
+        let count = u16::try_from(chunk.slots.len()).map_err(|_| refuse)?;
         let out = self.steps.tuple(class, count)?;
         for (k, slot) in (0u16..).zip(chunk.slots.iter()) {
             let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
@@ -466,11 +466,11 @@ impl LowerContext<'_, '_, '_, '_> {
             slot(reg.member(k))
         };
         self.steps.purpose = Purpose::Arithmetic;
-        for k in 0..u16::from(count) {
+        for k in 0..count {
             let mut args = [Arg::None; MAX_ARGS];
             for (operand, arg) in atom.operands.iter().zip(&mut args) {
                 if operand.role == Role::Def {
-                    *arg = slot(self.steps.tuple(operand.class, operand.registers)?);
+                    *arg = slot(self.steps.tuple(operand.class, u16::from(operand.registers))?);
                 }
             }
             *args.get_mut(def).ok_or(refuse)? = one(out, k);

@@ -52,7 +52,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 continue;
             }
             let registers = self.packing(op, told, id)?.registers(layout.slots);
-            let count = u8::try_from(registers).ok().filter(|_| registers <= MOST);
+            let count = u16::try_from(registers).ok().filter(|_| registers <= MOST);
             let count = count.ok_or(refused(op, ElementReason::Fragment))?;
             let class = self.machine.class(RegisterKind::Vector, 32);
             let class = class.ok_or(refused(op, ElementReason::Element))?;
@@ -215,7 +215,7 @@ impl LowerContext<'_, '_, '_, '_> {
         reg: Reg,
     ) -> Result<(), EmitError> {
         self.note_written();
-        if !(0..u16::from(reg.count)).all(|word| self.is_written(reg.member(word))) {
+        if !(0..reg.count).all(|word| self.is_written(reg.member(word))) {
             let buffer = told.inference.buffer_of(id).map_err(of_form(op))?;
             told.read_early(buffer.storage);
         }
@@ -237,7 +237,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.note_written();
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
-        let element = |k: u16| Reg { count: words, ..regs.member(packing.place(k).0) };
+        let element = |k: u16| Reg { count: u16::from(words), ..regs.member(packing.place(k).0) };
         let is_written =
             |k: u16| (0..u16::from(words)).all(|word| self.is_written(element(k).member(word)));
         if at.iter().any(|k| k.is_none_or(|k| !is_written(k))) {
@@ -245,7 +245,10 @@ impl LowerContext<'_, '_, '_, '_> {
             told.read_early(buffer.storage);
         }
         let room = refused(op, ElementReason::Room);
-        let count = u8::try_from(at.len()).ok().and_then(|n| n.checked_mul(words)).ok_or(room)?;
+        let count = u16::try_from(at.len())
+            .ok()
+            .and_then(|n| n.checked_mul(u16::from(words)))
+            .ok_or(room)?;
         if let Some(Some(first)) = at.first().copied().filter(|_| packing.parts == 1) {
             if at.iter().all(|k| *k == Some(first)) {
                 return Ok(element(first));
@@ -257,7 +260,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let out = self.steps.tuple(regs.class, count)?;
         let mut before: Option<(Choice, Reg)> = None;
         for ((k, from), slot) in (0u16..).zip(&at).zip(slots) {
-            let to = Reg { count: words, ..out.member(k.saturating_mul(u16::from(words))) };
+            let to =
+                Reg { count: u16::from(words), ..out.member(k.saturating_mul(u16::from(words))) };
             let Some(from) = *from else {
                 if packing.parts > 1 {
                     return Err(refused(op, ElementReason::View));
@@ -306,13 +310,14 @@ impl LowerContext<'_, '_, '_, '_> {
         self.local_indices(op, told, slots, place, &mut at)?;
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
-        let element = |k: u16| Reg { count: words, ..regs.member(packing.place(k).0) };
+        let element = |k: u16| Reg { count: u16::from(words), ..regs.member(packing.place(k).0) };
         for (k, (slot, to)) in (0u16..).zip(slots.iter().zip(&at)) {
             if !slot.live {
                 continue;
             }
-            let k = if from.count == words { 0 } else { k.saturating_mul(u16::from(words)) };
-            let from = Reg { count: words, first: from.first.wrapping_add(k), ..from };
+            let k =
+                if from.count == u16::from(words) { 0 } else { k.saturating_mul(u16::from(words)) };
+            let from = Reg { count: u16::from(words), first: from.first.wrapping_add(k), ..from };
             let Some(to) = *to else {
                 if packing.parts > 1 {
                     return Err(refused(op, ElementReason::View));
@@ -375,8 +380,8 @@ impl LowerContext<'_, '_, '_, '_> {
         for at in 0..self.held.len() {
             let Some(known) = self.held.get(at).copied() else { break };
             let is_buffer = |value: Value| self.program.type_of(value).is_tile();
-            let end = known.reg.first.wrapping_add(u16::from(known.reg.count));
-            let target_end = target.first.wrapping_add(u16::from(target.count));
+            let end = known.reg.first.wrapping_add(known.reg.count);
+            let target_end = target.first.wrapping_add(target.count);
             let meets = known.reg.class == target.class
                 && known.reg.first < target_end
                 && target.first < end;
@@ -450,12 +455,12 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(None);
         }
         let Some(Some(first)) = local.first().copied() else { return Ok(None) };
-        let count = u8::try_from(local.len()).unwrap_or(u8::MAX);
+        let count = u16::try_from(local.len()).unwrap_or(u16::MAX);
         if !(first..).zip(&local).all(|(want, k)| Some(want) == *k) {
             return Ok(None);
         }
         let out = Reg { class: regs.class, first: regs.first.wrapping_add(first), count };
-        for k in 0..u16::from(count) {
+        for k in 0..count {
             self.save_readers(op, out.member(k))?;
         }
         Ok(Some(out))

@@ -356,7 +356,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         let regs = self.fragment_regs(op, told, buffer)?;
         let (first, _) = packing.place(u16::try_from(number).map_err(|_| refuse)?);
-        Ok(Reg { count: packing.words, ..regs.member(first) })
+        Ok(Reg { count: u16::from(packing.words), ..regs.member(first) })
     }
 
     /// The instruction that brings rows of a shared operand to all lanes, where one does.
@@ -397,10 +397,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 let instance = product.unit.instance();
                 let operand = instance.atom.operands.get(usize::from(side.number));
                 let operand = operand.ok_or(refused(op, ElementReason::Product))?;
-                let tiles = u8::try_from(load.tiles).unwrap_or(1).max(1);
+                let tiles = u16::try_from(load.tiles).unwrap_or(1).max(1);
                 let count = regs.count.checked_div(tiles).unwrap_or(0);
-                for tile in 0..u16::from(tiles) {
-                    let first = regs.member(tile.saturating_mul(u16::from(count)));
+                for tile in 0..tiles {
+                    let first = regs.member(tile.saturating_mul(count));
                     let own = self.taken(op, Reg { count, ..first }, operand)?;
                     out.push(own).map_err(|_| full)?;
                 }
@@ -457,7 +457,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let value = told.value(side.buffer).ok_or(refuse)?;
         let place = Place { op, value, indices: &indices, buffer: side.buffer };
         let each = load.registers;
-        let count = u8::try_from(load.parts.len()).ok().and_then(|n| n.checked_mul(each));
+        let count =
+            u16::try_from(load.parts.len()).ok().and_then(|n| n.checked_mul(u16::from(each)));
         let (class, count) = (class, count.ok_or(refuse)?);
         let spots_fit = self.tile_spots(told, chunk, &place, load.align)?;
         if !spots_fit {
@@ -467,7 +468,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for k in 0..chunk.spots.len() {
             let spot = chunk.spots.get(k).copied().ok_or(refuse)?;
             let first = u16::try_from(k).unwrap_or(0).saturating_mul(u16::from(each));
-            let part = Reg { count: each, ..out.member(first) };
+            let part = Reg { count: u16::from(each), ..out.member(first) };
             let own = (&place, &spot, product.thread);
             self.moved_with(told, &mut chunk.state, own, (part, None), &mover)?;
         }
@@ -506,7 +507,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if !dense || side.tile.elements.len() != all {
             return Err(refuse);
         }
-        let out = self.steps.tuple(class, count)?;
+        let out = self.steps.tuple(class, u16::from(count))?;
         let step = LANES.checked_div(each).unwrap_or(1).saturating_mul(each);
         let mut first = 0usize;
         while first < side.tile.elements.len() {
@@ -531,8 +532,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
             let place = u16::try_from(first.checked_div(each).unwrap_or(0)).map_err(|_| refuse)?;
             let place = place.saturating_mul(u16::from(words));
-            let whole = chunk.slots.len().checked_div(each).and_then(|n| u8::try_from(n).ok());
-            let whole = whole.and_then(|n| n.checked_mul(words)).ok_or(refuse)?;
+            let whole = chunk.slots.len().checked_div(each).and_then(|n| u16::try_from(n).ok());
+            let whole = whole.and_then(|n| n.checked_mul(u16::from(words))).ok_or(refuse)?;
             let part = Reg { class, first: out.first.wrapping_add(place), count: whole };
             if buffer.scope == MemoryScope::Fragment {
                 self.packed(op, &held, (each, words), part)?;
@@ -571,8 +572,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let many = chunk.slots.len();
         let mut held: heapless::Vec<Reg, LANES> = heapless::Vec::new();
         for k in 0..u16::try_from(many).unwrap_or(0) {
-            let k = if regs.count == words { 0 } else { k.saturating_mul(u16::from(words)) };
-            held.push(Reg { count: words, ..regs.member(k) }).map_err(|_| refuse)?;
+            let k =
+                if regs.count == u16::from(words) { 0 } else { k.saturating_mul(u16::from(words)) };
+            held.push(Reg { count: u16::from(words), ..regs.member(k) }).map_err(|_| refuse)?;
         }
         if regs == part { Ok(()) } else { self.packed(op, &held, (each, words), part) }
     }
@@ -591,7 +593,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             1 => {
                 for (k, from) in (0u16..).zip(held) {
                     let to = out.member(k.saturating_mul(u16::from(words)));
-                    self.copy_tile(op, *from, Reg { count: words, ..to })?;
+                    self.copy_tile(op, *from, Reg { count: u16::from(words), ..to })?;
                 }
                 Ok(())
             }

@@ -72,7 +72,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         let mut firsts = [NONE; MOST];
         let firsts = firsts.get_mut(..rows).ok_or(refuse)?;
-        let count = u8::try_from(rows).map_err(|_| refuse)?;
+        let count = u16::try_from(rows).map_err(|_| refuse)?;
         let out = self.steps.tuple(combine.class().ok_or(refuse)?, count)?;
         let lists = (room.again(), &mut *firsts);
         self.reduce_own(op, told, (&own, &doers), lists, (&combine, out))?;
@@ -174,11 +174,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let guard = self.guard_of(op, guard)?;
             return self.copy_guarded(op, guard, sum.member(row), to);
         }
-        if u16::from(sum.count) > CHOSEN {
+        if sum.count > CHOSEN {
             return Err(many);
         }
         let node = self.form_node(op, told, row, thread)?;
-        for row in 0..u16::from(sum.count) {
+        for row in 0..sum.count {
             let mut own = guard;
             let number = self.arena.constant(u32::from(row))?;
             self.keep_equal(&mut own, node, number)?;
@@ -414,10 +414,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         };
         let others = self.steps.tuple(out.class, out.count)?;
         self.steps.purpose = Purpose::Arithmetic;
-        for k in 0..u16::from(out.count) {
+        for k in 0..out.count {
             self.between_lanes(op, found, mask, sender, (out.member(k), others.member(k)))?;
         }
-        for k in 0..u16::from(out.count) {
+        for k in 0..out.count {
             self.combined(op, combine, out.member(k), (out.member(k), others.member(k)))?;
         }
         Ok(())

@@ -29,7 +29,7 @@ impl BlockRegisters {
 
     /// Whether the blocks of a row of so many follow each other.
     pub(super) fn follow_along_rows(&self, columns: u32) -> bool {
-        columns <= 1 || self.steps[1] == u16::from(self.first.count)
+        columns <= 1 || self.steps[1] == self.first.count
     }
 }
 
@@ -45,12 +45,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let each = instance.registers(product.shape.d).ok_or(refuse)?;
         let operand = instance.atom.operands.get(usize::from(product.shape.d)).ok_or(refuse)?;
         let line = columns.checked_mul(u32::from(each));
-        let all = line.and_then(|line| rows.checked_mul(line)).and_then(|n| u8::try_from(n).ok());
+        let all = line.and_then(|line| rows.checked_mul(line)).and_then(|n| u16::try_from(n).ok());
         let too_many = refused(product.op, ElementReason::Fragment);
         let all = self.steps.tuple(operand.class, all.ok_or(too_many)?)?;
         let down = line.and_then(|line| u16::try_from(line).ok()).ok_or(too_many)?;
         let steps = [down, u16::from(each)];
-        Ok(BlockRegisters { first: Reg { count: each, ..all }, steps, in_place: false })
+        Ok(BlockRegisters { first: Reg { count: u16::from(each), ..all }, steps, in_place: false })
     }
 
     /// The sum from its fragment, or back there; nothing where it stays there.
@@ -150,14 +150,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let refuse = refused(op, ElementReason::Product);
         let each = product.unit.instance().registers(product.shape.d).ok_or(refuse)?;
         let held_by = |count: usize| usize::from(each).checked_div(count);
-        let words = held_by(side.tile.elements.len()).and_then(|n| u8::try_from(n).ok());
+        let words = held_by(side.tile.elements.len()).and_then(|n| u16::try_from(n).ok());
         // Several elements to a register are packed there.
         let Some(words) = words.filter(|words| *words > 0) else { return Ok(None) };
         let mut own: Option<Reg> = None;
         for (k, (bit, flat)) in (0u16..).zip(&side.tile.elements) {
-            let place = k.wrapping_mul(u16::from(words));
+            let place = k.wrapping_mul(words);
             let held = self.held_in_block(told, product, (side, at), (chunk, *flat))?;
-            let first = *own.get_or_insert(Reg { count: each, ..held });
+            let first = *own.get_or_insert(Reg { count: u16::from(each), ..held });
             let follows = held.first == first.first.wrapping_add(place);
             if held.count != words
                 || !follows
@@ -192,7 +192,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         // An element of two registers, or of one that is as wide.
         let is_wide = self.machine.is_twice(sum.class, vector);
         let words = if bits == 64 && !is_wide { 2u8 } else { 1 };
-        let own = usize::from(sum.count.checked_div(words).unwrap_or(0));
+        let own = usize::from(sum.count.checked_div(u16::from(words)).unwrap_or(0));
         let parts = match (bits, side.tile.elements.len().checked_div(own)) {
             (16 | 32 | 64, Some(1)) => 1u8,
             (16, Some(2)) => 2,
@@ -213,7 +213,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let part = k.checked_rem(u16::from(parts)).unwrap_or(0);
             let place = k.checked_div(u16::from(parts)).unwrap_or(k);
             let own = sum.member(place.saturating_mul(u16::from(words)));
-            let own = Reg { count: words, ..own };
+            let own = Reg { count: u16::from(words), ..own };
             match (reads, parts, before) {
                 (true, ..) if bits == 64 && is_wide => {
                     let wide = self.taken(op, held, operand)?;

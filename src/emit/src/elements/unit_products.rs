@@ -328,7 +328,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     let right = self.descriptor(op, 1, ib).ok_or(refuse)?;
                     let sum = sums.of(row, column.wrapping_mul(together));
                     let count = u32::from(sum.count).checked_mul(together);
-                    let count = count.and_then(|count| u8::try_from(count).ok()).ok_or(refuse)?;
+                    let count = count.and_then(|count| u16::try_from(count).ok()).ok_or(refuse)?;
                     let sum = Reg { count, ..sum };
                     let mut args = [Slot::None; ALL_ARGS];
                     let set = [

@@ -468,7 +468,7 @@ impl<'t, 's> Selector<'t, 's> {
                     for (number, _) in Machine::inputs(atom) {
                         *args.get_mut(number).ok_or(bad)? = *given.next().ok_or(bad)?;
                     }
-                    let reg = sink.fresh(class, count).map_err(SelectError::Sink)?;
+                    let reg = sink.fresh(class, u16::from(count)).map_err(SelectError::Sink)?;
                     *args.first_mut().ok_or(bad)? = Arg::Reg(reg);
                     if atom
                         .operands

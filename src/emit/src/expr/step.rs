@@ -13,7 +13,7 @@ pub struct Reg {
     /// Number of its first member among the virtual registers of that class.
     pub first: u16,
     /// How many registers of the class it spans.
-    pub count: u8,
+    pub count: u16,
 }
 
 impl Reg {
@@ -23,7 +23,7 @@ impl Reg {
     }
 
     /// So many of its registers, from one on.
-    pub(crate) const fn members(self, k: u16, count: u8) -> Self {
+    pub(crate) const fn members(self, k: u16, count: u16) -> Self {
         Self { first: self.first.wrapping_add(k), count, ..self }
     }
 }
@@ -46,7 +46,7 @@ pub trait StepSink {
     /// Why a step was not taken.
     type Error: Copy;
     /// A fresh virtual tuple of `count` registers of a class.
-    fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, Self::Error>;
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, Self::Error>;
     /// One instruction; `args` has one entry for each operand of the atom, in its numbering.
     fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), Self::Error>;
 }

@@ -34,7 +34,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         // Where there is no room to remember it, the tile has all its registers.
         let tile = self.tile(base.class, fragment)?;
-        for k in 0..u16::from(tile.count) {
+        for k in 0..tile.count {
             self.add_to(tile.member(k), one, 0)?;
         }
         self.hold(value, tile)

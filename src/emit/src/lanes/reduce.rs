@@ -122,7 +122,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let out = self.tile(def.class, slice)?;
         // Within the lane.
         self.steps.purpose = Purpose::Arithmetic;
-        for r in 0..u16::from(out.count) {
+        for r in 0..out.count {
             let mut so_far: Option<Reg> = None;
             for place in (0..whole.registers())
                 .filter(|p| whole.slice_place(kept, u32::from(*p)) == u32::from(r))
@@ -151,10 +151,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             // Lanes that no instruction joins leave their parts for each other as warps do.
             if masks(&whole, kept).any(|m| m == mask) && self.lane_exchange(mask).is_some() {
                 let other = self.steps.tuple(out.class, out.count)?;
-                for r in 0..u16::from(out.count) {
+                for r in 0..out.count {
                     self.exchange_lanes(op, mask, out.member(r), other.member(r))?;
                 }
-                for r in 0..u16::from(out.count) {
+                for r in 0..out.count {
                     self.combine(op, combine, out.member(r), out.member(r), other.member(r))?;
                 }
             }
@@ -162,11 +162,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         // Between warps (and lanes without an exchange): each has left its part, and reads all of
         // them.
         let Some(exchange) = self.plan.exchange_of(op) else { return self.hold(result, out) };
-        let lines = exchange.to.registers().checked_div(u16::from(out.count)).ok_or(refuse)?;
+        let lines = exchange.to.registers().checked_div(out.count).ok_or(refuse)?;
         let all = self.exchange(op, out, open)?;
         let sum = self.steps.tuple(def.class, out.count)?;
         self.steps.purpose = Purpose::Arithmetic;
-        for r in 0..u16::from(out.count) {
+        for r in 0..out.count {
             let part = |line: u16| all.member(r.wrapping_mul(lines).wrapping_add(line));
             self.combine(op, combine, sum.member(r), part(0), part(1))?;
             for line in 2..lines {

@@ -60,7 +60,7 @@ fn are_whole(gather: &Gather<'_>, count: u32) -> bool {
 }
 
 fn one(reg: Reg, word: u32) -> Option<Reg> {
-    let k = u16::try_from(word).ok().filter(|k| *k < u16::from(reg.count))?;
+    let k = u16::try_from(word).ok().filter(|k| *k < reg.count)?;
     Some(Reg { class: reg.class, first: reg.first.checked_add(k)?, count: 1 })
 }
 
@@ -70,7 +70,7 @@ fn part(reg: Reg, k: u32, count: u32) -> Option<Reg> {
     Some(Reg {
         class: reg.class,
         first: reg.first.checked_add(first)?,
-        count: u8::try_from(count).ok()?,
+        count: u16::try_from(count).ok()?,
     })
 }
 
@@ -520,7 +520,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
 
     /// So many new registers.
     fn words(&mut self, op: Op, class: ClassId, count: u32) -> Result<Reg, EmitError> {
-        let count = u8::try_from(count).map_err(|_| EmitError::Unplanned(op))?;
+        let count = u16::try_from(count).map_err(|_| EmitError::Unplanned(op))?;
         Ok(self.steps.tuple(class, count)?)
     }
 

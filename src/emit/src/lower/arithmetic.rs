@@ -224,7 +224,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = self.compute(*number, self.uniform_bank())?;
             given.push(reg).map_err(|_| missing)?;
         }
-        let result = self.steps.tuple(def.class, def.registers)?;
+        let result = self.steps.tuple(def.class, u16::from(def.registers))?;
         let mut args: heapless::Vec<crate::step::Slot, 3> = heapless::Vec::new();
         for reg in core::iter::once(result).chain(given.iter().copied()) {
             args.push(slot(reg)).map_err(|_| missing)?;

@@ -432,7 +432,9 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         let isa = self.machine.isa;
         let lanes = 1u64.checked_shl(u32::from(self.plan.wave)).unwrap_or(u64::MAX).wrapping_sub(1);
         let reg = match (isa.thread_register, isa.read_thread) {
-            (Some(fixed), _) => self.steps.pinned(fixed.class, fixed.number, fixed.count)?,
+            (Some(fixed), _) => {
+                self.steps.pinned(fixed.class, fixed.number, u16::from(fixed.count))?
+            }
             (None, Some(read)) => self.frame_value(read)?,
             (None, None) => return Err(StepError::NoAtom(Missing::Frame).into()),
         };
@@ -459,7 +461,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             .atom(atom)
             .and_then(|a| a.operands.first())
             .ok_or(StepError::NoAtom(Missing::Frame))?;
-        let reg = self.steps.tuple(operand.class, operand.registers)?;
+        let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
         self.steps.append(atom, &[slot(reg)])?;
         Ok(reg)
     }
@@ -504,7 +506,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         if self.snippet {
             let made = atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit);
             let operand = made.ok_or(StepError::NoAtom(Missing::Frame))?;
-            let reg = self.steps.tuple(operand.class, operand.registers)?;
+            let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
             self.steps.give(reg);
             self.place_parameter(number, reg);
             return self.declare_parameter(value, kind, wide, reg);
@@ -516,7 +518,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
                 StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
             let arg = match operand.role {
                 Role::Def if !operand.implicit => {
-                    let reg = self.steps.tuple(operand.class, operand.registers)?;
+                    let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
                     result = Some(reg);
                     slot(reg)
                 }
@@ -560,7 +562,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         if let Some(v) = known {
             return Ok(Reg { class: base.class, first: v.first, count: v.count });
         }
-        Ok(self.steps.pinned(base.class, base.number, base.count)?)
+        Ok(self.steps.pinned(base.class, base.number, u16::from(base.count))?)
     }
 
     /// Simplifies an expression and computes it into a register.

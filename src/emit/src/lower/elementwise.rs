@@ -105,7 +105,7 @@ impl LowerContext<'_, '_, '_, '_> {
         } else {
             None
         };
-        let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
+        let count = fragment.registers();
         // An element of 64 bits has two registers.
         let each = u16::from(def.registers.max(1));
         let spare = (from == to || unpacked).then(|| self.spare(op, &operands, def.class, count));
@@ -114,7 +114,7 @@ impl LowerContext<'_, '_, '_, '_> {
             None => self.tile(def.class, fragment)?,
         };
         self.steps.purpose = Purpose::Arithmetic;
-        for register in 0..u16::from(out.count).checked_div(each).ok_or(refuse)? {
+        for register in 0..out.count.checked_div(each).ok_or(refuse)? {
             let Some(packer) = packer else {
                 let shares = u16::from(many_shares.max(1));
                 let share = register.checked_rem(shares).ok_or(refuse)?;
@@ -123,7 +123,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 // register, however many the atom takes.
                 let step = if unpacked { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
-                let own = out.members(register.wrapping_mul(each), def.registers);
+                let own = out.members(register.wrapping_mul(each), u16::from(def.registers));
                 self.unit(op, unit, &operands, own, at, (unpacked, last))?;
                 continue;
             };
@@ -143,7 +143,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// An operand's registers that can become the result: as many of its class, which nothing reads
     /// any more. Each of them is read by the instruction that writes it.
-    fn spare(&self, op: Op, operands: &[OperandRegs], class: ClassId, count: u8) -> Option<Reg> {
+    fn spare(&self, op: Op, operands: &[OperandRegs], class: ClassId, count: u16) -> Option<Reg> {
         let is_apart = |reg: Reg| {
             operands
                 .iter()
@@ -208,7 +208,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let part = if unpacked { 0 } else { part };
             let each = unit.atom.operands.get(usize::from(*number)).map_or(1, |o| o.registers);
             let place = at.wrapping_add(part).wrapping_mul(u16::from(each));
-            let reg = self.registers(source, place.min(last), each).ok_or(refuse)?;
+            let reg = self.registers(source, place.min(last), u16::from(each)).ok_or(refuse)?;
             args.push((number, slot(reg))).map_err(|_| refuse)?;
         }
         self.apply(op, unit, out, args.iter().copied())
@@ -228,7 +228,7 @@ impl LowerContext<'_, '_, '_, '_> {
         // What else it writes is of no use to anybody: registers of its own.
         for (operand, arg) in unit.atom.operands.iter().zip(&mut args).skip(def.saturating_add(1)) {
             if operand.role == Role::Def {
-                *arg = slot(self.steps.tuple(operand.class, operand.registers)?);
+                *arg = slot(self.steps.tuple(operand.class, u16::from(operand.registers))?);
             }
         }
         for (number, arg) in uses {

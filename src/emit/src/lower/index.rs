@@ -308,7 +308,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 };
                 match self.steps.registers.iter().find(same) {
                     Some(v) => Reg { class: fixed.class, first: v.first, count: v.count },
-                    None => self.steps.pinned(fixed.class, fixed.number, fixed.count)?,
+                    None => self.steps.pinned(fixed.class, fixed.number, u16::from(fixed.count))?,
                 }
             }
             None => {

@@ -390,7 +390,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Each place of a cycle gets what the next one has, register by register: a temporary of one
     /// is enough.
     fn rotate(&mut self, op: Op, copies: &Parallel<Reg>, first: Reg) -> Result<(), EmitError> {
-        for k in 0..u16::from(first.count) {
+        for k in 0..first.count {
             let saved = self.steps.tuple(first.class, 1)?;
             self.copy_tile(op, first.member(k), saved)?;
             let mut at = first;
@@ -436,7 +436,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Option<Reg>, EmitError> {
         let atom = self.machine.tables.atom(compare).ok_or(StepError::NoAtom(Missing::Frame))?;
         match atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit) {
-            Some(o) => Ok(Some(self.steps.tuple(o.class, o.registers)?)),
+            Some(o) => Ok(Some(self.steps.tuple(o.class, u16::from(o.registers))?)),
             None => Ok(None),
         }
     }

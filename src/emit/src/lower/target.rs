@@ -40,11 +40,9 @@ impl<'t> TargetQueries<'t> {
     /// An atom that copies a register of a class: (atom, whether it copies from a register, not
     /// only from a number).
     #[must_use]
-    pub fn copy_into(&self, class: ClassId, count: u8, from: ClassId) -> Option<AtomId> {
-        self.arch
-            .dispatch(Capability::Copy { into: class, from, registers: count })
-            .first()
-            .copied()
+    pub fn copy_into(&self, class: ClassId, count: u16, from: ClassId) -> Option<AtomId> {
+        let registers = u8::try_from(count).ok()?;
+        self.arch.dispatch(Capability::Copy { into: class, from, registers }).first().copied()
     }
 
     /// An atom for `d = a op number` that leaves its result in another class: (the class of `d`,
@@ -101,15 +99,19 @@ impl<'t> TargetQueries<'t> {
         &self,
         op: IndexOp,
         class: ClassId,
-        count: u8,
+        count: u16,
         b: SecondOperand,
     ) -> Option<AtomId> {
+        let registers = u8::try_from(count).ok()?;
         let able = |second: Second| {
-            self.able(Capability::Index { op, class, from: class, registers: count, second })
+            self.able(Capability::Index { op, class, from: class, registers, second })
                 .filter(|(_, a)| in_order(a))
         };
         match b {
-            SecondOperand::Reg(reg) => able(Second::Register(reg.class, reg.count)).next(),
+            SecondOperand::Reg(reg) => {
+                let registers = u8::try_from(reg.count).ok()?;
+                able(Second::Register(reg.class, registers)).next()
+            }
             SecondOperand::Number(n) => {
                 let fits = |a: &Atom<'_>| reaches(a, 2, n);
                 // A 64-bit sum may take its number as an extended word.

@@ -76,9 +76,9 @@ impl RegisterPressureLevel {
             let same = class(shape.a) == class(shape.d)
                 && class(shape.b) == class(shape.d)
                 && p.tensor.is_none();
-            let pool = class(shape.d)
+            let (pool, most) = class(shape.d)
                 .and_then(|class| isa.classes.get(class.index()))
-                .map_or(0, |class| class.pool.1);
+                .map_or((0, 0), |class| (class.pool.1, class.tile_most));
             let (from_a, from_b) =
                 (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
             let held = |from: Option<Op>, fragment: &Fragment, shared: bool| {
@@ -91,8 +91,8 @@ impl RegisterPressureLevel {
             // Both may be one tile.
             let inputs = if from_a == from_b { a.max(b) } else { a.saturating_add(b) };
             match pool {
-                // The assembler allocates, and a tuple is what it is.
-                0 => a.max(b) > u16::from(u8::MAX),
+                // The assembler allocates, and no tile has more than a lane.
+                0 => a.max(b) > most,
                 _ => same && inputs.saturating_add(product.c.registers()) > pool,
             }
         });
@@ -317,7 +317,6 @@ impl LowerContext<'_, '_, '_, '_> {
         } else {
             whole
         };
-        let count = u8::try_from(count).map_err(|_| unplanned)?;
         let reg = self.steps.tuple(class, count)?;
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);

@@ -26,11 +26,7 @@ fn member(reg: Reg, index: u16) -> Slot {
 
 /// So many registers as an operand, from one of a tuple or a tile on.
 fn tuple(reg: Reg, first: u16, count: u16) -> Slot {
-    Slot::Reg {
-        class: reg.class.0 as u8,
-        count: u8::try_from(count).unwrap_or(u8::MAX),
-        first: reg.first.wrapping_add(first),
-    }
+    Slot::Reg { class: reg.class.0 as u8, count, first: reg.first.wrapping_add(first) }
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -118,7 +114,7 @@ impl LowerContext<'_, '_, '_, '_> {
         way: &PanelRegisters,
         block: u16,
     ) -> Result<Reg, EmitError> {
-        let reg = self.steps.tuple(tile.class, u8::try_from(way.count()).unwrap_or(u8::MAX))?;
+        let reg = self.steps.tuple(tile.class, way.count())?;
         let atom = self.one_to_one(reg)?;
         self.steps.purpose = Purpose::Fill;
         for index in 0..way.count() {

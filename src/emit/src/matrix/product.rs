@@ -92,7 +92,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let registers = |k: u8| instance.registers(k).map_or(1, u16::from);
         let part = |reg: Reg, index: u16, count: u16| Slot::Reg {
             class: reg.class.0 as u8,
-            count: u8::try_from(count).unwrap_or(u8::MAX),
+            count,
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
         let (nm, nn, nk) = if plan.product.takes_panels() {

@@ -249,7 +249,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             self.steps.purpose = Purpose::Move;
             let piece = Slot::Reg {
                 class: tile.class.0 as u8,
-                count: u8::try_from(each).map_err(|_| unplanned)?,
+                count: u16::try_from(each).map_err(|_| unplanned)?,
                 first: tile.first.wrapping_add(u16::try_from(register).map_err(|_| unplanned)?),
             };
             let mut args = [Slot::None; MAX_ARGS];

@@ -99,7 +99,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let id = step.atom;
             let atom = self.machine.tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
             if let Some(start) = atom.operands.iter().find(|o| o.role == Role::Def) {
-                let reg = self.steps.tuple(start.class, start.registers)?;
+                let reg = self.steps.tuple(start.class, u16::from(start.registers))?;
                 frame.base = Some((self.declare(Variable::word().uniform(), reg)?, reg));
             }
             push_known(self.machine.tables, id, &[], &mut self.steps, |number| {

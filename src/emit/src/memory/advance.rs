@@ -150,8 +150,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             // Addresses in global memory have 64 bits, coordinates have 32.
             let class = self.machine.isa.classes.get(advance.reg.class.index());
-            let wide =
-                class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
+            let wide = class.is_some_and(|c| c.bits.saturating_mul(advance.reg.count) > 32);
             let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
             let by = match advance.by {
                 Some(reg) => SecondOperand::Reg(reg),

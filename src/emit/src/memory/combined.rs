@@ -41,7 +41,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 // It has no distribution: whoever reads it makes it.
                 let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
                 let count = 1u8.checked_shl(plan.tiling.tuple.len() as u32).ok_or(refuse)?;
-                let reg = self.steps.tuple(class, count)?;
+                let reg = self.steps.tuple(class, u16::from(count))?;
                 let purpose = self.steps.purpose;
                 self.fill_constant(plan.op, reg, tile)?;
                 self.steps.purpose = purpose;
@@ -53,7 +53,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let moved = movement.from.operand;
             let place = args.get_mut(usize::from(compare)).ok_or(refuse)?;
             *place = if compare == moved {
-                self.behind(plan, *place, part, operand.class, operand.registers)?
+                self.behind(plan, *place, part, operand.class, u16::from(operand.registers))?
             } else {
                 self.suited_part(plan.op, part, operand)?
             };
@@ -63,7 +63,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let place = args.get_mut(usize::from(old)).ok_or(refuse)?;
             *place = match self.answer_part(plan, instance)? {
                 Some(part) if self.fits(part, operand.class) => part,
-                _ => slot(self.steps.tuple(operand.class, operand.registers)?),
+                _ => slot(self.steps.tuple(operand.class, u16::from(operand.registers))?),
             };
         }
         Ok(())
@@ -120,7 +120,7 @@ impl LowerContext<'_, '_, '_, '_> {
         first: Slot,
         second: Slot,
         class: ClassId,
-        count: u8,
+        count: u16,
     ) -> Result<Slot, EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let run = self.steps.tuple(class, count)?;
@@ -132,7 +132,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 return Err(refuse);
             }
             let from = Reg { class: ClassId(u16::from(own)), first, count };
-            let at = number.checked_mul(u16::from(half)).and_then(|n| run.first.checked_add(n));
+            let at = number.checked_mul(half).and_then(|n| run.first.checked_add(n));
             let to = Reg { class, first: at.ok_or(refuse)?, count };
             self.copy_tile(plan.op, from, to)?;
         }

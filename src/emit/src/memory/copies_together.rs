@@ -147,7 +147,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let atom = self.machine.tables.atom(plan.atom);
         let (class, count) = register_class(atom).zip(atom.and_then(data_operand)).ok_or(refuse)?;
         for _ in 0..plan.tiling.count() {
-            let _ = self.steps.tuple(class, count.registers)?;
+            let _ = self.steps.tuple(class, u16::from(count.registers))?;
         }
         Ok(())
     }

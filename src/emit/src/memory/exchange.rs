@@ -115,12 +115,12 @@ impl LowerContext<'_, '_, '_, '_> {
     /// How many elements a register of a tile has, and their bits, where the exchange takes each of
     /// them by itself and the tile's registers are fewer; the last one may have room left.
     fn alone_from(&self, tile: Reg, given: &Fragment) -> Option<Option<(u16, u16)>> {
-        if given.registers() <= u16::from(tile.count) {
+        if given.registers() <= tile.count {
             return Some(None);
         }
         let class = self.machine.isa.classes.get(tile.class.index())?;
         let each = class.bits.checked_div(given.shape.bits)?;
-        let whole = given.registers().div_ceil(each.max(1)) == u16::from(tile.count);
+        let whole = given.registers().div_ceil(each.max(1)) == tile.count;
         whole.then_some(Some((each, given.shape.bits)))
     }
 
@@ -161,7 +161,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let missing = StepError::NoAtom(Missing::Move(tile.class));
         let places = half.tiling.tuple.as_slice();
         let count = 1u8.checked_shl(u32::try_from(places.len()).unwrap_or(8)).ok_or(refuse)?;
-        let all = self.steps.tuple(tile.class, count)?;
+        let all = self.steps.tuple(tile.class, u16::from(count))?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
         for member in 0..count {
             let own = |(k, place): (usize, &u8)| {

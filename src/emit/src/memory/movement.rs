@@ -347,7 +347,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let batch =
                 (plan.tiling.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
             for k in 0..batch {
-                let reg = self.steps.tuple(class, count)?;
+                let reg = self.steps.tuple(class, u16::from(count))?;
                 stage.push(reg).map_err(|_| EmitError::full(EmitPool::CopyRegisters, 64))?;
                 self.instance(plan, load, first, at(done.saturating_add(k)), Some(slot(reg)))?;
             }
@@ -415,7 +415,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut next = first;
         for k in 0..plan.tiling.count() {
             let i = order.get(k as usize).map_or(k, |&i| u32::from(i));
-            let reg = Reg { class, first: next, count: count.registers };
+            let reg = Reg { class, first: next, count: u16::from(count.registers) };
             next = next.checked_add(u16::from(count.registers)).ok_or(refuse)?;
             self.instance(plan, id, atom, i, Some(slot(reg)))?;
         }
@@ -441,10 +441,10 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Slot, EmitError> {
         let first = tile.first.wrapping_add(u16::try_from(register).unwrap_or(0));
         let bits = places.len();
-        let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
+        let count = 1u16.checked_shl(bits as u32).unwrap_or(1);
         let mut pattern: TupleStride = [0; 5];
         for (weight, &place) in pattern.iter_mut().zip(places) {
-            *weight = 1u8.checked_shl(u32::from(place)).unwrap_or(0);
+            *weight = 1u16.checked_shl(u32::from(place)).unwrap_or(0);
         }
         let class = tile.class.0 as u8;
         Ok(match self.steps.pattern(pattern, bits)? {

@@ -135,7 +135,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let batch = blocks.saturating_sub(done).min(most);
             tuples.clear();
             for k in 0..batch.saturating_mul(rows) {
-                let reg = self.steps.tuple(class, loaded)?;
+                let reg = self.steps.tuple(class, u16::from(loaded))?;
                 tuples
                     .push(reg)
                     .map_err(|_| EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32))?;
@@ -152,7 +152,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let rest = tuples.get(from..).ok_or(refuse)?;
                 out.clear();
                 for _ in 0..columns {
-                    out.push(self.steps.tuple(class, stored)?).map_err(|_| {
+                    out.push(self.steps.tuple(class, u16::from(stored))?).map_err(|_| {
                         EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32)
                     })?;
                 }
@@ -193,12 +193,14 @@ impl LowerContext<'_, '_, '_, '_> {
         for block in 0..plan.tiling.count().checked_div(rows).ok_or(refuse)? {
             let mut tuples: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
             for _ in 0..rows {
-                tuples.push(Reg { class, first: next, count: loaded }).map_err(|_| full)?;
+                tuples
+                    .push(Reg { class, first: next, count: u16::from(loaded) })
+                    .map_err(|_| full)?;
                 next = next.checked_add(u16::from(loaded)).ok_or(refuse)?;
             }
             let mut out: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
             for _ in 0..columns {
-                out.push(self.steps.tuple(class, stored)?).map_err(|_| full)?;
+                out.push(self.steps.tuple(class, u16::from(stored))?).map_err(|_| full)?;
             }
             self.steps.purpose = Purpose::Arithmetic;
             self.flip_block(plan.op, transpose, &tuples, &out, &choices)?;

@@ -8,13 +8,14 @@
 //! how many registers were wanted; nothing is spilled.
 
 use crate::Param;
+use crate::registers::accumulator_spill::Spilling;
 use crate::registers::schedule::{Lacking, sink_to_readers};
 use crate::step::{
     LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register,
     owner,
 };
 use heapless::VecView;
-use lanebook_tables::{ClassId, Isa, Tables};
+use lanebook_tables::{Arch, ClassId, Isa, Tables};
 
 /// Most registers of one class that a pool can have.
 const POOL_WORDS: usize = 16;
@@ -28,6 +29,8 @@ pub struct RegisterUsage {
     pub high: [u16; MAX_CLASSES],
 }
 
+/// Most times that values are moved to the accumulators, before registers are too few.
+const MOST_SPILLS: usize = 24;
 /// Behind the last step.
 const END: u16 = u16::MAX - 1;
 
@@ -89,14 +92,15 @@ pub fn allocate(
 }
 
 /// The same, where nothing else makes do with fewer registers: where there are too few, arithmetic
-/// moves down to what reads it first, and where that is not enough, loads do.
+/// moves down to what reads it first, where that is not enough, loads do, and in the end what is
+/// seldom touched lives among the accumulators, on a machine that has them beside the others.
 ///
 /// # Errors
 /// As of [`allocate`].
 #[inline(never)] // Beside the first attempt, not below it.
 pub fn allocate_late(
     tables: &Tables<'_>,
-    isa: &Isa<'_>,
+    (arch, isa): (&Arch<'_>, &Isa<'_>),
     steps: &mut VecView<Step>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
@@ -109,7 +113,16 @@ pub fn allocate_late(
         sink_to_readers(tables, steps, registers, patterns, loops, lacking);
         allocated = allocate(tables, isa, steps, registers, patterns, loops);
     }
-    allocated
+    let first = allocated;
+    for _ in 0..MOST_SPILLS {
+        let Err(StepError::Pool { class, wanted, .. }) = allocated else { return allocated };
+        let mut spilling = Spilling { tables, arch, isa, steps, registers, patterns, loops };
+        if !spilling.spill(class, wanted) {
+            return first;
+        }
+        allocated = allocate(tables, isa, steps, registers, patterns, loops);
+    }
+    if allocated.is_ok() { allocated } else { first }
 }
 
 /// Writes down in which registers a snippet's parameters are.
@@ -135,9 +148,9 @@ impl Owners {
         let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else {
             return owner(registers, number);
         };
-        let known = registers.get(usize::from(*place)).is_some_and(|t| {
-            t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count)
-        });
+        let known = registers
+            .get(usize::from(*place))
+            .is_some_and(|t| t.first <= number && number.wrapping_sub(t.first) < t.count);
         if !known {
             let found = owner(registers, number)?;
             *place = u16::try_from(found).unwrap_or(NONE);
@@ -158,7 +171,7 @@ pub(crate) fn find_live_ranges(
     for (at, step) in steps.iter().enumerate() {
         let at = u16::try_from(at).unwrap_or(u16::MAX);
         for_each_register(tables, step, patterns, |touch| {
-            let (mut k, count) = (0u16, u16::from(touch.count));
+            let (mut k, count) = (0u16, touch.count);
             while k < count {
                 let number = touch.first.wrapping_add(k);
                 k = k.saturating_add(1);
@@ -170,7 +183,7 @@ pub(crate) fn find_live_ranges(
                 // The registers behind it that are the same tuple's.
                 let rest = tuple
                     .first
-                    .saturating_add(u16::from(tuple.count))
+                    .saturating_add(tuple.count)
                     .saturating_sub(number)
                     .saturating_sub(1);
                 k = k.saturating_add(rest);
@@ -205,12 +218,12 @@ pub(crate) fn find_live_ranges(
 
 fn number_through(registers: &mut VecView<VRegTuple>, class: u8) -> u16 {
     // Behind those that have their places: nothing is numbered twice.
-    let end = |t: &VRegTuple| t.physical.saturating_add(u16::from(t.count));
+    let end = |t: &VRegTuple| t.physical.saturating_add(t.count);
     let pinned = registers.iter().filter(|t| t.class == class && t.pinned);
     let mut next = pinned.map(end).max().unwrap_or(0);
     for tuple in registers.iter_mut().filter(|t| t.class == class && !t.pinned) {
         tuple.physical = next;
-        next = next.saturating_add(u16::from(tuple.count));
+        next = next.saturating_add(tuple.count);
     }
     next
 }
@@ -243,7 +256,7 @@ impl FreeRegisters {
     }
 
     pub(crate) fn set_all(&mut self, tuple: &VRegTuple, taken: bool) {
-        let (mut at, mut left) = (tuple.physical, u16::from(tuple.count));
+        let (mut at, mut left) = (tuple.physical, tuple.count);
         while left > 0 {
             let (low, room) = (at & 63, 64u16.saturating_sub(at & 63));
             let count = left.min(room);
@@ -256,17 +269,17 @@ impl FreeRegisters {
         }
     }
 
-    pub(crate) fn find(&self, count: u8, align: u8) -> Option<u16> {
+    pub(crate) fn find(&self, count: u16, align: u8) -> Option<u16> {
         let end = self.first.checked_add(self.count)?;
         let step = if count > 1 { u16::from(align.max(1)) } else { 1 };
         let mut at = self.first.checked_next_multiple_of(step)?;
-        while at.checked_add(u16::from(count))? <= end {
+        while at.checked_add(count)? <= end {
             let begin = self.next(at, false).checked_next_multiple_of(step)?;
             let clash = self.next(begin, true);
-            if begin.checked_add(u16::from(count))? > end {
+            if begin.checked_add(count)? > end {
                 return None;
             }
-            if clash >= begin.saturating_add(u16::from(count)) {
+            if clash >= begin.saturating_add(count) {
                 return Some(begin);
             }
             at = clash.checked_add(1)?;
@@ -348,7 +361,7 @@ fn scan(
     let mut high = 0u16;
     let mut free = FreeRegisters::new(pool);
     for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
-        high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
+        high = high.max(tuple.physical.saturating_add(tuple.count));
         free.set_all(tuple, true);
     }
     let (mut number, mut busy, mut before, mut soonest) =
@@ -363,8 +376,7 @@ fn scan(
         soonest = soonest.min(tuple.live.1);
         let Some(found) = free.find(tuple.count, align) else {
             let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
-            let wanted =
-                u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
+            let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(tuple.count);
             let class = ClassId(u16::from(class));
             return Err(StepError::Pool { class, wanted, op: None });
         };
@@ -373,7 +385,7 @@ fn scan(
         }
         busy = number;
         free.set_all(&VRegTuple { physical: found, ..tuple }, true);
-        high = high.max(found.saturating_add(u16::from(tuple.count)));
+        high = high.max(found.saturating_add(tuple.count));
         number = tuple.next;
     }
     Ok(high)

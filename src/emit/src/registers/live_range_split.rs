@@ -66,7 +66,7 @@ fn split_all(
             continue;
         }
         let joined = joined(steps, patterns, &tuple);
-        let is_apart = |k: u8| {
+        let is_apart = |k: u16| {
             joined
                 .get(usize::from(k >> 6))
                 .is_some_and(|word| word.wrapping_shr(u32::from(k & 63)) & 1 == 0)
@@ -91,13 +91,13 @@ fn split_all(
             }
             to = last;
         }
-        let mut begin = 0u8;
+        let mut begin = 0u16;
         let mut slot = behind.saturating_sub(1);
         for k in 0..tuple.count {
             if k.saturating_add(1) < tuple.count && !is_apart(k) {
                 continue;
             }
-            let first = tuple.first.saturating_add(u16::from(begin));
+            let first = tuple.first.saturating_add(begin);
             if let Some(place) = registers.get_mut(slot) {
                 *place = VRegTuple {
                     count: k.saturating_add(1).saturating_sub(begin),
@@ -121,7 +121,7 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<TupleStride>, tuple: &VRegTu
         for arg in &step.args {
             let (first, last) = match *arg {
                 Slot::Reg { class, count, first } if class == tuple.class => {
-                    (first, first.saturating_add(u16::from(count.saturating_sub(1))))
+                    (first, first.saturating_add(count.saturating_sub(1)))
                 }
                 Slot::Spread { class, count, first, pattern } if class == tuple.class => {
                     let reach = |p: &TupleStride| {
@@ -135,7 +135,7 @@ fn joined(steps: &VecView<Step>, patterns: &VecView<TupleStride>, tuple: &VRegTu
                 _ => continue,
             };
             let (low, high) = (first.saturating_sub(tuple.first), last.saturating_sub(tuple.first));
-            if last < tuple.first || first >= tuple.first.saturating_add(u16::from(tuple.count)) {
+            if last < tuple.first || first >= tuple.first.saturating_add(tuple.count) {
                 continue;
             }
             for k in low..high {
@@ -233,7 +233,7 @@ fn pack(registers: &mut VecView<VRegTuple>, class: u8, of: &RegisterClass<'_>) -
         for fixed in registers.iter().filter(|t| {
             t.class == class && t.pinned && t.live.0 != u16::MAX && tuple.live.0 <= t.live.1
         }) {
-            high = high.max(fixed.physical.saturating_add(u16::from(fixed.count)));
+            high = high.max(fixed.physical.saturating_add(fixed.count));
             free.set_all(fixed, true);
         }
         let mut at = head;
@@ -247,24 +247,24 @@ fn pack(registers: &mut VecView<VRegTuple>, class: u8, of: &RegisterClass<'_>) -
         if let Some(t) = registers.get_mut(usize::from(number)) {
             t.physical = found;
         }
-        high = high.max(found.saturating_add(u16::from(tuple.count)));
+        high = high.max(found.saturating_add(tuple.count));
         number = tuple.next;
     }
     Some(high)
 }
 
 /// The most registers of a class that live at the same time, and from which step on they do.
-struct Peak {
-    wanted: u16,
-    at: u16,
+pub(crate) struct Peak {
+    pub(crate) wanted: u16,
+    pub(crate) at: u16,
 }
 
 /// Where the most registers of a class live. The list of tuples is used up.
-fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> Peak {
+pub(crate) fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> Peak {
     let fixed = |registers: &VecView<VRegTuple>, at: u16| {
         let own = registers.iter().filter(|t| t.class == class && t.pinned);
         own.filter(|t| t.live.0 != u16::MAX && t.live.0 <= at && at <= t.live.1)
-            .fold(0u16, |sum, t| sum.saturating_add(u16::from(t.count)))
+            .fold(0u16, |sum, t| sum.saturating_add(t.count))
     };
     // What the frame defines is there from the start: fewer of it live at every later step.
     let at_start = fixed(registers, 0);
@@ -276,7 +276,7 @@ fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> Peak {
             if other.live.1 >= tuple.live.0 {
                 last = at;
             } else {
-                sum = sum.saturating_sub(u16::from(other.count));
+                sum = sum.saturating_sub(other.count);
                 match registers.get_mut(usize::from(last)) {
                     Some(last) => last.next = other.next,
                     None => busy = other.next,
@@ -288,7 +288,7 @@ fn most_at_once(registers: &mut VecView<VRegTuple>, class: u8) -> Peak {
             t.next = busy;
         }
         busy = number;
-        sum = sum.saturating_add(u16::from(tuple.count));
+        sum = sum.saturating_add(tuple.count);
         if sum.saturating_add(at_start) > most.wanted {
             let wanted = sum.saturating_add(fixed(registers, tuple.live.0));
             if wanted > most.wanted {

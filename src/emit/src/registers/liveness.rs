@@ -15,7 +15,7 @@ const REPEATED: usize = 12;
 
 /// Whether two tuples have a register in common.
 pub(crate) fn overlaps(a: Reg, b: Reg) -> bool {
-    let end = |r: Reg| r.first.saturating_add(u16::from(r.count));
+    let end = |r: Reg| r.first.saturating_add(r.count);
     a.class == b.class && a.first < end(b) && b.first < end(a)
 }
 

@@ -1,5 +1,6 @@
 //! Registers: which hold which tile, live ranges, allocation.
 
+pub(crate) mod accumulator_spill;
 pub mod allocate;
 pub(crate) mod live_range_split;
 pub(crate) mod liveness;

@@ -89,8 +89,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let align = self.machine.isa.classes.get(whole.class.index())?.tuple_align;
         let aligned = first.checked_rem(u16::from(align.max(1)))? == 0 || registers.count == 1;
         let follows = |k: u16| registers.in_whole(k) == first.checked_add(k);
-        let count = u8::try_from(registers.count).ok()?;
-        let inside = first.checked_add(registers.count)? <= u16::from(whole.count);
+        let count = registers.count;
+        let inside = first.checked_add(registers.count)? <= whole.count;
         (aligned && inside && (0..registers.count).all(follows))
             .then(|| whole.members(first, count))
     }
@@ -117,7 +117,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 };
                 let out = self.tile(class, whole)?;
                 let written = self.written_later(op, whole).ok_or(refuse)?;
-                for k in 0..u16::from(out.count) {
+                for k in 0..out.count {
                     if written.get(usize::from(k)).is_none_or(|written| !*written) {
                         let from = self.registers(&source, k, 1).ok_or(refuse)?;
                         self.copy_tile(op, from, out.member(k))?;

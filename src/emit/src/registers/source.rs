@@ -80,7 +80,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// The registers that hold what the `count` registers from `place` on of the operand's tile
     /// would: those of an element.
-    pub(crate) fn registers(&self, source: &OperandRegs, place: u16, count: u8) -> Option<Reg> {
+    pub(crate) fn registers(&self, source: &OperandRegs, place: u16, count: u16) -> Option<Reg> {
         let mut at = u32::from(place);
         for (how, large) in &source.way {
             let fragment = &self.plan.fragments.get(usize::from(*large))?.fragment;
@@ -88,9 +88,9 @@ impl LowerContext<'_, '_, '_, '_> {
             let element = how.place(fragment, at.checked_div(words)?);
             at = element.wrapping_mul(words).wrapping_add(at.checked_rem(words)?);
         }
-        let own = u16::from(source.reg.count);
+        let own = source.reg.count;
         let at = if source.one { place.checked_rem(own)? } else { u16::try_from(at).ok()? };
-        (at.saturating_add(u16::from(count)) <= own).then(|| source.reg.members(at, count))
+        (at.saturating_add(count) <= own).then(|| source.reg.members(at, count))
     }
 
     fn splat_of(&self, value: Value) -> Option<Reg> {
@@ -106,7 +106,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let class = self.machine.class(RegisterKind::Vector, WORD).ok_or(refuse)?;
         let reg = self.steps.tuple(class, if bits > WORD { 2 } else { 1 })?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
-        for (k, word) in (0..u16::from(reg.count)).zip([low, high]) {
+        for (k, word) in (0..reg.count).zip([low, high]) {
             self.fill(reg.member(k), i64::from(word))?;
         }
         self.steps.purpose = purpose;
@@ -138,7 +138,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let missing = crate::step::StepError::NoAtom(crate::step::Missing::Move(reg.class));
         let atom = self.machine.copy_into(reg.class, 1, reg.class).ok_or(missing)?;
         self.steps.purpose = Purpose::Fill;
-        for k in 0..u16::from(reg.count) {
+        for k in 0..reg.count {
             let from = self.register(&source, k).ok_or(EmitError::Unplanned(op))?;
             let to =
                 Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };

@@ -29,7 +29,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some((atom, by_number)) = self.machine.fill(reg.class, value) else {
             return self.fill_through(reg, value);
         };
-        for k in 0..u16::from(reg.count) {
+        for k in 0..reg.count {
             if by_number {
                 self.steps.append(atom, &[single(reg, k), int(value).ok_or(missing)?])?;
             } else {
@@ -52,7 +52,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let between = self.steps.tuple(class, 1)?;
         let number = if by_number { int(value).ok_or(missing)? } else { Slot::None };
         self.steps.append(atom, &[single(between, 0), number])?;
-        for k in 0..u16::from(reg.count) {
+        for k in 0..reg.count {
             self.steps.append(copy, &[single(reg, k), single(between, 0)])?;
         }
         Ok(())
@@ -65,7 +65,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let missing = StepError::NoAtom(Missing::Move(to.class));
         self.steps.purpose = Purpose::Fill;
         if let Some(atom) = self.machine.copy_into(to.class, 1, from.class) {
-            for k in 0..u16::from(to.count) {
+            for k in 0..to.count {
                 self.steps.append(atom, &[single(to, k), single(from, k)])?;
             }
             return Ok(());
@@ -78,7 +78,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .ok_or(missing)?;
         let out = self.machine.copy_into(class, 1, from.class).ok_or(missing)?;
         let into = self.machine.copy_into(to.class, 1, class).ok_or(missing)?;
-        for k in 0..u16::from(to.count) {
+        for k in 0..to.count {
             let between = single(self.steps.tuple(class, 1)?, 0);
             self.steps.append(out, &[between, single(from, k)])?;
             self.steps.append(into, &[single(to, k), between])?;
@@ -120,7 +120,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .ok_or(StepError::NoAtom(Missing::Move(operand.class)))?;
         let wide = self.steps.tuple(operand.class, reg.count / 2)?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
-        for k in 0..u16::from(wide.count) {
+        for k in 0..wide.count {
             let mut args = [single(wide, k); 3];
             for (number, part) in [(low, 0), (high, 1)] {
                 *args.get_mut(usize::from(number)).ok_or(EmitError::Unplanned(op))? =
@@ -139,7 +139,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .parts(to.class, wide.class)
             .ok_or(StepError::NoAtom(Missing::Move(to.class)))?;
         let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
-        for k in 0..u16::from(wide.count) {
+        for k in 0..wide.count {
             let low = k.wrapping_mul(2);
             self.steps.append(
                 atom,
@@ -173,14 +173,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     pub(crate) fn tile(&mut self, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
-        // More than a tuple can have are more than a pool has, also one that the assembler fills.
-        let many = StepError::Pool {
-            class,
-            wanted: fragment.registers(),
-            op: Op::at(usize::from(self.steps.origin)),
-        };
-        let count = u8::try_from(fragment.registers()).map_err(|_| many)?;
-        Ok(self.steps.tuple(class, count)?)
+        Ok(self.steps.tuple(class, fragment.registers())?)
     }
 
     /// The register class of a tile: what its matrix instruction, its load or its store says.
@@ -322,7 +315,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if low == high {
             return self.fill(reg, i64::from(low));
         }
-        for k in 0..u16::from(reg.count) {
+        for k in 0..reg.count {
             let one = reg.member(k);
             self.fill(one, i64::from(if k & 1 == 0 { low } else { high }))?;
         }

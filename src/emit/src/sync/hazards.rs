@@ -200,13 +200,13 @@ impl Recent {
 pub(crate) struct BusyRegs(u64);
 
 impl BusyRegs {
-    fn run(class: u8, first: u16, count: u8) -> u64 {
+    fn run(class: u8, first: u16, count: u16) -> u64 {
         let bits = u64::MAX.checked_shr(64u32.saturating_sub(u32::from(count))).unwrap_or(0);
         bits.rotate_left(u32::from(first).wrapping_add(u32::from(class).wrapping_mul(23)) & 63)
     }
 
     /// Something more is under way.
-    pub(crate) fn add(&mut self, class: u8, first: u16, count: u8) {
+    pub(crate) fn add(&mut self, class: u8, first: u16, count: u16) {
         self.0 |= Self::run(class, first, count);
     }
 
@@ -228,7 +228,7 @@ impl RegisterFolds {
 
     fn places(touch: &Touch) -> impl Iterator<Item = (usize, u64)> {
         let base = touch.first.wrapping_add(u16::from(touch.class).wrapping_mul(151));
-        (0..u16::from(touch.count)).map(move |k| {
+        (0..touch.count).map(move |k| {
             let at = usize::from(base.wrapping_add(k) & 511);
             (at >> 6, 1u64.wrapping_shl((at & 63) as u32))
         })
@@ -395,7 +395,7 @@ impl Readers {
         steps: &StepCursor<'_>,
         patterns: &VecView<TupleStride>,
         tag: TagId,
-        (class, first, count): (u8, u16, u8),
+        (class, first, count): (u8, u16, u16),
     ) -> Option<bool> {
         let known = match self.0.iter().position(|r| (r.tag, r.class) == (tag, class)) {
             Some(known) => known,
@@ -415,15 +415,14 @@ impl Readers {
             }
         };
         let read = self.0.get(known)?;
-        let found =
-            (first..first.saturating_add(u16::from(count))).any(|number| read.is_noted(number));
+        let found = (first..first.saturating_add(count)).any(|number| read.is_noted(number));
         (found || !read.more).then_some(found)
     }
 }
 
 impl Read {
-    fn note(&mut self, first: u16, count: u8) {
-        for number in first..first.saturating_add(u16::from(count)) {
+    fn note(&mut self, first: u16, count: u16) {
+        for number in first..first.saturating_add(count) {
             match self.bits.get_mut(usize::from(number >> 6)) {
                 Some(word) => *word |= 1u64.wrapping_shl(u32::from(number & 63)),
                 None => self.more = true,

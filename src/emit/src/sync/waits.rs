@@ -25,7 +25,7 @@ const COUNTERS: usize = 8;
 struct UnwaitedLoad {
     class: u8,
     first: u16,
-    count: u8,
+    count: u16,
     counter: u8,
     /// Its number among the counter's operations.
     sequence: u32,
@@ -680,7 +680,7 @@ fn any_reads(
     steps: &StepCursor<'_>,
     patterns: &VecView<TupleStride>,
     tag: TagId,
-    (class, first, count): (u8, u16, u8),
+    (class, first, count): (u8, u16, u16),
 ) -> bool {
     let mut found = false;
     for reader in steps

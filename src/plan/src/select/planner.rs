@@ -77,10 +77,9 @@ pub struct Staged {
     pub(crate) found: Evaluated,
 }
 
-/// Most registers of one tile that a lane can hold.
-pub(crate) const MAX_REGISTERS: u16 = u8::MAX as u16;
-/// Most registers of a product's input that is never whole.
-pub(crate) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
+/// How many times as many registers as of a whole tile an input of a product may have that comes
+/// slice by slice.
+pub(crate) const MOST_SLICES: u16 = 4;
 /// Most (matrix atom, split over warps) candidates of one product.
 pub const MAX_PRODUCTS: usize = 192;
 

@@ -3,7 +3,7 @@
 
 use crate::data::PlanError;
 use crate::select::fragments::flow::{is_register_tile, spread};
-use crate::select::planner::{MAX_REGISTERS, Planner};
+use crate::select::planner::Planner;
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{IndexWord, OpRole};
 
@@ -77,7 +77,7 @@ impl Planner<'_, '_, '_, '_> {
     /// [`PlanError::Undecided`] and [`PlanError::Registers`], with the operation.
     pub(crate) fn ready(&self) -> Result<(), PlanError> {
         let program = self.program;
-        let most = MAX_REGISTERS;
+        let most = self.target.most_registers();
         for op in program.inside(self.function) {
             let made = program.results(op).any(|v| self.plan.fragment_of(v).is_some());
             let computes = matches!(

@@ -145,7 +145,16 @@ const ROOTS: &[&[RuleId]] = &[
 ];
 
 const fn class(name: &'static str, kind: RegisterKind) -> RegisterClass<'static> {
-    RegisterClass { name, prefix: "", bits: 32, kind, declared: "", pool: (0, 0), tuple_align: 1 }
+    RegisterClass {
+        name,
+        prefix: "",
+        bits: 32,
+        kind,
+        declared: "",
+        pool: (0, 0),
+        tile_most: 0,
+        tuple_align: 1,
+    }
 }
 const ISA: Isa<'static> = Isa {
     name: "toy",
@@ -255,7 +264,7 @@ struct Sink {
 }
 impl StepSink for Sink {
     type Error = ();
-    fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, ()> {
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, ()> {
         self.next += 1;
         Ok(Reg { class, first: 100 + self.next, count })
     }

@@ -32,7 +32,7 @@ const TOUCHES: usize = 24;
 struct Touched {
     class: u8,
     first: u16,
-    count: u8,
+    count: u16,
     written: bool,
     read: bool,
     /// Not allocated: by its class alone.
@@ -128,7 +128,7 @@ fn schedule(
 }
 
 /// Lives are to be found anew.
-fn forget(registers: &mut VecView<VRegTuple>) {
+pub(crate) fn forget(registers: &mut VecView<VRegTuple>) {
     for tuple in registers.iter_mut() {
         (tuple.live, tuple.next) = ((u16::MAX, 0), u16::MAX);
     }

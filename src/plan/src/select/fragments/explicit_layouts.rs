@@ -9,7 +9,7 @@ use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
 use crate::select::memory::explicit_layouts;
-use crate::select::planner::{MAX_REGISTERS, Planner};
+use crate::select::planner::Planner;
 use lanebook_ir::attr_names::INSERTED;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::{AxisId, Layout, LayoutRef, PostMap};
@@ -247,8 +247,9 @@ impl Planner<'_, '_, '_, '_> {
         let (unpacked, registers) = (fragment.unpacked, fragment.registers());
         // What a product reads may come slice by slice; what is handed over is there at once.
         let whole = matches!(program.role(op), OpRole::Function | OpRole::Convert);
-        if whole && registers > MAX_REGISTERS {
-            return Err(PlanError::Registers { op, registers, most: MAX_REGISTERS });
+        let most = self.target.most_registers();
+        if whole && registers > most {
+            return Err(PlanError::Registers { op, registers, most });
         }
         let reader = self.placed_operand(op);
         spread(program, value, fragment, unpacked, reader, &Unread::default(), self.plan.fragments)

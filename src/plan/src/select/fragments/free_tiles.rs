@@ -2,7 +2,7 @@
 
 use crate::data::{Candidate, FragmentPlan, PlanError, RejectedCandidate};
 use crate::select::fragments::flow::{Crossed, across, spread};
-use crate::select::planner::{CopyEnd, MAX_REGISTERS, Planner};
+use crate::select::planner::{CopyEnd, Planner};
 use lanebook_ir::{Op, Value};
 use lanebook_tile::map::log2_exact;
 use lanebook_tile::matrix::blocked;
@@ -64,7 +64,7 @@ impl Planner<'_, '_, '_, '_> {
 
     pub(crate) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
         let shape = self.shape_of(op, value)?;
-        let mark = self.plan.fragments.len();
+        let (mark, most) = (self.plan.fragments.len(), self.target.most_registers());
         (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
         let mut best: Option<(FragmentPlan, u8, u32)> = None;
         let mut why = PlanError::Undecided(op);
@@ -83,12 +83,12 @@ impl Planner<'_, '_, '_, '_> {
             }
             fragment.unpacked = unpacked;
             let registers = fragment.registers();
-            if registers > MAX_REGISTERS {
-                why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
+            if registers > most {
+                why = PlanError::Registers { op, registers, most };
                 self.plan.lose(RejectedCandidate {
                     op,
                     what: Candidate::Blocked(vector),
-                    why: Reject::Registers { registers, most: MAX_REGISTERS },
+                    why: Reject::Registers { registers, most },
                     cost: 0,
                 });
                 continue;

@@ -10,7 +10,7 @@
 
 use crate::data::PlanError;
 use crate::select::elementwise::select_elementwise;
-use crate::select::planner::{MAX_REGISTERS, Planner};
+use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_tables::OpRole;
 use lanebook_tile::evaluate::TargetInfo;
@@ -193,7 +193,7 @@ impl Planner<'_, '_, '_, '_> {
             }
             if let Some(between) = self.between(op) {
                 let (from, to) = (between.from.registers(), between.to.registers());
-                let shared = if from.max(to) > MAX_REGISTERS {
+                let shared = if from.max(to) > self.target.most_registers() {
                     u32::MAX
                 } else {
                     self.exchange_estimate(u32::from(from).saturating_add(u32::from(to)))

@@ -10,7 +10,7 @@ use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::own_cost::{OwnCost, inputs_are_pooled};
 use crate::select::matrix::scales::SCALE_WAYS;
 use crate::select::matrix::shared_operands::MAX_UNIT_USES;
-use crate::select::planner::{MAX_REGISTERS, MAX_SLICED, Planner, full};
+use crate::select::planner::{MOST_SLICES, Planner, full};
 use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::OpRole;
 use lanebook_tile::evaluate::TargetInfo;
@@ -76,19 +76,18 @@ impl Refusals {
 struct CandidateStage {
     /// A machine instruction, not one that the assembler expands.
     native: bool,
-    /// Most registers of one input: those of more than a tuple come slice by slice, from a pool
-    /// that holds no more of them at once.
-    most: u16,
+    /// An input may have more registers than a lane can hold of a tile: it comes slice by slice.
+    sliced: bool,
     /// Some warps do what others do, because the tile has too few instances for all of them.
     replicated: bool,
 }
 
 const STAGES: [CandidateStage; 5] = [
-    CandidateStage { native: true, most: MAX_REGISTERS, replicated: false },
-    CandidateStage { native: true, most: MAX_SLICED, replicated: false },
-    CandidateStage { native: true, most: MAX_REGISTERS, replicated: true },
-    CandidateStage { native: false, most: MAX_REGISTERS, replicated: false },
-    CandidateStage { native: false, most: MAX_REGISTERS, replicated: true },
+    CandidateStage { native: true, sliced: false, replicated: false },
+    CandidateStage { native: true, sliced: true, replicated: false },
+    CandidateStage { native: true, sliced: false, replicated: true },
+    CandidateStage { native: false, sliced: false, replicated: false },
+    CandidateStage { native: false, sliced: false, replicated: true },
 ];
 
 /// How results and scales of a product stand in registers.
@@ -217,7 +216,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
             if !self.order.is_empty() {
                 break;
             }
-            if stage.most == MAX_SLICED {
+            if stage.sliced {
                 self.plan.rejected.truncate(kept.0);
                 self.plan.rejected_dropped = kept.1;
             }
@@ -229,7 +228,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                     continue;
                 };
                 if !self.has_columns(site, &product, refusals)
-                    || !self.has_registers(site.op, &product, stage.most, refusals)
+                    || !self.has_registers(site.op, &product, stage.sliced, refusals)
                 {
                     continue;
                 }
@@ -272,24 +271,24 @@ impl<'t> Planner<'_, 't, '_, '_> {
         &mut self,
         op: Op,
         product: &Product,
-        most: u16,
+        sliced: bool,
         refusals: &mut Refusals,
     ) -> bool {
+        let most = self.target.most_registers();
         let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
         // Where the assembler allocates, so many that it has as many for what comes.
         let sums = match inputs_are_pooled(&self.target, product) {
-            true => MAX_REGISTERS,
-            false => MAX_REGISTERS / 2,
+            true => most,
+            false => most / 2,
         };
-        let is_sliced = product.c.registers() <= sums;
-        if registers <= if is_sliced { most } else { MAX_REGISTERS } {
+        let is_sliced = sliced && product.c.registers() <= sums;
+        if registers <= if is_sliced { most.saturating_mul(MOST_SLICES) } else { most } {
             return true;
         }
         let fewest = match refusals.last {
             PlanError::Registers { registers, .. } => registers,
             _ => u16::MAX,
         };
-        let most = MAX_REGISTERS;
         refusals.last = PlanError::Registers { op, registers: registers.min(fewest), most };
         self.reject(op, named(product), Reject::Registers { registers, most }, 0);
         false
