@@ -266,6 +266,10 @@ fn complete(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
 ) -> Result<(), PlanError> {
+    // Those of an attempt before, whose tiles did not fit, are none.
+    for tiled in plan.transfers.iter_mut().filter_map(|m| m.tiled.as_mut()) {
+        tiled.completion = None;
+    }
     let mut next = 0u8;
     for k in 0..plan.transfers.len() {
         let Some(m) = plan.transfers.get(k).copied() else { continue };

@@ -61,8 +61,8 @@ impl Graph for Opaque {
 
 impl StepSink for Opaque {
     type Error = u32;
-    fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, u32> {
-        any(Ok(Reg { class, first: u16::from(count), count }))
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, u32> {
+        any(Ok(Reg { class, first: count, count }))
     }
     fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), u32> {
         any((atom, args.first()));

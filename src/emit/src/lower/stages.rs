@@ -67,6 +67,8 @@ pub(crate) struct StagedLoop {
     loaded: u16,
     /// Behind what is left out before the first turn.
     behind: u16,
+    /// The first step of those that go there, and how many steps there were behind them.
+    skip: (usize, usize),
     /// The first register that is made inside of it.
     mark: u16,
 }
@@ -180,7 +182,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         let loaded = self.loaded_registers(parts)?;
-        Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, mark: 0 }))
+        Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, skip: (0, 0), mark: 0 }))
     }
 
     /// A step of addresses from buffer to buffer, once for each size.
@@ -565,7 +567,9 @@ impl LowerContext<'_, '_, '_, '_> {
             },
         };
         staged.behind = self.fresh_label();
+        let from = self.steps.steps.len();
         self.skip_if_less(counter, first, staged.behind)?;
+        staged.skip = (from, self.steps.steps.len());
         staged.mark = self.steps.next_register();
         self.ring_waits(parts)
     }
@@ -691,7 +695,12 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.steps.origin = owner;
         self.steps.purpose = Purpose::Control;
-        self.steps.label(staged.behind)?;
+        let (from, end) = staged.skip;
+        // Where there is nothing to leave out nothing leaves it out.
+        match self.steps.steps.len() == end {
+            true => self.steps.steps.truncate(from),
+            false => self.steps.label(staged.behind)?,
+        }
         self.forget_since(staged.mark);
         self.store_turn((parts, counter), staged)?;
         self.next_buffers(parts.op, staged)

@@ -5,7 +5,8 @@ pub(crate) mod turning;
 
 use crate::contents::ContentsContext;
 use lanebook_emit::ParamKind;
-use lanebook_ir::{Value, attr_names};
+use lanebook_ir::{Op, Value, attr_names};
+use lanebook_tables::IndexWord;
 
 /// What a bound far above other arguments is in multiples of its steps.
 const BEHIND: u64 = 256;
@@ -145,7 +146,12 @@ impl ContentsContext<'_> {
         let from_argument =
             || operations().filter_map(bounded).any(|at| self.program.int(at.lower).is_none());
         let most = self.most(out);
-        match (bounds, self.given) {
+        // By zero nothing is divided.
+        let given = match self.given {
+            Given::Idle if self.divides(value) => Given::Usual,
+            given => given,
+        };
+        match (bounds, given) {
             (true, Given::Idle) => 0,
             (true, _) if from_argument() => out.saturating_mul(BEHIND).min(most),
             (true, Given::Edge(_)) => {
@@ -159,6 +165,23 @@ impl ContentsContext<'_> {
             (false, _) if is_fed => out.saturating_mul(FED).min(most),
             (false, _) => out.saturating_mul(5).min(most),
         }
+    }
+
+    /// Whether a number is divided by an argument, or by what is computed of it.
+    fn divides(&self, value: Value) -> bool {
+        let is_quotient = |op: &Op| {
+            let word = self.program.index_word(*op);
+            word.is_some_and(|word| {
+                use IndexWord::{CeilDiv, CeilDivUnsigned, Div, DivUnsigned, Rem, RemUnsigned};
+                matches!(word, Div | DivUnsigned | Rem | RemUnsigned | CeilDiv | CeilDivUnsigned)
+            })
+        };
+        let inside = self.program.functions().next().into_iter();
+        let mut quotients = inside.flat_map(|f| self.program.inside(f)).filter(is_quotient);
+        quotients.any(|op| {
+            let by = self.program.operand(op, 1);
+            by.is_some_and(|by| by == value || self.feeds(value, by))
+        })
     }
 
     /// The greatest multiple of a number that an index may be.
