@@ -736,3 +736,33 @@ fn races_are_said() {
 ";
     assert_eq!(races(apart), Vec::<String>::new());
 }
+
+/// What is printed means what was inferred: read again it is inferred again. A sign in front binds
+/// before a quotient does, so that half of a negative digit needs brackets.
+#[test]
+fn what_is_inferred_is_read_again() {
+    let read = [
+        ("arith.xori %i, 1 : index", "-(v0 % 2 * 4)"),
+        ("arith.xori %i, 3 : index", "-(v0 % 4 * 4)"),
+        ("index.sub 7, %i : index", "-v0 * 4"),
+    ];
+    for (index, held) in read {
+        let text = format!(
+            "func @k(%W: memref<8xf32>, %C: memref<8x4xf32>) {{threads = 32}} {{
+  %f = alloc_tensor : tensor<8xf32, #fragment>
+  copy %W, %f
+  parallel (%i, %j) in (8, 4) {{
+    %q = {index}
+    %x = memref.load %f[%q]
+    memref.store %x, %C[%i, %j]
+  }}
+}}
+"
+        );
+        let first = inferred(&text, &[]).fine();
+        let program = |text: &str| text.split("\n// Inferred").next().unwrap_or("").to_string();
+        let first = program(&first);
+        assert!(first.contains(held), "{first}");
+        assert_eq!(program(&inferred(&first, &[]).fine()), first);
+    }
+}

@@ -182,7 +182,17 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         let loaded = self.loaded_registers(parts)?;
-        Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, skip: (0, 0), mark: 0 }))
+        Ok(Some(StagedLoop {
+            stages,
+            number,
+            node,
+            steps,
+            last,
+            loaded,
+            behind: 0,
+            skip: (0, 0),
+            mark: 0,
+        }))
     }
 
     /// A step of addresses from buffer to buffer, once for each size.

@@ -1,6 +1,6 @@
 //! Maps as text.
 
-use crate::{BaseId, DigitTerm, FormArena, FormBase, FormOp, FragmentForm, IndexForm};
+use crate::{BaseDigit, BaseId, DigitTerm, FormArena, FormBase, FormOp, FragmentForm, IndexForm};
 use core::fmt::{self, Write};
 use lanebook_layout::words::{SentencePart, write_sentence};
 
@@ -105,6 +105,11 @@ fn sum(
     }
     for (number, term) in terms.iter().enumerate().rev() {
         let positive = DigitTerm { stride: term.stride.saturating_abs(), ..*term };
+        // A sign in front binds before a quotient and a rest do.
+        if number == 0 && term.stride < 0 && is_part(arena, term.digit)? {
+            later(parts, &[MapPart::Text("-("), MapPart::Term(positive), MapPart::Text(")")])?;
+            continue;
+        }
         let sign = match (number, term.stride < 0) {
             (0, false) => "",
             (0, true) => "-",
@@ -114,6 +119,15 @@ fn sum(
         later(parts, &[MapPart::Text(sign), MapPart::Term(positive)])?;
     }
     Ok(())
+}
+
+/// Whether a digit is less than all of a variable.
+fn is_part(arena: &FormArena<'_>, digit: BaseDigit) -> Result<bool, fmt::Error> {
+    let whole = arena.extent(digit.base).map_err(|_| fmt::Error)?;
+    let reach = u64::from(digit.unit).saturating_mul(u64::from(digit.extent));
+    let base = arena.base(digit.base).map_err(|_| fmt::Error)?;
+    let is_rest = digit.unit != 1 || reach < u64::from(whole);
+    Ok(is_rest || matches!(base, FormBase::Parity { .. }))
 }
 
 fn term(
