@@ -271,3 +271,30 @@ fn moved_tiles_are_noticed() {
         assert!(wrong > 0 && noticed == wrong, "{name} {arch}: {noticed} of {wrong}");
     }
 }
+
+/// What orders what copies bring for a unit stands in its rule's order: a fence in front of the wait
+/// fences nothing that is waited for.
+#[test]
+fn a_fence_in_front_of_its_wait_is_noticed() {
+    for (name, arch) in [
+        ("stages_of_two_kinds_of_copies.tile", "sm_90a"),
+        ("stages_of_two_kinds_of_copies.tile", "sm_100a"),
+        ("stages_of_two_kinds_of_copies_of_bytes.tile", "sm_90a"),
+    ] {
+        let swapped = try_with_kernel(&program(name), arch, |program, compiled, _| {
+            let named = |k: usize, begin: &str| {
+                let atom = compiled.steps.get(k).and_then(|s| lanebook::TABLES.atom(s.atom));
+                atom.is_some_and(|atom| atom.name().starts_with(begin))
+            };
+            let at = (0..compiled.steps.len())
+                .find(|k| named(*k, "cp.async.wait_group") && named(k + 1, "fence.proxy.async"))
+                .unwrap_or_else(|| panic!("{name} {arch}: a wait and a fence"));
+            let mut steps = compiled.steps.to_vec();
+            steps.swap(at, at + 1);
+            let kernel = FinalSteps { steps: &steps, ..FinalSteps::of(compiled) };
+            checked::check(program, &kernel).err().map(|v| format!("{v:?}"))
+        });
+        let found = swapped.expect("a kernel").unwrap_or_default();
+        assert!(found.starts_with("Race"), "{name} {arch}: {found}");
+    }
+}

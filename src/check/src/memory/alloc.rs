@@ -159,16 +159,22 @@ fn takes_back(program: &Program<'_, '_>, plan: &Plan<'_>, pair: (usize, usize)) 
 /// Most loops inside each other that are walked through.
 const DEPTH: usize = 8;
 
-/// Of two tiles: what they held may be gone.
+/// Of two tiles: which may hold something, and of which that may be gone. What was never written
+/// takes nothing from the other one.
 #[derive(Copy, Clone, Default)]
 struct LostContents {
+    held: [bool; 2],
     first: bool,
     second: bool,
 }
 
 impl LostContents {
     fn or(self, other: Self) -> Self {
-        Self { first: self.first | other.first, second: self.second | other.second }
+        let held = [0, 1].map(|k| {
+            let of = |one: &Self| one.held.get(k).copied().unwrap_or(true);
+            of(&self) | of(&other)
+        });
+        Self { held, first: self.first | other.first, second: self.second | other.second }
     }
 
     /// Goes on by one operation; whether it reads something that is gone.
@@ -196,10 +202,12 @@ impl LostContents {
             return true;
         }
         if writes(pair.0) {
-            *self = Self { first: false, second: true };
+            let [_, second] = self.held;
+            *self = Self { held: [true, second], first: false, second };
         }
         if writes(pair.1) {
-            *self = Self { first: true, second: false };
+            let [first, _] = self.held;
+            *self = Self { held: [first, true], first, second: false };
         }
         false
     }

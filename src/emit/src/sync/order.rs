@@ -456,31 +456,44 @@ fn want<'t>(
         StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
     let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
     let last = rule.steps.iter().rposition(|s| s.barrier);
-    for (k, step) in rule.steps.iter().enumerate() {
-        let stand = match last {
-            None => BarrierSide::Free,
-            Some(last) if k <= last => BarrierSide::Before,
-            Some(_) => BarrierSide::Behind,
+    let side = |k: usize| match last {
+        None => BarrierSide::Free,
+        Some(last) if k <= last => BarrierSide::Before,
+        Some(_) => BarrierSide::Behind,
+    };
+    let is = |w: &RequiredSync<'_>, own: &SyncStep<'_>| match w {
+        RequiredSync::Step(w, _) => w.atom == own.atom && w.immediates == own.immediates,
+        RequiredSync::Wait(number) => Some(own.atom) == wait && before.completion == Some(*number),
+    };
+    // A step may stand on both sides of a barrier.
+    let stands = |w: &RequiredSync<'_>, (k, own): (usize, &SyncStep<'_>)| {
+        let fits = match w {
+            RequiredSync::Step(_, stand) => *stand == BarrierSide::Free || *stand == side(k),
+            RequiredSync::Wait(_) => true,
         };
+        fits && is(w, own)
+    };
+    for (k, own) in rule.steps.iter().enumerate() {
         let step = match before.completion {
-            _ if Some(step.atom) != wait => RequiredSync::Step(*step, stand),
+            _ if Some(own.atom) != wait => RequiredSync::Step(*own, side(k)),
             Some(number) => RequiredSync::Wait(number),
             None => continue, // it has been waited for
         };
         // In front of the next of the rule's steps that stands there: each rule's steps stay in
         // their order.
-        let is = |w: &RequiredSync<'_>, later: &SyncStep<'_>| match w {
-            RequiredSync::Step(own, _) => {
-                own.atom == later.atom && own.immediates == later.immediates
-            }
-            RequiredSync::Wait(number) => {
-                Some(later.atom) == wait && before.completion == Some(*number)
-            }
-        };
         let later = rule.steps.iter().skip(k.saturating_add(1));
         let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
         add_wanted(wanted, step, next)
             .ok_or(StepError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
+        // One that another rule brought goes behind what this one has in front of it.
+        let place = |of| wanted.iter().position(|w| stands(w, of));
+        let earlier = rule.steps.iter().enumerate().take(k);
+        if let (Some(at), Some(before)) = (place((k, own)), earlier.filter_map(place).max())
+            && at < before
+            && let Some(moved) = wanted.get_mut(at..=before)
+        {
+            moved.rotate_left(1);
+        }
     }
     let entry = (before.kind, before.writes, before.completion, now.kind);
     // Without a barrier, where other rules have one, what this rule brings is for these bytes
