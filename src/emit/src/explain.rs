@@ -84,9 +84,12 @@ impl<'n> EmitNames<'n, '_, '_> {
     fn arch(self) -> &'n str {
         self.arch.map_or("the architecture", |arch| arch.name)
     }
+    fn register_classes(self) -> &'n [RegisterClass<'n>] {
+        let isa = self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa));
+        isa.map_or(&[], |isa| isa.classes)
+    }
     fn register_class(self, class: usize) -> Option<&'n RegisterClass<'n>> {
-        let isa = self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa))?;
-        isa.classes.get(class)
+        self.register_classes().get(class)
     }
     /// A class of registers; where it has no name here, what stands in its place.
     fn class(self, class: usize) -> &'n str {
@@ -95,8 +98,9 @@ impl<'n> EmitNames<'n, '_, '_> {
     /// How many registers of a class there are: as many as a tile can have, where the assembler
     /// allocates.
     fn pool(self, class: usize) -> u16 {
-        let known = self.register_class(class);
-        known.map_or(0, |class| if class.pool.1 > 0 { class.pool.1 } else { class.tile_most })
+        let known = self.register_class(class).map(|class| class.pool.1);
+        let most = || self.register_classes().iter().map(|class| class.tile_most).max();
+        known.filter(|pool| *pool > 0).or_else(most).unwrap_or(0)
     }
     fn atom(self, atom: AtomId) -> &'n str {
         let atom = self.tables.and_then(|tables| tables.atom(atom));

@@ -76,9 +76,10 @@ impl RegisterPressureLevel {
             let same = class(shape.a) == class(shape.d)
                 && class(shape.b) == class(shape.d)
                 && p.tensor.is_none();
-            let (pool, most) = class(shape.d)
+            let pool = class(shape.d)
                 .and_then(|class| isa.classes.get(class.index()))
-                .map_or((0, 0), |class| (class.pool.1, class.tile_most));
+                .map_or(0, |class| class.pool.1);
+            let most = isa.classes.iter().map(|class| class.tile_most).max().unwrap_or(0);
             let (from_a, from_b) =
                 (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
             let held = |from: Option<Op>, fragment: &Fragment, shared: bool| {

@@ -43,7 +43,7 @@ pub(super) fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
     if space.trim_ascii() != "1" {
         return None;
     }
-    program.tables().dtype_named(word.trim_ascii())
+    program.tables().element_type(word.trim_ascii())
 }
 
 /// A pointer that a loop carries.

@@ -79,10 +79,30 @@ fn is_whole_word(program: &Program<'_, '_>, dtype: Option<DtypeId>) -> bool {
     })
 }
 
-/// Whether a value is a tile of whole numbers of a shape.
-fn is_distance(program: &Program<'_, '_>, value: Value, shape: Shape) -> bool {
+/// A tile of whole numbers of a shape, of 32 bits: those of 64 lose the ones above, which say no
+/// more, as elements lie within reach of 32; `None` where a value is no such tile.
+fn distance(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    value: Value,
+    shape: Shape,
+) -> Edit<Option<Value>> {
     let ty = program.type_of(value);
-    ty.is_tile() && !ty.is_memory() && ty.dtype == word(program) && ty.shape == shape
+    if !ty.is_tile() || ty.is_memory() || ty.shape != shape {
+        return Ok(None);
+    }
+    let whole = word(program);
+    if ty.dtype == whole {
+        return Ok(Some(value));
+    }
+    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
+    let is_long = dtype.is_some_and(|dtype| {
+        matches!(dtype.kind, DtypeKind::Signed) && dtype.bits == WORD.saturating_mul(2)
+    });
+    let Some(whole) = whole.filter(|_| is_long) else { return Ok(None) };
+    let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
+    let ty = Type { dtype: Some(whole), ..ty };
+    made(program, op, narrow, &[value], ty).map(Some)
 }
 
 /// How far the elements of a tile of pointers are from where their pointers began, kept beside it;
@@ -126,10 +146,10 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
         far
     } else {
         let Some(by) = program.operand(op, 1) else { return Ok(None) };
-        let is_plain = program.attrs(op).next().is_none();
-        if !is_plain || !is_distance(program, by, ty.shape) {
+        if program.attrs(op).next().is_some() {
             return Ok(None);
         }
+        let Some(by) = distance(program, op, by, ty.shape)? else { return Ok(None) };
         if has_moved {
             let decl = program.tables().op_named("add").ok_or(ErrorKind::UnknownOp)?;
             made(program, op, decl, &[so_far, by], Type::tensor(ty.shape, whole))?

@@ -175,7 +175,12 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     if is_of_indices && is_word(program, result) && !program.operands(op).any(is_tile) {
         return on_indices(program, op);
     }
+    let is_written = |value: Value| {
+        program.def_op(value).is_some_and(|def| program.role(def) == OpRole::Constant)
+    };
+    // What no index is computed by is computed of numbers that are all written, too.
     let computed = is_float(program, result)
+        || program.operands(op).all(is_written)
         || program
             .operands(op)
             .any(|operand| is_computed(program, operand) || is_whole_index(program, operand));
