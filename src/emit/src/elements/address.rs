@@ -272,6 +272,11 @@ impl LowerContext<'_, '_, '_, '_> {
         let own = self.form_node(op, told, spot.own, thread)?;
         let outer = self.form_node(op, told, spot.outer, thread)?;
         let outer = self.sum(IndexOp::Add, self.shared_base, Some(outer))?;
+        let buffer = self.read_buffer(op, self.program.storage_of(place.value))?;
+        let outer = match buffer {
+            Some(_) => self.sum(IndexOp::Add, outer, buffer)?,
+            None => outer,
+        };
         let outer = match (outer, offset) {
             (Some(outer), 0) => outer,
             (Some(outer), by) => self.arena.op_const(IndexOp::Add, outer, u64::from(by))?,

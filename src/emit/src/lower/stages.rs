@@ -25,9 +25,9 @@ use crate::sync::order::{
     BarrierSide, MemAccess, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push,
     push_known, rule,
 };
-use lanebook_ir::{Loop, Op};
+use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{
-    CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
+    End, CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
 };
 use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, OpRole, SyncStep};
 
@@ -180,6 +180,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         let loaded = self.loaded_registers(parts)?;
+        self.read_buffers.push((parts.op, node)).map_err(|_| refuse)?;
         Ok(Some(StagedLoop { stages, number, node, steps, last, loaded, behind: 0, mark: 0 }))
     }
 
@@ -286,9 +287,33 @@ impl LowerContext<'_, '_, '_, '_> {
         self.add_in_place(reg, SecondOperand::Reg(far), IndexOp::Add)
     }
 
+    /// Where in a tile of several buffers that elements are read of the one of this turn begins.
+    pub(crate) fn read_buffer(&mut self, op: Op, value: Value) -> Result<Option<ExprId>, EmitError> {
+        let Some((number, tile)) = self.plan.alloc_of(value).filter(|(_, tile)| tile.stages > 1)
+        else {
+            return Ok(None);
+        };
+        let refuse = EmitError::Unplanned(op);
+        let (stages, bytes) = (u64::from(tile.stages), u64::from(tile.stage_bytes()));
+        let copy = self.plan.transfers.iter().find(|m| m.to == End::Shared(number));
+        let around = copy.and_then(|copy| self.program.parent(copy.op));
+        let open = self.read_buffers.iter().find(|(open, _)| Some(*open) == around);
+        let &(_, node) = open.ok_or(refuse)?;
+        let number = self.arena.op_const(IndexOp::Add, node, stages.saturating_sub(1))?;
+        Ok(Some(self.arena.op_const(IndexOp::Mul, number, bytes)?))
+    }
+
+    /// Operations of a loop of stages that may read what its copies bring: in a function of parallel
+    /// loops those of its inner loops and branches, too.
+    fn readers_inside(&self, parts: &Loop) -> impl Iterator<Item = Op> + Clone + '_ {
+        let inside = self.program.inside(parts.op);
+        inside.filter(|op| !self.is_in_nest(*op))
+    }
+
     /// The accesses of an operation to tiles of several buffers.
     fn touched_buffers(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
         let mut out = heapless::Vec::new();
+        self.touched_elements(op, true, &mut out);
         if let Some(plan) = self.plan.move_of(op) {
             self.touched_in_shared(plan, true, &mut out);
         }
@@ -296,6 +321,17 @@ impl LowerContext<'_, '_, '_, '_> {
             self.touched_by_unit(product, true, &mut out);
         }
         out
+    }
+
+    /// Those to the tiles that a loop's own copies fill.
+    fn touched_of(&self, around: Op, op: Op) -> heapless::Vec<MemAccess, 6> {
+        let mut touched = self.touched_buffers(op);
+        touched.retain(|access| {
+            let copies = self.plan.transfers.iter();
+            let mut own = copies.filter(|m| self.program.parent(m.op) == Some(around));
+            own.any(|m| self.plan.staged(m).is_some_and(|tile| tile.offset == access.from))
+        });
+        touched
     }
 
     /// Whether what an operation reads has been read when it ends: everybody waits for that.
@@ -336,11 +372,11 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Behind a loop of stages: what it may have left open.
     #[inline(never)]
     pub(crate) fn leave_stages(&self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
-        let Some(body) = self.program.body(op).filter(|_| self.runs_in_one(op)) else {
+        let Some(parts) = self.program.counted_loop(op).filter(|_| self.runs_in_one(op)) else {
             return Ok(());
         };
-        for inner in self.program.ops(body).filter(|inner| !self.ends_by_itself(*inner)) {
-            for &touched in &self.touched_buffers(inner) {
+        for inner in self.readers_inside(&parts).filter(|inner| !self.ends_by_itself(*inner)) {
+            for &touched in &self.touched_of(op, inner) {
                 open.reopen(touched)?;
             }
         }
@@ -367,12 +403,12 @@ impl LowerContext<'_, '_, '_, '_> {
         {
             add((objects.waits, objects.announces))?;
         }
-        for a in self.program.ops(parts.body) {
+        for a in self.readers_inside(parts) {
             if self.is_in_ring(a) != in_ring || self.ends_by_itself(a) {
                 continue;
             }
-            for b in self.program.ops(parts.body) {
-                for from in &self.touched_buffers(a) {
+            for b in self.readers_inside(parts) {
+                for from in &self.touched_of(parts.op, a) {
                     for to in self.touched_buffers(b).iter().filter(|to| to.from == from.from) {
                         if from.writes || to.writes {
                             add((from.kind, to.kind))?;
