@@ -171,9 +171,6 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     pub(crate) fn space_of(&self, place: &Place<'_>) -> Result<Space, EmitError> {
-        if self.program.bounds(place.value).is_some() {
-            return Err(refused(place.op, ElementReason::Bounds));
-        }
         let space = self.program.type_of(place.value).space;
         let memory = space.filter(|space| matches!(space, Space::Global | Space::Shared));
         memory.ok_or(refused(place.op, ElementReason::Element))

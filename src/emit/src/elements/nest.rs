@@ -321,7 +321,10 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
-        self.load_elements(told, chunk, place, into)
+        let before = self.keep_inside(told, chunk, &place)?;
+        let loaded = self.load_elements(told, chunk, place, into);
+        Self::restore(chunk, &before);
+        loaded
     }
 
     /// Sets elements of a buffer.
@@ -340,10 +343,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
         let before = self.only_first_copy(op, told, chunk)?;
+        let _ = self.keep_inside(told, chunk, &place)?;
         let stored = self.store_elements(told, chunk, place, from);
-        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
-            slot.guard = *guard;
-        }
+        Self::restore(chunk, &before);
         stored
     }
 
@@ -368,8 +370,14 @@ impl LowerContext<'_, '_, '_, '_> {
             places.push(place).map_err(|_| refused(op, ElementReason::Room))?;
         }
         let [from, to] = places.as_slice() else { return Ok(false) };
-        let Some(stores) = self.even_runs(told, chunk, to, false)? else { return Ok(false) };
-        let Some(loads) = self.even_runs(told, chunk, from, true)? else { return Ok(false) };
+        let before = self.keep_inside(told, chunk, to)?;
+        let stores = self.even_runs(told, chunk, to, false);
+        Self::restore(chunk, &before);
+        let Some(stores) = stores? else { return Ok(false) };
+        let before = self.keep_inside(told, chunk, from)?;
+        let loads = self.even_runs(told, chunk, from, true);
+        Self::restore(chunk, &before);
+        let Some(loads) = loads? else { return Ok(false) };
         // The wider ones are made of whole registers of the narrower ones.
         let (wide, narrow) = (loads.1.max(stores.1), loads.1.min(stores.1));
         let fits =
@@ -377,12 +385,14 @@ impl LowerContext<'_, '_, '_, '_> {
         if loads.0 != stores.0 || !fits {
             return Ok(false);
         }
-        let held = self.load_runs(told, chunk, from, (loads, wide))?;
+        let before = self.keep_inside(told, chunk, from)?;
+        let held = self.load_runs(told, chunk, from, (loads, wide));
+        Self::restore(chunk, &before);
+        let held = held?;
         let before = self.only_first_copy(op, told, chunk)?;
+        let _ = self.keep_inside(told, chunk, to)?;
         let stored = self.store_runs(told, chunk, to, (stores, wide, &held));
-        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
-            slot.guard = *guard;
-        }
+        Self::restore(chunk, &before);
         stored.map(|()| true)
     }
 
