@@ -206,7 +206,9 @@ impl Teller<'_, '_, '_, '_> {
         let inside = self.inside.is_some();
         self.attributes(op, if inside { &[] } else { &[attr_names::STAGES] })?;
         let stages = self.program.int_attr(op, attr_names::STAGES);
-        if self.program.has_attr(op, attr_names::STAGES) && stages.is_none_or(|n| !MOST_STAGES.contains(&n)) {
+        if self.program.has_attr(op, attr_names::STAGES)
+            && stages.is_none_or(|n| !MOST_STAGES.contains(&n))
+        {
             return Err(self.wrong_attr(op, attr_names::STAGES));
         }
         let at = self.program.counted_loop(op).ok_or(LoopErrorKind::Bounds)?;

@@ -27,7 +27,7 @@ use crate::sync::order::{
 };
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{
-    End, CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
+    CountedWait, End, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
 };
 use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, OpRole, SyncStep};
 
@@ -288,7 +288,11 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Where in a tile of several buffers that elements are read of the one of this turn begins.
-    pub(crate) fn read_buffer(&mut self, op: Op, value: Value) -> Result<Option<ExprId>, EmitError> {
+    pub(crate) fn read_buffer(
+        &mut self,
+        op: Op,
+        value: Value,
+    ) -> Result<Option<ExprId>, EmitError> {
         let Some((number, tile)) = self.plan.alloc_of(value).filter(|(_, tile)| tile.stages > 1)
         else {
             return Ok(None);

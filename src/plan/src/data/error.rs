@@ -324,6 +324,8 @@ pub enum Unstaged {
     Waves,
     /// A copy of some threads.
     Range,
+    /// A copy of a whole memref.
+    Whole,
     /// No copy from global to shared memory stands directly in the loop.
     NoCopy,
     /// The loop's step is no number, or a bound may be below zero.

@@ -47,7 +47,7 @@ pub fn stage_loops(
 /// the copy.
 #[doc(hidden)]
 pub fn copies_ahead(program: &Program<'_, '_>, function: Op) -> impl Iterator<Item = (Op, Op)> {
-    let space = |op: Op, k: usize| Some(program.type_of(program.operand(op, k)?).space?);
+    let space = |op: Op, k: usize| program.type_of(program.operand(op, k)?).space;
     let fills = move |op: Op| {
         program.role(op) == OpRole::Copy
             && space(op, 0) == Some(Space::Global)
@@ -74,8 +74,13 @@ impl Planner<'_, '_, '_, '_> {
             if program.has_attr(op, attr_names::THREADS) {
                 return Err(PlanError::Stages { op, why: Unstaged::Range });
             }
+            if program.subscripts(op, 0).next().is_none() {
+                return Err(PlanError::Stages { op, why: Unstaged::Whole });
+            }
             let movement = self.collect_copy(op)?;
-            let CopyEnd::Shared(alloc) = movement.to else { return Err(PlanError::Unsupported(op)) };
+            let CopyEnd::Shared(alloc) = movement.to else {
+                return Err(PlanError::Unsupported(op));
+            };
             self.stage_in_place((&movement, alloc), &parts, stages)?;
             none = false;
         }
