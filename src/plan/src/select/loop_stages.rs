@@ -6,7 +6,8 @@
 use crate::data::{Limits, Plan, PlanError, Unstaged};
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Workspace};
 use lanebook_ir::{Loop, Op, Program, Value, attr_names};
-use lanebook_tables::{AccessId, Capability, OpRole, Space, Tables};
+use lanebook_tables::{AccessId, OpRole, Space, Tables};
+use lanebook_tile::copy_atom::CopyAtom;
 
 /// Chooses the copies of a function of parallel loops that run ahead, and gives their tiles buffers.
 /// Layouts of tiles, and products that read them by themselves, are in the plan.
@@ -137,10 +138,9 @@ impl Planner<'_, '_, '_, '_> {
     /// Refuses readers of elements that nothing orders after copies that run ahead.
     #[inline(never)]
     fn check_readers(&self) -> Result<(), PlanError> {
-        let (tables, arch, program) = (self.target.tables, self.target.arch, self.program);
-        let to_registers = Capability::Transfer { from: Space::Shared, to: Space::Register };
-        let access = |id: &lanebook_tables::AtomId| -> Option<AccessId> {
-            Some(tables.atom(*id)?.movement?.from.access)
+        let (tables, program) = (self.target.tables, self.program);
+        let access = |copy: &CopyAtom| -> Option<AccessId> {
+            Some(tables.atom(copy.atom)?.movement?.from.access)
         };
         for copy in self.plan.transfers.iter() {
             let Some(tile) = self.plan.staged(copy) else { continue };
@@ -151,7 +151,8 @@ impl Planner<'_, '_, '_, '_> {
                     && touches(program, *op, tile.value)
             };
             let Some(reader) = program.inside(self.function).find(element) else { continue };
-            let mut kinds = arch.dispatch(to_registers).iter().filter_map(access);
+            let loads = self.transfers.between(Space::Shared, Space::Register);
+            let mut kinds = loads.iter().filter_map(access);
             if !kinds.all(|kind| self.orders(copy, kind)) {
                 return Err(PlanError::Stages { op: reader, why: Unstaged::Reader });
             }
