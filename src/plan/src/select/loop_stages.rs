@@ -15,6 +15,7 @@ use lanebook_tile::copy_atom::CopyAtom;
 /// # Errors
 /// [`PlanError::Stages`]; what keeps a tile from being copied whole.
 #[doc(hidden)]
+#[inline(never)] // Its planner leaves the stack before anything is emitted.
 pub fn stage_loops(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
