@@ -369,16 +369,16 @@ fn decided<'f, L: LoopSource<'f>>(
     let mut inserted = InsertedConversions::default();
     decide(tables, program, function, plan, workspace, &mut inserted)?;
     if let Some(told) = room.told.told() {
-        lay_shared_tiles(tables, program, function, plan, told)?;
+        lay_shared_tiles(tables, program, function, plan, (told, workspace))?;
         lanebook_emit::reserve_reductions(tables, told, plan)?;
     }
-    let filled = match fill_moved(tables, program, plan, function, room) {
+    let filled = match fill_moved(tables, program, plan, function, (workspace, room)) {
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
             // Functions of loops load no tiles that could be elsewhere.
             let found = if room.told.told().is_none() {
                 refill(tables, program, plan, function, (workspace, room))
             } else {
-                fill_late(tables, program, plan, function, room)
+                fill_late(tables, program, plan, function, (workspace, room))
             };
             found.ok_or(error)
         }
@@ -402,12 +402,12 @@ fn lay_shared_tiles(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    told: &mut Told<'_>,
+    (told, workspace): (&mut Told<'_>, &mut Workspace<'_>),
 ) -> Result<(), CompileError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let full = EmitError::Element { op: function, why: ElementReason::Form };
     lay_shared(told, program, tables, arch, &mut ()).map_err(|_| CompileError::Emit(full))?;
-    Ok(lanebook_emit::place_swizzled(tables, program, told, plan)?)
+    Ok(lanebook_emit::place_swizzled(tables, program, told, plan, workspace)?)
 }
 
 /// The function of a program of which everything is obeyed.
@@ -466,14 +466,14 @@ fn refill<'f, L: LoopSource<'f>>(
 ) -> Option<RegisterUsage> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
-        return fill_late(tables, program, plan, function, room);
+        return fill_late(tables, program, plan, function, (workspace, room));
     }
     let mut inserted = InsertedConversions::default();
     let decided = decide(tables, program, function, plan, workspace, &mut inserted).is_ok();
-    if decided && let Ok(usage) = fill_moved(tables, program, plan, function, room) {
+    if decided && let Ok(usage) = fill_moved(tables, program, plan, function, (workspace, room)) {
         return Some(usage);
     }
-    if decided && let Some(usage) = fill_late(tables, program, plan, function, room) {
+    if decided && let Some(usage) = fill_late(tables, program, plan, function, (workspace, room)) {
         return Some(usage);
     }
     inserted.rollback(program);
@@ -489,10 +489,10 @@ fn fill_late<'f, L: LoopSource<'f>>(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    room: &mut EmitScratch<'_, '_, L>,
+    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
 ) -> Option<RegisterUsage> {
     room.is_late = true;
-    let filled = fill_moved(tables, program, plan, function, room);
+    let filled = fill_moved(tables, program, plan, function, (workspace, room));
     room.is_late = false;
     filled.ok()
 }
@@ -505,7 +505,7 @@ fn fill_moved<'f, L: LoopSource<'f>>(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    room: &mut EmitScratch<'_, '_, L>,
+    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
 ) -> Result<RegisterUsage, CompileError> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
@@ -515,7 +515,7 @@ fn fill_moved<'f, L: LoopSource<'f>>(
             fill(tables, program, plan, function, room)
         }
         // Plain rows need fewer addresses.
-        Err(_) if lay_plain(tables, program, plan, room.told.told()) => {
+        Err(_) if lay_plain(tables, program, plan, (room.told.told(), workspace)) => {
             fill(tables, program, plan, function, room)
         }
         filled => filled,
@@ -529,11 +529,11 @@ fn lay_plain(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
-    told: Option<&mut Told<'_>>,
+    (told, workspace): (Option<&mut Told<'_>>, &mut Workspace<'_>),
 ) -> bool {
     told.is_some_and(|told| {
         told.inference.drop_swizzles()
-            && lanebook_emit::place_swizzled(tables, program, told, plan).is_ok()
+            && lanebook_emit::place_swizzled(tables, program, told, plan, workspace).is_ok()
     })
 }
 

@@ -102,12 +102,16 @@ fn parts_that_go_from_lane_to_lane_say_which_extents_they_take() {
 }
 
 #[test]
-fn copies_of_parallel_loops_do_not_run_ahead() {
+fn loops_of_stages_have_copies_that_run_ahead() {
     let text = "func @f(%A: memref<64x64xf16>, %C: memref<64x64xf16>) {threads = 128} {\n  %c = alloc_tensor : tensor<64x64xf16, #fragment>\n  fill 0.0, %c\n  scf.for %k = 0 to 4 step 1 {\n    copy %A, %c\n    scf.yield\n  } {num_stages = 3}\n  copy %c, %C\n}\n";
     for arch in ARCHS {
-        compile("loop_stages", arch, text).refused(
+        compile("loop_stages", arch, text)
+            .refused(1, &["a loop of stages has copies that run ahead, and no copy", ":4:3"]);
+        // Each thread turns a loop inside of a parallel one by itself.
+        let inside = "func @f(%A: memref<64xf32>, %C: memref<64xf32>) {threads = 64} {\n  parallel %i in 64 {\n    scf.for %k = 0 to 4 step 1 {num_stages = 2} {\n      %x = memref.load %A[%i] : f32\n      memref.store %x, %C[%i]\n    }\n  }\n}\n";
+        compile("loop_stages_inside", arch, inside).refused(
             1,
-            &["`num_stages` of `scf.for`", "scf.for: none, since copies run ahead", ":7:6"],
+            &["`num_stages` of `scf.for`", "num_stages = 1 to 8, outside of parallel loops", ":3:"],
         );
     }
 }

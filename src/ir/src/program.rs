@@ -560,6 +560,8 @@ impl<'s, 't> Program<'s, 't> {
         let first = self.operand_use(op, number).and_then(|place| self.use_data(place)?.next);
         core::iter::successors(first, |place| self.use_data(*place)?.next)
             .map_while(|place| self.use_data(place).filter(|data| data.kind == UseKind::Subscript))
+            // Who asks once more behind the last one would get those of the next operand.
+            .fuse()
             .filter_map(|data| data.value)
     }
     /// Results in order.

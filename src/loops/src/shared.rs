@@ -16,6 +16,7 @@ use crate::unit_operands::{UnitRefusal, lay_for_units, unit_product, unit_refusa
 use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{PostMap, Swizzle};
+use lanebook_plan::select::copies_ahead;
 use lanebook_tables::{Arch, BankModel, OpRole, Tables};
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::encoding::conflicts::count_bytes;
@@ -432,12 +433,27 @@ pub fn lay_shared(
                 told.inference.set_strips(id, Some(own.bits >> 3))?;
                 listener.by_columns(id, costs);
             }
+            if is_in_panels_ahead(told, program, id) {
+                told.inference.set_strips(id, None)?;
+                told.inference.set_swizzle(id, None)?;
+                continue;
+            }
             let (swizzle, _) = storage(machine, told, program, id, listener)?;
             told.inference.set_swizzle(id, swizzle)?;
         }
     }
     by_units(program, (tables, arch), told, listener);
     Ok(())
+}
+
+/// Whether a storage is filled by a copy that runs ahead, and its extents are no powers of two: such
+/// a copy takes it apart into panels, and swizzles change bits across them.
+fn is_in_panels_ahead(told: &Told<'_>, program: &Program<'_, '_>, id: BufferId) -> bool {
+    let Some(value) = told.value(id) else { return false };
+    let odd = |extent: Option<u32>| extent.is_none_or(|extent| !extent.is_power_of_two());
+    let mut copies = copies_ahead(program, told.function());
+    program.type_of(value).shape.iter().any(odd)
+        && copies.any(|(_, copy)| program.operand(copy, 1) == Some(value))
 }
 
 /// Tells of the buffers that units read by themselves.

@@ -164,8 +164,17 @@ impl PlanNames<'_, '_, '_> {
     fn unstaged(self, why: Unstaged, sink: &mut impl Write) -> Result {
         match why {
             Unstaged::InPlace => {
-                sink.write_str("stages are not planned in functions of parallel loops")
+                sink.write_str("no warps are set aside in functions of parallel loops")
             }
+            Unstaged::Waves => sink.write_str(
+                "in functions of parallel loops copies run ahead that a power of two of waves start",
+            ),
+            Unstaged::Whole => sink.write_str(
+                "a copy that runs ahead says where its tile begins, also where it is the whole memref",
+            ),
+            Unstaged::Range => sink.write_str(
+                "a copy of some threads does not run ahead: all of them start those",
+            ),
             Unstaged::NoCopy => sink.write_str(
                 "a loop of stages has copies that run ahead, and no copy from global to shared memory stands directly in this one",
             ),

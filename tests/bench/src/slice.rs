@@ -64,7 +64,7 @@ fn addresses(atom: &Atom<'_>, step: &Step) -> Vec<(u8, u16)> {
 fn plain(slot: Slot) -> Vec<(u8, u16)> {
     match slot {
         Slot::Reg { class, count, first } | Slot::Spread { class, count, first, .. } => {
-            (0..u16::from(count)).map(|k| (class, first + k)).collect()
+            (0..count).map(|k| (class, first + k)).collect()
         }
         _ => Vec::new(),
     }

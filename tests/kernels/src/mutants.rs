@@ -89,9 +89,7 @@ const WRITTEN: [Role; 2] = [Role::Def, Role::UseDef];
 
 fn overlap(a: &[(usize, u8, u16, u16)], b: &[(usize, u8, u16, u16)]) -> bool {
     a.iter().any(|(_, class, first, count)| {
-        b.iter().any(|(_, c, f, n)| {
-            c == class && *f < first + u16::from(*count) && *first < f + u16::from(*n)
-        })
+        b.iter().any(|(_, c, f, n)| c == class && *f < first + *count && *first < f + *n)
     })
 }
 
@@ -323,7 +321,7 @@ pub(crate) fn change(
                     if let Slot::Reg { class: own, count: many, first: at } = *arg
                         && own == class
                         && at >= first
-                        && at + u16::from(many) <= first + u16::from(count)
+                        && at + many <= first + count
                     {
                         *arg = Slot::Reg { class, count: many, first: other + (at - first) };
                     }

@@ -104,7 +104,7 @@ fn ptx(snippet: &Snippet<'_>, body: &str, (target, version): (&str, &str)) -> St
                     "    mul.wide.u32 %frame2, %own0, {};\n    add.s64 %frame3, %frame0, %frame2;",
                     1 << row(u32::from(value.count))
                 );
-                for k in 0..u16::from(value.count) {
+                for k in 0..value.count {
                     let register = format!("{}{}", value.prefix, value.first + k);
                     let _ = writeln!(out, "    ld.global.b32 {register}, [%frame3+{}];", 4 * k);
                 }
@@ -130,7 +130,7 @@ fn ptx(snippet: &Snippet<'_>, body: &str, (target, version): (&str, &str)) -> St
             "    mul.wide.u32 %frame2, %own0, {};\n    add.s64 %frame3, %frame1, %frame2;",
             1 << row(u32::from(value.count))
         );
-        for k in 0..u16::from(value.count) {
+        for k in 0..value.count {
             let register = format!("{}{}", value.prefix, value.first + k);
             let _ = writeln!(out, "    st.global.b32 [%frame3+{}], {register};", 4 * k);
         }
@@ -190,7 +190,7 @@ fn amdgcn(snippet: &Snippet<'_>, body: &str, (target, arch): (&str, &str)) -> St
     let tile = snippet.inputs().find(|v| v.kind == ParamKind::Tile);
     let _ = writeln!(out, "    {} s[{scalar}:{}], s[0:1], 0x0", words.load4, scalar + 3);
     for value in snippet.inputs() {
-        let (first, last) = (value.first, value.first + u16::from(value.count) - 1);
+        let (first, last) = (value.first, value.first + value.count - 1);
         match value.kind {
             ParamKind::Tile => {}
             ParamKind::Scratch => {
@@ -207,7 +207,7 @@ fn amdgcn(snippet: &Snippet<'_>, body: &str, (target, arch): (&str, &str)) -> St
     let _ = writeln!(out, "    v_lshlrev_b32 v{from}, {}, v0", registers(tile));
     let _ = writeln!(out, "    v_lshlrev_b32 v{to}, {}, v0", registers(snippet.outputs().next()));
     if let Some(value) = tile {
-        for k in 0..u16::from(value.count) {
+        for k in 0..value.count {
             let _ = writeln!(
                 out,
                 "    {} {}{}, v{from}, s[{scalar}:{}] offset:{}",
@@ -222,7 +222,7 @@ fn amdgcn(snippet: &Snippet<'_>, body: &str, (target, arch): (&str, &str)) -> St
     }
     out += body;
     for value in snippet.outputs() {
-        for k in 0..u16::from(value.count) {
+        for k in 0..value.count {
             let _ = writeln!(
                 out,
                 "    {} v{to}, {}{}, s[{}:{}] offset:{}",

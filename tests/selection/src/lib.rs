@@ -144,6 +144,6 @@ pub fn register(
     Some(Reg {
         class: lanebook_tables::ClassId(class as u16),
         first,
-        count: (width / isa.classes[class].bits) as u16,
+        count: width / isa.classes[class].bits,
     })
 }

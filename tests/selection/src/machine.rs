@@ -16,12 +16,7 @@ impl Recorder {
     /// An empty list; fresh registers are numbered after those of the variables.
     #[must_use]
     pub fn new(variables: &[Option<Reg>]) -> Self {
-        let next = variables
-            .iter()
-            .flatten()
-            .map(|reg| reg.first + u16::from(reg.count))
-            .max()
-            .unwrap_or(0);
+        let next = variables.iter().flatten().map(|reg| reg.first + reg.count).max().unwrap_or(0);
         Self { steps: Vec::new(), next }
     }
     /// The steps as text, for messages.
@@ -109,8 +104,8 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
                 .collect();
         let value = term(&mut means.iter(), &values, 32);
         let Some(Arg::Reg(reg)) = args.first() else { panic!("{} has no result", atom.name()) };
-        let bits = tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits)
-            * u16::from(reg.count);
+        let bits =
+            tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits) * reg.count;
         let before =
             registers.insert(reg.first, if bits == 32 { u64::from(value as u32) } else { value });
         assert!(before.is_none(), "{} writes a register twice", atom.name());

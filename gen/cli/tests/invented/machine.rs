@@ -94,7 +94,7 @@ impl<'t> Machine<'t> {
                 let offset: u16 = weights
                     .iter()
                     .enumerate()
-                    .map(|(bit, weight)| (index >> bit & 1) * u16::from(*weight))
+                    .map(|(bit, weight)| (index >> bit & 1) * *weight)
                     .sum();
                 (class, first + offset)
             }
@@ -127,7 +127,7 @@ impl<'t> Machine<'t> {
         match slot {
             Slot::Int(value) => value as u64,
             Slot::Word(value) => u64::from(value),
-            Slot::Reg { count, .. } => (0..u16::from(count)).fold(0, |value, k| {
+            Slot::Reg { count, .. } => (0..count).fold(0, |value, k| {
                 value | u64::from(self.read(Self::register(compiled, slot, k), thread)) << (32 * k)
             }),
             other => panic!("{other:?} has no value"),
@@ -136,7 +136,7 @@ impl<'t> Machine<'t> {
 
     fn write(&mut self, compiled: &Compiled<'_>, slot: Slot, thread: usize, value: u64) {
         let Slot::Reg { count, .. } = slot else { panic!("{slot:?} is written") };
-        for k in 0..u16::from(count) {
+        for k in 0..count {
             let at = self.at(Self::register(compiled, slot, k), thread);
             self.registers.insert(at, (value >> (32 * k)) as u32);
         }

@@ -30,7 +30,7 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         }
         LoopErrorKind::Attr(key) => {
             place = program.place_of(key);
-            "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end], exchange = allow; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul; scf.for: none, since copies run ahead (`num_stages`) in functions of tiles alone"
+            "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end], exchange = allow; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul; scf.for: num_stages = 1 to 8, outside of parallel loops"
         }
         LoopErrorKind::Buffer(_) => {
             "use a memref, or a tensor with #smem or #fragment, all of whose extents are numbers"

@@ -81,7 +81,7 @@ fn registers(value: &SnippetValue<'_>) -> String {
     let (prefix, first) = (value.prefix, value.first);
     match value.count {
         0 | 1 => format!("{prefix}{first}"),
-        count => format!("{prefix}{first} to {prefix}{}", first + u16::from(count) - 1),
+        count => format!("{prefix}{first} to {prefix}{}", first + count - 1),
     }
 }
 
@@ -163,7 +163,7 @@ fn said(snippet: &Snippet<'_>, value: &SnippetValue<'_>, sides: Option<&Conversi
     let mut out = json!({
         "name": name(snippet, value),
         "kind": kind(value),
-        "registers": (value.first..value.first + u16::from(value.count))
+        "registers": (value.first..value.first + value.count)
             .map(|number| format!("{}{number}", value.prefix))
             .collect::<Vec<_>>(),
         "register_bits": value.register_bits,

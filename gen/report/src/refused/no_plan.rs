@@ -402,7 +402,7 @@ pub(super) fn of_plan(
                 what,
                 match why {
                     Unstaged::InPlace => {
-                        "write the loop with whole tiles, or leave `num_stages` out"
+                        "leave `warp_specialize` out, or write the loop with whole tiles"
                     }
                     Unstaged::NoCopy => {
                         "let a `copy` from a memref to a tile in #smem stand in the loop's body, or leave `num_stages` out"
@@ -432,6 +432,9 @@ pub(super) fn of_plan(
                     Unstaged::Boxes => {
                         "say `align = 16` and `stride_div` of the memref so that rows begin at multiples of 16 bytes, or leave `warp_specialize` out"
                     }
+                    Unstaged::Waves => "take a power of two of threads, or leave `num_stages` out",
+                    Unstaged::Range => "leave `threads` of the copy out, or `num_stages`",
+                    Unstaged::Whole => "say where it begins: %A[0, 0]; or leave `num_stages` out",
                     Unstaged::Mover => "leave `num_stages` out, or the `mover`",
                     _ => "leave `num_stages` out",
                 },

@@ -7,7 +7,7 @@ use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Op;
 use lanebook_plan::End;
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpRole, Space};
 
 /// Steps of a loop of stages that a branch leaves out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,10 @@ impl OrderContext<'_> {
             let lag = if copy == m.op { 0 } else { stages.saturating_sub(1) };
             return Some(StagedAccess { around, stages, lag });
         }
+        if let Some(staged) = self.staged_elements(step) {
+            let StagedTile { around, stages, .. } = staged;
+            return Some(StagedAccess { around, stages, lag: stages.saturating_sub(1) });
+        }
         // All operands of a product that reads them by itself are of its own turn.
         let own = |p: &&lanebook_plan::ProductPlan| {
             p.op.index() == usize::from(step.origin) && p.product.atom == step.atom
@@ -103,6 +107,24 @@ impl OrderContext<'_> {
             return None;
         }
         Some(StagedAccess { around, stages, lag: stages.saturating_sub(1) })
+    }
+
+    /// The tile of several buffers of which a step loads elements, in a function of parallel loops:
+    /// all that stands behind its copy reads what that has brought for the same turn.
+    fn staged_elements(&self, step: &Step) -> Option<StagedTile> {
+        let movement = self.tables.atom(step.atom).and_then(|atom| atom.movement.as_ref())?;
+        let function = self.program.functions().next()?;
+        if movement.from.space != Space::Shared || !self.program.has_loops(function) {
+            return None;
+        }
+        let op = self.operation(step)?;
+        let operands = match self.program.role(op) {
+            OpRole::ProductInto => 0..2,
+            OpRole::ElementLoad | OpRole::Copy => 0..1,
+            _ => return None,
+        };
+        let tile = |k: usize| Some(self.program.storage_of(self.program.operand(op, k)?));
+        operands.filter_map(tile).find_map(|tile| staged_tile(self.program, tile))
     }
 
     /// The step of a branch's label.

@@ -171,9 +171,6 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     pub(crate) fn space_of(&self, place: &Place<'_>) -> Result<Space, EmitError> {
-        if self.program.bounds(place.value).is_some() {
-            return Err(refused(place.op, ElementReason::Bounds));
-        }
         let space = self.program.type_of(place.value).space;
         let memory = space.filter(|space| matches!(space, Space::Global | Space::Shared));
         memory.ok_or(refused(place.op, ElementReason::Element))
@@ -272,6 +269,11 @@ impl LowerContext<'_, '_, '_, '_> {
         let own = self.form_node(op, told, spot.own, thread)?;
         let outer = self.form_node(op, told, spot.outer, thread)?;
         let outer = self.sum(IndexOp::Add, self.shared_base, Some(outer))?;
+        let buffer = self.read_buffer(op, self.program.storage_of(place.value))?;
+        let outer = match buffer {
+            Some(_) => self.sum(IndexOp::Add, outer, buffer)?,
+            None => outer,
+        };
         let outer = match (outer, offset) {
             (Some(outer), 0) => outer,
             (Some(outer), by) => self.arena.op_const(IndexOp::Add, outer, u64::from(by))?,

@@ -68,10 +68,6 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "several threads execute each iteration, which changes a fragment and memory that it reads: the others may see what the first has written",
             "split the loop, or write a layout without copies",
         ),
-        ElementReason::Bounds => (
-            "bounds of a memref are not obeyed element by element yet",
-            "compare the counters with the bounds: scf.if",
-        ),
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `body` | operations of a chunk, inner loops unrolled |
 //! | `access` | elements of memory: one instruction for several |
 //! | `address` | their addresses |
+//! | `bounds` | bounds of their memrefs |
 //! | `mover` | the instruction that moves them, guards |
 //! | `fragment` | elements of fragments |
 //! | `storage` | how many registers an element has, or how many elements a register |
@@ -28,6 +29,7 @@
 mod access;
 mod address;
 mod body;
+mod bounds;
 mod explain;
 mod forms;
 mod fragment;
@@ -95,8 +97,6 @@ pub enum ElementReason {
     /// A product in place whose instruction does not take its operands where they lie: one of
     /// several warps, or fragments that lie elsewhere than it wants them.
     Product = 15,
-    /// A memref with bounds.
-    Bounds = 16,
     /// Several threads execute an iteration, which changes an element in memory that it reads, and
     /// a fragment.
     Copies = 17,

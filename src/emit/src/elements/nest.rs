@@ -14,7 +14,7 @@ use lanebook_infer::{
 };
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
-use lanebook_tables::{IndexOp, OpRole, Space};
+use lanebook_tables::{AccessId, IndexOp, OpRole, Space};
 
 /// Bytes that one instruction of a thread moves at the most.
 const WIDEST: u32 = 16;
@@ -195,7 +195,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let known = self.indices.iter().map(|index| index.node);
         let computed = self.computed.iter().map(|index| index.node);
         let settled = self.settled.iter().flat_map(|pair| [pair.0, pair.1]);
-        let all = held.chain(own).chain(known).chain(computed).chain(settled);
+        let buffers = self.read_buffers.iter().map(|(_, node)| *node);
+        let all = held.chain(own).chain(buffers).chain(known).chain(computed).chain(settled);
         let kept = all.map(|node| node.index().saturating_add(1)).max().unwrap_or(0);
         self.arena.truncate(kept);
         self.arena.drop_variables();
@@ -320,7 +321,10 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
-        self.load_elements(told, chunk, place, into)
+        let before = self.keep_inside(told, chunk, &place)?;
+        let loaded = self.load_elements(told, chunk, place, into);
+        Self::restore(chunk, &before);
+        loaded
     }
 
     /// Sets elements of a buffer.
@@ -339,10 +343,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
         let before = self.only_first_copy(op, told, chunk)?;
+        let _ = self.keep_inside(told, chunk, &place)?;
         let stored = self.store_elements(told, chunk, place, from);
-        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
-            slot.guard = *guard;
-        }
+        Self::restore(chunk, &before);
         stored
     }
 
@@ -367,8 +370,14 @@ impl LowerContext<'_, '_, '_, '_> {
             places.push(place).map_err(|_| refused(op, ElementReason::Room))?;
         }
         let [from, to] = places.as_slice() else { return Ok(false) };
-        let Some(stores) = self.even_runs(told, chunk, to, false)? else { return Ok(false) };
-        let Some(loads) = self.even_runs(told, chunk, from, true)? else { return Ok(false) };
+        let before = self.keep_inside(told, chunk, to)?;
+        let stores = self.even_runs(told, chunk, to, false);
+        Self::restore(chunk, &before);
+        let Some(stores) = stores? else { return Ok(false) };
+        let before = self.keep_inside(told, chunk, from)?;
+        let loads = self.even_runs(told, chunk, from, true);
+        Self::restore(chunk, &before);
+        let Some(loads) = loads? else { return Ok(false) };
         // The wider ones are made of whole registers of the narrower ones.
         let (wide, narrow) = (loads.1.max(stores.1), loads.1.min(stores.1));
         let fits =
@@ -376,12 +385,14 @@ impl LowerContext<'_, '_, '_, '_> {
         if loads.0 != stores.0 || !fits {
             return Ok(false);
         }
-        let held = self.load_runs(told, chunk, from, (loads, wide))?;
+        let before = self.keep_inside(told, chunk, from)?;
+        let held = self.load_runs(told, chunk, from, (loads, wide));
+        Self::restore(chunk, &before);
+        let held = held?;
         let before = self.only_first_copy(op, told, chunk)?;
+        let _ = self.keep_inside(told, chunk, to)?;
         let stored = self.store_runs(told, chunk, to, (stores, wide, &held));
-        for (slot, guard) in chunk.slots.iter_mut().zip(&before) {
-            slot.guard = *guard;
-        }
+        Self::restore(chunk, &before);
         stored.map(|()| true)
     }
 
@@ -469,9 +480,21 @@ impl LowerContext<'_, '_, '_, '_> {
         around.into_iter().any(|at| self.program.role(at) == OpRole::Parallel)
     }
 
-    /// What an operation in place touches in memory.
+    /// What an operation in place touches in memory, but for tiles of several buffers, which their
+    /// loop orders.
     #[inline(never)]
     pub(crate) fn touched_in_place(&self, op: Op, out: &mut heapless::Vec<MemAccess, TOUCHED>) {
+        self.touched_elements(op, false, out);
+    }
+
+    /// The same, or what it touches of tiles of several buffers.
+    #[inline(never)]
+    pub(crate) fn touched_elements(
+        &self,
+        op: Op,
+        staged: bool,
+        out: &mut heapless::Vec<MemAccess, TOUCHED>,
+    ) {
         let in_place = matches!(
             self.program.role(op),
             OpRole::Parallel
@@ -485,10 +508,12 @@ impl LowerContext<'_, '_, '_, '_> {
         if !in_place || self.is_in_nest(op) || !self.is_of_loops(op) {
             return;
         }
+        let ahead = self.plan.move_of(op);
         for (value, writes) in self.buffers_of(op).unwrap_or_default() {
             let touched = match self.plan.alloc_of(value) {
-                // The unit reads it by itself.
-                Some((number, _)) if self.is_given(op, number) => None,
+                // The unit reads it by itself; a copy that runs ahead is a movement.
+                Some((number, _)) if self.is_given(op, number) || ahead.is_some() => None,
+                Some((_, tile)) if (tile.stages > 1) != staged => None,
                 Some((_, tile)) => {
                     self.access_kind(op, value, Space::Shared, writes).map(|kind| MemAccess {
                         from: tile.offset,
@@ -499,7 +524,14 @@ impl LowerContext<'_, '_, '_, '_> {
                         completion: None,
                     })
                 }
-                None => self.touched_tensor(op, value, writes),
+                None if staged => None,
+                None => {
+                    let kind = match ahead {
+                        Some(plan) => self.kind_outside(plan, writes),
+                        None => self.access_kind(op, value, Space::Global, writes),
+                    };
+                    self.touched_tensor(op, (value, kind), writes)
+                }
             };
             if let Some(touched) = touched {
                 let _ = out.push(touched);
@@ -514,7 +546,12 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// A tensor that something else in the kernel touches, too, where one of the two writes.
-    fn touched_tensor(&self, op: Op, value: Value, writes: bool) -> Option<MemAccess> {
+    fn touched_tensor(
+        &self,
+        op: Op,
+        (value, kind): (Value, Option<AccessId>),
+        writes: bool,
+    ) -> Option<MemAccess> {
         let program = self.program;
         let function = core::iter::successors(Some(op), |at| program.parent(*at)).last()?;
         let repeated = program.parent(op) != Some(function);
@@ -536,7 +573,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     .is_none_or(|all| all.iter().any(|(v, w)| *v == value && (*w || writes)))
         });
         let tensor = program.parameters(function).position(|of| of == value)?;
-        let kind = self.access_kind(op, value, Space::Global, writes).filter(|_| met)?;
+        let kind = kind.filter(|_| met)?;
         let tensor = u16::try_from(tensor).unwrap_or(u16::MAX);
         Some(MemAccess::global((tensor, 0), (kind, writes), 0, None))
     }

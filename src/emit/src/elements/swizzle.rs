@@ -2,27 +2,35 @@
 
 use crate::elements::unit_products::plan_unit_products;
 use lanebook_infer::MemoryScope;
-use lanebook_ir::Program;
+use lanebook_ir::{Op, Program};
 use lanebook_layout::{Pad, Padding, PostMap, Unit};
-use lanebook_loops::Told;
-use lanebook_plan::select::{line_of, place_loops};
+use lanebook_loops::{Fact, Told};
+use lanebook_plan::select::{Workspace, copies_ahead, line_of, place_loops, stage_loops};
 use lanebook_plan::shared_alloc::place_behind;
-use lanebook_plan::{Plan, PlanError};
+use lanebook_plan::{End, Plan, PlanError};
 use lanebook_tables::Tables;
-use lanebook_tile::map::SharedLayout;
+use lanebook_tile::map::{MAX_BITS, PlaceTable, SharedLayout, TileShape};
+use lanebook_tile::shaping::tile_shape;
 
 /// Puts the swizzles of shared buffers into a plan, and places its tiles so that each begins at a
-/// multiple of what its swizzle exchanges.
+/// multiple of what its swizzle exchanges. Copies that run ahead are chosen with them.
 ///
 /// # Errors
 /// [`PlanError::SharedMemory`], [`PlanError::TensorMemory`]; [`PlanError::Extents`] of a swizzle that
-/// leads out of its tile.
+/// leads out of its tile; [`PlanError::Stages`].
 pub fn place_swizzled(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     told: &Told<'_>,
     plan: &mut Plan<'_>,
+    workspace: &mut Workspace<'_>,
 ) -> Result<(), PlanError> {
+    // What was found before is found anew.
+    for tile in plan.allocs.iter_mut().filter(|tile| tile.stages > 1) {
+        (tile.stages, tile.table) = (1, None);
+        tile.layout = SharedLayout::BY_ROWS;
+        tile.bytes = u32::try_from(tile.shape.bytes()).unwrap_or(u32::MAX);
+    }
     for (id, value) in told.buffers() {
         let own = told.inference.buffer_of(id).map_err(|_| PlanError::Stale)?;
         let swizzle = told.inference.swizzle(id).filter(|s| s.b > 0);
@@ -62,6 +70,81 @@ pub fn place_swizzled(
         tile.align = tile.layout.align(tables.weights.shared_align);
     }
     plan_unit_products(tables, program, told, plan)?;
+    for (_, copy) in copies_ahead(program, told.function()) {
+        lay_ahead(program, told, plan, copy)?;
+    }
+    stage_loops(tables, program, told.function(), plan, workspace)?;
     place_loops(tables, program, plan)?;
     place_behind(tables, program, plan)
+}
+
+/// Writes down how a tile lies that a copy fills turns ahead: what chooses the copy knows nothing
+/// else of it.
+#[inline(never)]
+fn lay_ahead(
+    program: &Program<'_, '_>,
+    told: &Told<'_>,
+    plan: &mut Plan<'_>,
+    copy: Op,
+) -> Result<(), PlanError> {
+    let no = PlanError::Extents(copy);
+    let value = program.operand(copy, 1).ok_or(no)?;
+    let Some((number, _)) = plan.alloc_of(value) else { return Ok(()) };
+    // What a unit reads by itself lies as the unit says.
+    if plan.readers(End::Shared(number)).next().is_some() {
+        return Ok(());
+    }
+    let Fact::Buffer(id) = told.fact(value) else { return Err(PlanError::Stale) };
+    let shape = tile_shape(program, value).ok_or(no)?;
+    let tile = plan.allocs.get_mut(usize::from(number)).ok_or(no)?;
+    let element = u32::from(shape.bits >> 3).max(1);
+    tile.shape = shape;
+    tile.table = None;
+    let strip = told.inference.strips(id).and_then(|bytes| bytes.checked_div(element));
+    let is_one = shape.grid.count() <= 1;
+    if !is_one {
+        let padding = told.inference.padding(id);
+        if strip.is_some() || told.inference.swizzle(id).is_some_and(|s| s.b > 0) {
+            return Err(no);
+        }
+        tile.table = Some(rows_of_panels(shape, element, padding).ok_or(no)?);
+        tile.layout = SharedLayout { by_table: true, ..SharedLayout::BY_ROWS };
+        return Ok(());
+    }
+    let plain = SharedLayout { post: tile.layout.post, ..SharedLayout::BY_ROWS };
+    tile.layout = match strip {
+        // Columns are strips of one element.
+        Some(1) => SharedLayout { row_major: false, ..plain },
+        Some(strip) => {
+            let bits = u8::try_from(strip.checked_ilog2().unwrap_or(0)).unwrap_or(0);
+            SharedLayout { strip: Some(bits), ..plain }
+        }
+        None => plain,
+    };
+    Ok(())
+}
+
+/// Where the elements of a tile of several panels lie that lies row by row, with padding behind every
+/// so many whole rows; `None` of other padding.
+fn rows_of_panels(
+    shape: TileShape,
+    element: u32,
+    padding: Option<(u32, u32)>,
+) -> Option<PlaceTable> {
+    let row = u32::try_from(shape.col_count()).ok()?.checked_mul(element)?;
+    let pitch = match padding {
+        None => row,
+        Some((interval, pad)) if interval == row => row.checked_add(pad)?,
+        Some(_) => return None,
+    };
+    let mut columns: heapless::Vec<u32, MAX_BITS> = heapless::Vec::new();
+    for bit in 0..shape.cols {
+        columns.push(element.checked_shl(u32::from(bit))?).ok()?;
+    }
+    for bit in 0..shape.rows {
+        columns.push(pitch.checked_shl(u32::from(bit))?).ok()?;
+    }
+    let down = pitch.checked_shl(u32::from(shape.rows))?;
+    let across = element.checked_shl(u32::from(shape.cols))?;
+    PlaceTable::sum(&columns, (down, across))
 }

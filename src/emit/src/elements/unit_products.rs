@@ -243,6 +243,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let op = own.op;
         self.prepare_product(own)?;
+        self.make_descriptors(own)?;
         if place.stored {
             let regs = self.held_by(place.value).ok_or(refused(op, ElementReason::Fragment))?;
             let Fact::Buffer(sums) = told.fact(place.value) else {
@@ -268,6 +269,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let plan = self.plan;
         let own = plan.product_of(op).ok_or(refuse)?;
         self.prepare_product(own)?;
+        self.make_descriptors(own)?;
         let columns = 1u32.checked_shl(u32::from(own.product.repeats.1)).ok_or(refuse)?;
         let together = narrow.checked_div(columns).ok_or(refuse)?;
         let in_registers = own.shared.first().is_none_or(Option::is_none);

@@ -360,6 +360,9 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub(crate) noted: Option<usize>,
     /// Open serial loops.
     pub(crate) turns: u8,
+    /// Of open loops of stages in a function of parallel loops: the number of the buffer that is
+    /// read, as [`StagedLoop`](crate::lower::stages::StagedLoop) counts it.
+    pub(crate) read_buffers: heapless::Vec<(Op, ExprId), { crate::lower::loops::MAX_DEPTH }>,
     /// What is known of a chunk of parallel loops, while none is emitted.
     pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.
@@ -421,6 +424,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             written,
             noted: None,
             turns: 0,
+            read_buffers: heapless::Vec::new(),
             elements: Some(ElementLists { slots, spots, known, guards }),
             choice: choose_bytes(machine.tables, machine.arch),
         }

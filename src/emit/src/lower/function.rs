@@ -59,14 +59,14 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                     continue;
                 }
+                // Its loop's head has started it.
+                _ if self.starts_ahead(op, innermost(&loops)) => {}
                 role if of_loops.told().is_some() && !self.is_plain(role) => {
                     if let Some(told) = of_loops.told() {
                         self.of_loops(op, told, open)?;
                     }
                 }
                 OpRole::Load if self.plan.is_absorbed(op) => {}
-                // Its loop's head has started it.
-                _ if self.starts_ahead(op, innermost(&loops)) => {}
                 OpRole::Copy if self.is_loaded_before(op) => {}
                 OpRole::Copy if self.copy_together(op, innermost(&loops), open)? => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {

@@ -283,6 +283,9 @@ impl LowerContext<'_, '_, '_, '_> {
             open.leave(self.depth(op));
         }
         self.leave_stages(op, open)?;
+        if staged.is_some() {
+            let _ = self.read_buffers.pop();
+        }
         self.forget_since(frame.mark);
         self.made_inside = l.mark_around;
         Ok(())

@@ -11,4 +11,5 @@ pub(crate) mod producer;
 pub(crate) mod scope;
 pub(crate) mod snippet;
 pub(crate) mod stages;
+pub(crate) mod stages_through_registers;
 pub(crate) mod target;

@@ -25,9 +25,9 @@ use crate::sync::order::{
     BarrierSide, MemAccess, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push,
     push_known, rule,
 };
-use lanebook_ir::{Loop, Op};
+use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{
-    CountedWait, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
+    CountedWait, End, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
 };
 use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, OpRole, SyncStep};
 
@@ -62,9 +62,9 @@ pub(crate) struct StagedLoop {
     node: ExprId,
     steps: [Option<BufferStep>; MAX_STAGED_SIZES],
     /// The last counter with which nothing is copied is above this.
-    last: Reg,
+    pub(crate) last: Reg,
     /// The first register of those that copies through registers load.
-    loaded: u16,
+    pub(crate) loaded: u16,
     /// Behind what is left out before the first turn.
     behind: u16,
     /// The first step of those that go there, and how many steps there were behind them.
@@ -182,6 +182,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         let loaded = self.loaded_registers(parts)?;
+        self.read_buffers.push((parts.op, node)).map_err(|_| refuse)?;
         Ok(Some(StagedLoop {
             stages,
             number,
@@ -298,9 +299,37 @@ impl LowerContext<'_, '_, '_, '_> {
         self.add_in_place(reg, SecondOperand::Reg(far), IndexOp::Add)
     }
 
+    /// Where in a tile of several buffers that elements are read of the one of this turn begins.
+    pub(crate) fn read_buffer(
+        &mut self,
+        op: Op,
+        value: Value,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let Some((number, tile)) = self.plan.alloc_of(value).filter(|(_, tile)| tile.stages > 1)
+        else {
+            return Ok(None);
+        };
+        let refuse = EmitError::Unplanned(op);
+        let (stages, bytes) = (u64::from(tile.stages), u64::from(tile.stage_bytes()));
+        let copy = self.plan.transfers.iter().find(|m| m.to == End::Shared(number));
+        let around = copy.and_then(|copy| self.program.parent(copy.op));
+        let open = self.read_buffers.iter().find(|(open, _)| Some(*open) == around);
+        let &(_, node) = open.ok_or(refuse)?;
+        let number = self.arena.op_const(IndexOp::Add, node, stages.saturating_sub(1))?;
+        Ok(Some(self.arena.op_const(IndexOp::Mul, number, bytes)?))
+    }
+
+    /// Operations of a loop of stages that may read what its copies bring: in a function of parallel
+    /// loops those of its inner loops and branches, too.
+    fn readers_inside(&self, parts: &Loop) -> impl Iterator<Item = Op> + Clone + '_ {
+        let inside = self.program.inside(parts.op);
+        inside.filter(|op| !self.is_in_nest(*op))
+    }
+
     /// The accesses of an operation to tiles of several buffers.
     fn touched_buffers(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
         let mut out = heapless::Vec::new();
+        self.touched_elements(op, true, &mut out);
         if let Some(plan) = self.plan.move_of(op) {
             self.touched_in_shared(plan, true, &mut out);
         }
@@ -308,6 +337,17 @@ impl LowerContext<'_, '_, '_, '_> {
             self.touched_by_unit(product, true, &mut out);
         }
         out
+    }
+
+    /// Those to the tiles that a loop's own copies fill.
+    fn touched_of(&self, around: Op, op: Op) -> heapless::Vec<MemAccess, 6> {
+        let mut touched = self.touched_buffers(op);
+        touched.retain(|access| {
+            let copies = self.plan.transfers.iter();
+            let mut own = copies.filter(|m| self.program.parent(m.op) == Some(around));
+            own.any(|m| self.plan.staged(m).is_some_and(|tile| tile.offset == access.from))
+        });
+        touched
     }
 
     /// Whether what an operation reads has been read when it ends: everybody waits for that.
@@ -348,11 +388,11 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Behind a loop of stages: what it may have left open.
     #[inline(never)]
     pub(crate) fn leave_stages(&self, op: Op, open: &mut PendingAccesses) -> Result<(), EmitError> {
-        let Some(body) = self.program.body(op).filter(|_| self.runs_in_one(op)) else {
+        let Some(parts) = self.program.counted_loop(op).filter(|_| self.runs_in_one(op)) else {
             return Ok(());
         };
-        for inner in self.program.ops(body).filter(|inner| !self.ends_by_itself(*inner)) {
-            for &touched in &self.touched_buffers(inner) {
+        for inner in self.readers_inside(&parts).filter(|inner| !self.ends_by_itself(*inner)) {
+            for &touched in &self.touched_of(op, inner) {
                 open.reopen(touched)?;
             }
         }
@@ -379,12 +419,12 @@ impl LowerContext<'_, '_, '_, '_> {
         {
             add((objects.waits, objects.announces))?;
         }
-        for a in self.program.ops(parts.body) {
+        for a in self.readers_inside(parts) {
             if self.is_in_ring(a) != in_ring || self.ends_by_itself(a) {
                 continue;
             }
-            for b in self.program.ops(parts.body) {
-                for from in &self.touched_buffers(a) {
+            for b in self.readers_inside(parts) {
+                for from in &self.touched_of(parts.op, a) {
                     for to in self.touched_buffers(b).iter().filter(|to| to.from == from.from) {
                         if from.writes || to.writes {
                             add((from.kind, to.kind))?;
@@ -626,69 +666,6 @@ impl LowerContext<'_, '_, '_, '_> {
         let predicate = self.predicate(compare)?;
         self.frame_step(compare, predicate, &[slot(a), b])?;
         self.frame_step(isa.branch_if, predicate, &[Slot::Label(to)])
-    }
-
-    /// Whether a copy of a loop of stages goes through registers.
-    fn is_through_registers(&self, op: Op) -> bool {
-        self.plan.runs_ahead(op) && self.plan.move_of(op).is_some_and(|m| m.second.is_some())
-    }
-
-    /// Registers for all that a turn's copies load that go through registers, one behind the other:
-    /// the first of them.
-    fn loaded_registers(&mut self, parts: &Loop) -> Result<u16, EmitError> {
-        let first = self.steps.next_register();
-        for op in self.program.ops(parts.body) {
-            if !self.is_through_registers(op) {
-                continue;
-            }
-            self.reserve(op)?;
-        }
-        Ok(first)
-    }
-
-    /// The halves of a turn's copies through registers: their loads, or, where nothing is open, their
-    /// stores.
-    #[inline(never)]
-    fn through_turn(
-        &mut self,
-        (parts, loaded): (&Loop, u16),
-        mut open: Option<&mut PendingAccesses>,
-    ) -> Result<(), EmitError> {
-        let mut first = loaded;
-        for op in self.program.ops(parts.body) {
-            if !self.is_through_registers(op) {
-                continue;
-            }
-            let own = (op, Some(parts));
-            first = match &mut open {
-                Some(open) => {
-                    self.prepare_later(op, parts)?;
-                    self.load_half(own, first, Some(open))?
-                }
-                None => self.store_half(op, first)?,
-            };
-        }
-        Ok(())
-    }
-
-    /// Behind the rest of the body: what copies have loaded is stored.
-    #[inline(never)]
-    fn store_turn(
-        &mut self,
-        (parts, counter): (&Loop, Reg),
-        staged: &StagedLoop,
-    ) -> Result<(), EmitError> {
-        if !self.program.ops(parts.body).any(|op| self.is_through_registers(op)) {
-            return Ok(());
-        }
-        let over = self.fresh_label();
-        self.skip_if_less(staged.last, slot(counter), over)?;
-        let mark = self.steps.next_register();
-        self.through_turn((parts, staged.loaded), None)?;
-        self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        self.steps.label(over)?;
-        self.forget_since(mark);
-        Ok(())
     }
 
     /// Behind the rest of the body.

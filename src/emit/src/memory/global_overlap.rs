@@ -8,7 +8,7 @@ use crate::lower::context::LowerContext;
 use crate::sync::order::MemAccess;
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::Space;
+use lanebook_tables::{AccessId, Space};
 
 /// How loops around a movement change the place of its tile.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -62,20 +62,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if !others().any(|writes| writes) || (others().nth(1).is_none() && own) {
             return;
         }
-        let kind = match plan.tiled {
-            Some(tiled) => self
-                .machine
-                .tables
-                .units
-                .tiled_moves
-                .get(usize::from(tiled.form))
-                .map(|form| if writes { form.to } else { form.from }),
-            None => [Some(plan.atom), plan.second].into_iter().flatten().find_map(|atom| {
-                let movement = self.machine.tables.atom(atom)?.movement?;
-                let side = if writes { movement.to } else { movement.from };
-                (side.space == Space::Global).then_some(side.access)
-            }),
-        };
+        let kind = self.kind_outside(plan, writes);
         let Some(kind) = kind else { return };
         let tensor =
             self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
@@ -91,6 +78,24 @@ impl LowerContext<'_, '_, '_, '_> {
             dealt,
             completion,
         ));
+    }
+
+    /// The kind of access that a movement's end in global memory is.
+    pub(crate) fn kind_outside(&self, plan: &TransferPlan, writes: bool) -> Option<AccessId> {
+        match plan.tiled {
+            Some(tiled) => self
+                .machine
+                .tables
+                .units
+                .tiled_moves
+                .get(usize::from(tiled.form))
+                .map(|form| if writes { form.to } else { form.from }),
+            None => [Some(plan.atom), plan.second].into_iter().flatten().find_map(|atom| {
+                let movement = self.machine.tables.atom(atom)?.movement?;
+                let side = if writes { movement.to } else { movement.from };
+                (side.space == Space::Global).then_some(side.access)
+            }),
+        }
     }
 
     fn memref(&self, g: u16) -> Option<lanebook_ir::Value> {

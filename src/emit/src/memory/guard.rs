@@ -259,7 +259,8 @@ impl LowerContext<'_, '_, '_, '_> {
         word.ok_or(refuse)
     }
 
-    fn bound(&mut self, op: Op, bound: MemrefBound) -> Result<ExprId, EmitError> {
+    /// Where a tensor ends along a dimension.
+    pub(crate) fn bound(&mut self, op: Op, bound: MemrefBound) -> Result<ExprId, EmitError> {
         match bound {
             MemrefBound::Number(n) => Ok(self.arena.constant(n)?),
             MemrefBound::Argument(value) => self.parameter(op, value, ParamKind::Scalar),

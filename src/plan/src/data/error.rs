@@ -318,8 +318,14 @@ pub(crate) const STAGED_REACH: i64 = 1 << 30;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Unstaged {
-    /// Function of parallel loops.
+    /// Warps are to be set aside in a function of parallel loops.
     InPlace,
+    /// A function of parallel loops whose waves are no power of two.
+    Waves,
+    /// A copy of some threads.
+    Range,
+    /// A copy of a whole memref.
+    Whole,
     /// No copy from global to shared memory stands directly in the loop.
     NoCopy,
     /// The loop's step is no number, or a bound may be below zero.

@@ -29,10 +29,7 @@ impl Planner<'_, '_, '_, '_> {
             match self.program.role(op) {
                 OpRole::Alloc => self.collect_alloc(op)?,
                 OpRole::Copy => {
-                    let shape = self.shape_at(op, &[0, 1])?;
-                    let (from, to) =
-                        (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
-                    self.add(op, from, to)?;
+                    let _ = self.collect_copy(op)?;
                 }
                 OpRole::Load => {
                     let result = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
@@ -80,6 +77,14 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The movement that a copy is.
+    pub(crate) fn collect_copy(&mut self, op: Op) -> Result<CopyOp, PlanError> {
+        let shape = self.shape_at(op, &[0, 1])?;
+        let (from, to) = (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
+        self.add(op, from, to)?;
+        self.movements.last().copied().ok_or(PlanError::Stale)
     }
 
     /// The same elements under another shape lie in the same registers where the elements of a row

@@ -159,8 +159,9 @@ impl<'w> Expansions<'w> {
         let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         // What was full before is of no matter.
         let _ = program.take_lacked();
-        if loops.is_none() {
-            self.compose(tables, arch, program, function)?;
+        match loops {
+            None => self.compose(tables, arch, program, function)?,
+            Some(_) => self.bound(program, function)?,
         }
         let mut at = program.inside(function).next();
         while let Some(op) = at {
@@ -192,6 +193,28 @@ impl<'w> Expansions<'w> {
                 Some(before) => program.next(before),
                 None => program.block_of(op).and_then(|block| program.first(block)),
             };
+        }
+        Ok(())
+    }
+
+    /// In a function of parallel loops, puts an upper bound that is not below zero in the place of one
+    /// that may be, where copies run ahead.
+    #[inline(never)]
+    fn bound(&mut self, program: &mut Program<'_, '_>, function: Op) -> Result<(), PlanError> {
+        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
+        let mut at = program.inside(function).next();
+        while let Some(op) = at {
+            if stages::may_end_below_zero(program, op) {
+                let before = program.previous(op);
+                let read = stages::bound_from_zero(program, op);
+                let how = Replacement::Operands(read.ok_or_else(|| no_room(program, op))?);
+                if let Err(made) = self.replaced.push(Replaced { op, before, how }) {
+                    let _ = take_out(program, &made);
+                    let pool = PlanPool::Expansions;
+                    return Err(PlanError::Capacity { pool, capacity, op: Some(op) });
+                }
+            }
+            at = program.following(op, Some(function));
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ pub(crate) fn collect_loops(
     for op in program.inside(function) {
         match program.role(op) {
             OpRole::Alloc => {}
-            OpRole::For if program.stages(op) > 1 || program.is_warp_specialized(op) => {
+            OpRole::For if program.is_warp_specialized(op) => {
                 return Err(PlanError::Stages { op, why: Unstaged::InPlace });
             }
             OpRole::Load

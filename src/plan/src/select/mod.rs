@@ -16,6 +16,7 @@ pub mod elementwise;
 mod expansion;
 mod extremes;
 pub(crate) mod fragments;
+mod loop_stages;
 mod loops;
 pub(crate) mod matrix;
 pub(crate) mod memory;
@@ -38,6 +39,7 @@ pub use crate::select::elementwise::{
 pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
+pub use crate::select::loop_stages::{copies_ahead, stage_loops};
 #[doc(hidden)]
 pub use crate::select::loops::{line_of, place_loops, written_layout};
 #[doc(hidden)]

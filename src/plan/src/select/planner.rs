@@ -14,7 +14,7 @@ use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
 use lanebook_ir::{Op, Program, Value, attr_names};
-use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
+use lanebook_tables::{Arch, ArchId, AtomId, Capability, Isa, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
 use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo, is_addressable};
@@ -198,38 +198,8 @@ pub fn choose(
     if in_place {
         return collect_loops(tables, program, function, plan);
     }
-    workspace.copy_atoms.clear();
-    workspace.movements.clear();
-    workspace.staged.clear();
-    workspace.copies.clear();
-    workspace.tiles.clear();
-    workspace.priced.clear();
-    let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
-    list_copy_atoms(&target, program, function, workspace)?;
-    let mut planner = Planner {
-        target,
-        function,
-        program,
-        plan,
-        transfers: CopyAtoms::new(workspace.copy_atoms.as_slice()),
-        movements: workspace.movements,
-        staged: workspace.staged,
-        order: workspace.order,
-        copies: workspace.copies,
-        family: FamilyFigures { bank_span: 0, widest: 0, run: 0 },
-        choice: choose_bytes(tables, machine),
-        apart: (0..8)
-            .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
-            .fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
-        units: heapless::Vec::new(),
-        settled: (0, 0),
-        free_from: usize::MAX,
-        tiles: workspace.tiles,
-        priced: workspace.priced,
-        limits,
-        unread: Unread::of(program, function),
-    };
-    planner.family = planner.family();
+    let machine = (tables, machine, isa);
+    let mut planner = Planner::over(machine, (program, function), plan, workspace, limits)?;
     planner.collect(function)?;
     planner.stage_tiles()?;
     planner.prepare_tiles();
@@ -278,6 +248,56 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     pub(crate) limits: &'a Limits,
     /// Tiles that nothing reads.
     pub(crate) unread: Unread,
+}
+
+impl<'a, 't, 'p, 's> Planner<'a, 't, 'p, 's> {
+    /// A planner that has found nothing yet, of a plan whose threads are counted.
+    ///
+    /// # Errors
+    /// [`PlanError::Capacity`].
+    #[inline(always)] // It is large, and made where it stays.
+    pub(crate) fn over(
+        (tables, machine, isa): (&'t Tables<'t>, &'t Arch<'t>, &'t Isa<'t>),
+        (program, function): (&'a Program<'p, 't>, Op),
+        plan: &'a mut Plan<'s>,
+        workspace: &'a mut Workspace<'_>,
+        limits: &'a Limits,
+    ) -> Result<Self, PlanError> {
+        workspace.copy_atoms.clear();
+        workspace.movements.clear();
+        workspace.staged.clear();
+        workspace.copies.clear();
+        workspace.tiles.clear();
+        workspace.priced.clear();
+        let (wave, warps) = (plan.wave, plan.warps);
+        let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
+        list_copy_atoms(&target, program, function, workspace)?;
+        let mut planner = Self {
+            target,
+            function,
+            program,
+            plan,
+            transfers: CopyAtoms::new(workspace.copy_atoms.as_slice()),
+            movements: workspace.movements,
+            staged: workspace.staged,
+            order: workspace.order,
+            copies: workspace.copies,
+            family: FamilyFigures { bank_span: 0, widest: 0, run: 0 },
+            choice: choose_bytes(tables, machine),
+            apart: (0..8)
+                .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
+                .fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
+            units: heapless::Vec::new(),
+            settled: (0, 0),
+            free_from: usize::MAX,
+            tiles: workspace.tiles,
+            priced: workspace.priced,
+            limits,
+            unread: Unread::of(program, function),
+        };
+        planner.family = planner.family();
+        Ok(planner)
+    }
 }
 
 impl Planner<'_, '_, '_, '_> {
@@ -361,7 +381,7 @@ impl Planner<'_, '_, '_, '_> {
 
     /// The instructions of movements.
     #[inline(never)]
-    fn settle_movements(&mut self) -> Result<(), PlanError> {
+    pub(crate) fn settle_movements(&mut self) -> Result<(), PlanError> {
         for k in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(k) else { continue };
             if self.is_absorbed(movement.op) {

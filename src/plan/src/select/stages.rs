@@ -117,7 +117,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     /// Refuses loops whose turns cannot be run ahead of.
-    fn stage_loop(&self, parts: &Loop, stages: u8) -> Result<(), PlanError> {
+    pub(crate) fn stage_loop(&self, parts: &Loop, stages: u8) -> Result<(), PlanError> {
         let refuse = |why| PlanError::Stages { op: parts.op, why };
         let plain = |value: Value| self.program.index_facts(value).is_plain();
         let step = self.program.int(parts.step).filter(|n| *n > 0);
@@ -167,7 +167,7 @@ impl Planner<'_, '_, '_, '_> {
 
     /// Refuses a copy of which a turn ahead does not know where it begins.
     #[inline(never)]
-    fn begins_known(&self, copy: Op, parts: &Loop) -> Result<(), PlanError> {
+    pub(crate) fn begins_known(&self, copy: Op, parts: &Loop) -> Result<(), PlanError> {
         let program = self.program;
         let refuse = |why| PlanError::Stages { op: copy, why };
         let evenly = |start: Value| match program.index_step(start, parts) {
@@ -301,6 +301,12 @@ impl Planner<'_, '_, '_, '_> {
         let plain = m.tiled.is_none() && side.space == Space::Shared;
         let single = m.second.is_none() && by_lane;
         (plain && (writes || single)).then_some(side.access)
+    }
+
+    /// Whether a kind of read may stand between copies of different turns into one buffer.
+    pub(crate) fn orders(&self, copy: &TransferPlan, kind: AccessId) -> bool {
+        let Some(writes) = self.touch(copy, true) else { return false };
+        self.is_waited_for(copy, (writes, kind)) && self.rule(kind, writes).is_some_and(is_met)
     }
 
     fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {

@@ -41,11 +41,16 @@ impl Nests<'_> {
 
     /// What a factor holds.
     fn bring(&mut self, factor: &Buffer) {
+        self.bring_from(factor, "");
+    }
+
+    /// The same from a place in memory.
+    fn bring_from(&mut self, factor: &Buffer, place: &str) {
         if factor.scope == Scope::Fragment {
             return;
         }
         let from = self.tensor(&factor.shape, factor.element, false);
-        self.line(format!("copy {from}, {}", factor.name));
+        self.line(format!("copy {from}{place}, {}", factor.name));
     }
 
     /// One or two products, the second of which has a factor of the first, or its result.
@@ -83,13 +88,16 @@ impl Nests<'_> {
             self.around.push(format!("%k{}", self.names));
             self.g.open();
         }
+        // Copies that run ahead say where they begin.
+        let stages = if loops > 0 { self.g.choices.of(&[1, 1, 2, 3]) } else { 1 };
+        let place = if stages > 1 { "[0, 0]" } else { "" };
         for factor in [&a, &b] {
-            self.bring(factor);
+            self.bring_from(factor, place);
         }
         let first = words(turn_a, turn_b, policy);
         self.line(format!("gemm {}, {}, {} {first}", a.name, b.name, into.name));
         if let Some(other) = &other {
-            self.bring(other);
+            self.bring_from(other, place);
             self.line(format!("gemm {}, {}, {} {first}", a.name, other.name, into.name));
         }
         if let Some(chain) = &chain {
@@ -101,7 +109,11 @@ impl Nests<'_> {
         if loops > 0 {
             let counter = self.around.pop().unwrap_or_default();
             let to = if loops == 1 { "%K" } else { "2" };
-            self.g.close(format!("scf.for {counter} = 0 to {to} step 1 {{"));
+            let ahead = match stages {
+                1 => String::new(),
+                stages => format!("{{num_stages = {stages}}} "),
+            };
+            self.g.close(format!("scf.for {counter} = 0 to {to} step 1 {ahead}{{"));
         }
         if loops == 1 {
             // It may run no turn.

@@ -11,8 +11,7 @@ const NAMES: [&str; 3] = ["most0", "most1", "most2"];
 
 /// Gives some tensors of some programs bounds.
 pub(super) fn bound(program: &mut Program, choices: &mut Choices) {
-    // Elements of parallel loops are not kept to bounds.
-    if ["nests", "indices", "atomics", "answers", "few", "sums", "halo"].contains(&program.kind)
+    if ["indices", "atomics", "answers", "few", "sums", "halo"].contains(&program.kind)
         || choices.below(3) > 0
     {
         return;

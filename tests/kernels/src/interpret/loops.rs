@@ -356,7 +356,8 @@ impl Machine<'_> {
         let (name, rest) = place.split_once('[').ok_or("no subscripts")?;
         let indices = list(rest.trim().trim_end_matches(']'))
             .iter()
-            .map(|s| usize::try_from(self.index(s)?).map_err(|_| "below zero".to_string()))
+            // Below zero it is far above: what a bound leaves out, or an error.
+            .map(|s| Ok(self.index(s)? as usize))
             .collect::<Said<_>>()?;
         Ok((name.trim().to_string(), indices))
     }
@@ -364,11 +365,15 @@ impl Machine<'_> {
     fn get_at(&mut self, name: &str, indices: &[usize]) -> Said<Tile> {
         let (base, seen) = self.resolved(name);
         let measuring = self.measuring;
-        if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
+        if let Some(number) = self.program.globals.iter().position(|g| g.name == base) {
+            let bounds = self.bounds(number)?;
+            let global = &mut self.program.globals[number];
             global.is_read = true;
-            let at = global.reached(indices, measuring)?;
-            let item =
-                if measuring { Item { bits: 0, sure: Sure::Free } } else { global.items[at] };
+            let item = match global.reached(indices, &bounds, measuring)? {
+                _ if measuring => Item { bits: 0, sure: Sure::Free },
+                Some(at) => global.items[at],
+                None => Item::exact(0),
+            };
             return Ok(Tile::filled(vec![], global.element, item));
         }
         let tile = self.borrowed(&base)?;
@@ -383,13 +388,15 @@ impl Machine<'_> {
         let (base, seen) = self.resolved(name);
         let measuring = self.measuring;
         let item = *value.items.first().ok_or("no element")?;
-        if let Some(global) = self.program.globals.iter_mut().find(|g| g.name == base) {
+        if let Some(number) = self.program.globals.iter().position(|g| g.name == base) {
+            let bounds = self.bounds(number)?;
+            let global = &mut self.program.globals[number];
             if global.element != value.element {
                 return Err("elements of another type".to_string());
             }
             global.is_result = true;
-            let at = global.reached(indices, measuring)?;
-            if !measuring {
+            let at = global.reached(indices, &bounds, measuring)?;
+            if let Some(at) = at.filter(|_| !measuring) {
                 global.items[at] = item;
             }
             return Ok(());
@@ -425,7 +432,8 @@ impl Machine<'_> {
         let at = |corner: &Option<Vec<usize>>, rank: usize, point: &[usize]| -> Vec<usize> {
             let start = corner.clone().unwrap_or_else(|| vec![0; rank]);
             let outer = rank - point.len();
-            (0..rank).map(|d| start[d] + if d < outer { 0 } else { point[d - outer] }).collect()
+            let own = |d: usize| if d < outer { 0 } else { point[d - outer] };
+            (0..rank).map(|d| start[d].wrapping_add(own(d))).collect()
         };
         let ranks = (self.whole(&from)?.0.len(), self.whole(&to)?.0.len());
         for point in points(&shape) {
@@ -498,18 +506,35 @@ impl Machine<'_> {
 
 impl super::Global {
     /// The number of an element; extents that are not written grow to it while measuring.
-    fn reached(&mut self, indices: &[usize], measuring: bool) -> Said<usize> {
+    /// The number of an element; `None` of one that bounds leave out.
+    fn reached(
+        &mut self,
+        indices: &[usize],
+        bounds: &[Option<usize>],
+        measuring: bool,
+    ) -> Said<Option<usize>> {
         if indices.len() != self.extents.len() {
             return Err("another number of subscripts than dimensions".to_string());
         }
+        let mut inside = true;
         for (dim, at) in indices.iter().enumerate() {
-            if measuring && self.written[dim].is_none() {
+            let grows = measuring && self.written[dim].is_none();
+            if let Some(bound) = bounds.get(dim).copied().flatten() {
+                inside &= *at < bound;
+                if grows {
+                    self.extents[dim] = bound;
+                } else if bound > self.extents[dim] {
+                    return Err(format!("{} has fewer than its bounds", self.name));
+                }
+            } else if *at > isize::MAX as usize {
+                return Err("below zero".to_string());
+            } else if grows {
                 self.extents[dim] = self.extents[dim].max(at + 1);
             } else if *at >= self.extents[dim] {
                 return Err(format!("leaves {}", self.name));
             }
         }
-        flat(&self.extents, indices)
+        if inside { flat(&self.extents, indices).map(Some) } else { Ok(None) }
     }
 }
 
