@@ -10,8 +10,8 @@ use crate::registers::allocate::{Owners, find_live_ranges};
 use crate::registers::live_range_split::most_at_once;
 use crate::registers::schedule::forget;
 use crate::step::{
-    LoopSpan, MAX_ARGS, NO_GUARD, Purpose, Slot, Step, Touch, TupleStride, VRegTuple,
-    for_each_register, owner,
+    GUARD_OPERAND, LoopSpan, MAX_ARGS, NO_GUARD, Purpose, Slot, Step, Touch, TupleStride,
+    VRegTuple, for_each_register, owner,
 };
 use heapless::{Vec, VecView};
 use lanebook_tables::{Arch, AtomId, Capability, ClassId, Isa, RegisterKind, Tables};
@@ -118,21 +118,27 @@ impl Spilling<'_> {
         })
     }
 
-    /// What fetching and putting each tuple of a class costs, where its list had its next one.
+    /// What fetching and putting each tuple of a class costs, where its list had its next one; the
+    /// most of what stays: what keeps steps to some lanes, for several of them at once, and what is
+    /// read before it is written (by an instruction that leaves some lanes what they had).
     fn weigh(&mut self, class: u8) {
         for tuple in self.registers.iter_mut() {
             tuple.next = if tuple.class == class { 0 } else { u16::MAX };
         }
-        for (at, step) in (0u16..).zip(self.steps.iter()) {
-            let around = self.loops.iter().filter(|span| span.first <= at && at <= span.last);
+        for (number, step) in (0u16..).zip(self.steps.iter()) {
+            let loops = self.loops.iter();
+            let around = loops.filter(|span| span.first <= number && number <= span.last);
             let depth = u32::try_from(around.count()).unwrap_or(DEEPEST).min(DEEPEST);
             let each = 1u16.wrapping_shl(depth.saturating_mul(LOOP_SHIFT));
             let registers = &mut *self.registers;
             for_each_register(self.tables, step, self.patterns, |touch| {
                 let Some(at) = owner(registers, touch.first) else { return };
-                let Some(tuple) = registers.get_mut(at).filter(|t| t.class == class) else {
+                let may_move = |t: &&mut VRegTuple| t.class == class && t.next != u16::MAX;
+                let Some(tuple) = registers.get_mut(at).filter(may_move) else { return };
+                if touch.operand == GUARD_OPERAND || touch.read && number == tuple.live.0 {
+                    tuple.next = u16::MAX;
                     return;
-                };
+                }
                 let both = u16::from(touch.read).saturating_add(u16::from(touch.written));
                 let cost = each.saturating_mul(touch.count).saturating_mul(both);
                 tuple.next = tuple.next.saturating_add(cost).min(u16::MAX - 1);
@@ -147,7 +153,8 @@ impl Spilling<'_> {
             let is_free = !t.pinned && !t.given && !t.kept && t.live.0 != u16::MAX;
             // A tuple that lives from one instruction to the next gains nothing.
             let lives_on = t.live.0 < peak && peak < t.live.1;
-            t.class == homes.class && is_free && lives_on && t.count <= u64::BITS as u16
+            let is_weighed = t.class == homes.class && t.next != u16::MAX;
+            is_weighed && is_free && lives_on && t.count <= u64::BITS as u16
         };
         let each = |t: &VRegTuple| {
             (u32::from(t.next) << 8).checked_div(u32::from(t.count)).unwrap_or(u32::MAX)
