@@ -289,14 +289,17 @@ enum lb_warp_split { LB_HALVES = 0, LB_INTERLEAVED = 1 };
 
 /* A tile in registers: `count` of them, `first`, `first` + 1, ..; their names are the prefix and the number. In lane l of warp w, bits
  * [p * place_bits, (p + 1) * place_bits) of the registers, one behind the other, begin with the element whose number, row by row, is the exclusive or of
- * place[i] for each bit i of p, lane[i] of l and warp[i] of w; p has place_count bits. */
+ * place[i] for each bit i of p, lane[i] of l and warp[i] of w; p has place_count bits. Extents that are no powers of two are told of in panels of
+ * panel_rows by panel_columns, panels_down of them below each other and panels_across beside each other: numbers count the rows of a panel then, and the
+ * places of panel k, which follow each other by rows of panels where panels_by_rows is 1, else by columns of them, are (k << place_count) + p. Else there
+ * is one panel, the tile. */
 typedef struct lb_tile_registers {
     const uint8_t *prefix; size_t prefix_bytes;
     uint32_t first, count, register_bits, place_bits;
     uint32_t place_count, lane_count, warp_count;
     uint32_t overwritten;       /* of the tile that goes in: 1 = something else is there behind the instructions */
     uint32_t place[12], lane[6], warp[5];
-    uint32_t reserved;          /* 0 */
+    uint32_t panel_rows, panel_columns, panels_down, panels_across, panels_by_rows;
 } lb_tile_registers;
 
 /* Registers that the instructions write: prefix and number; where `count` is 0 the prefix is the whole name. */

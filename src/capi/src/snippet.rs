@@ -83,8 +83,16 @@ pub struct LbTileRegisters {
     pub lane: [u32; 6],
     /// The same of the warp's.
     pub warp: [u32; 5],
-    /// 0.
-    pub reserved: u32,
+    /// Rows of a panel; columns; panels below each other; beside each other.
+    pub panel_rows: u32,
+    /// See `panel_rows`.
+    pub panel_columns: u32,
+    /// See `panel_rows`.
+    pub panels_down: u32,
+    /// See `panel_rows`.
+    pub panels_across: u32,
+    /// 1: panels follow each other by rows of them; 0: by columns.
+    pub panels_by_rows: u32,
 }
 
 impl LbTileRegisters {
@@ -103,7 +111,11 @@ impl LbTileRegisters {
         place: [0; 12],
         lane: [0; 6],
         warp: [0; 5],
-        reserved: 0,
+        panel_rows: 0,
+        panel_columns: 0,
+        panels_down: 0,
+        panels_across: 0,
+        panels_by_rows: 0,
     };
 }
 
@@ -289,9 +301,13 @@ pub(crate) fn tile(value: &SnippetValue<'_>, out: &mut LbTileRegisters) {
     (out.first, out.count) = (u32::from(value.first), u32::from(value.count));
     out.register_bits = u32::from(value.register_bits);
     out.overwritten = u32::from(value.overwritten);
-    out.reserved = 0;
     (out.place, out.lane, out.warp) = ([0; 12], [0; 6], [0; 5]);
     let Some(fragment) = value.fragment else { return };
+    let shape = fragment.shape;
+    let power = |log: u8| 1u32.checked_shl(u32::from(log)).unwrap_or(0);
+    (out.panel_rows, out.panel_columns) = (power(shape.rows), power(shape.cols));
+    (out.panels_down, out.panels_across) = (shape.grid.rows.into(), shape.grid.cols.into());
+    out.panels_by_rows = u32::from(fragment.by_rows);
     out.place_bits = u32::from(fragment.place_bits());
     for (columns, slots, count) in [
         (fragment.register.as_slice(), out.place.as_mut_slice(), &mut out.place_count),
@@ -300,7 +316,7 @@ pub(crate) fn tile(value: &SnippetValue<'_>, out: &mut LbTileRegisters) {
     ] {
         *count = u32::try_from(columns.len()).unwrap_or(0);
         for (slot, column) in slots.iter_mut().zip(columns) {
-            // A tile of one panel: its elements' numbers count row by row.
+            // Elements' numbers count row by row of a panel.
             *slot = *column;
         }
     }

@@ -127,14 +127,23 @@ fn columns(value: &SnippetValue<'_>) -> Option<Json> {
         };
         columns.iter().map(place).collect()
     };
-    Some(json!({
+    // Where extents are no powers of two these are of the first panel; behind its places come those
+    // of the next one, which begins here.
+    let panels = u32::from(fragment.shape.grid.rows) * u32::from(fragment.shape.grid.cols);
+    let first = |panel: u32| fragment.element(panel << fragment.register.as_slice().len(), 0, 0);
+    let begins: Vec<u32> = (0..panels).map(first).collect();
+    let mut out = json!({
         "rows": fragment.shape.row_count(),
         "columns": fragment.shape.col_count(),
         "place_bits": fragment.place_bits(),
         "place": of(fragment.register.as_slice()),
         "lane": of(fragment.lane.as_slice()),
         "warp": of(fragment.warp.as_slice()),
-    }))
+    });
+    if panels > 1 {
+        out["panels"] = json!(of(&begins));
+    }
+    Some(out)
 }
 
 /// The names of a value's registers, each as often as the layout that was written has it, in that

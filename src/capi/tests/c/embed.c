@@ -319,6 +319,15 @@ static void conversions(void) {
     CHECK(c.given.count == 4 && c.given.place_count == 2 && c.given.lane_count == 5 && c.given.prefix_bytes == 2);
     CHECK((c.given.lane[0] ^ c.given.lane[2] ^ c.given.place[0]) == 1 * 8 + 3);
     CHECK(c.made.count == 4 && (c.made.lane[0] ^ c.made.lane[2]) == 2 * 8 + 4 && c.made.place[1] == 2);
+    CHECK(c.given.panel_rows == 16 && c.given.panel_columns == 8 && c.given.panels_down == 1 && c.given.panels_across == 1);
+    // 48 columns in panels of 16: four registers of each hold the first panel's elements, then the next one's.
+    static const uint32_t wide[] = {8, 48};
+    static const char panels[] = "S[(8,3,4,4):(4@laneid,128@bit,1@laneid,32@bit)]", turned[] = "S[(2,4,3,8,2):(192@bit,8@laneid,64@bit,1@laneid,32@bit)]";
+    lb_conversion w = c;
+    w.from = (const uint8_t *)panels; w.from_bytes = sizeof panels - 1; w.to = (const uint8_t *)turned; w.to_bytes = sizeof turned - 1;
+    w.extents = wide;
+    CHECK(lb_convert(&w, TEXT("sm_80"), scratch, need, sink, 0, &e) == LB_OK && w.given.count == 12 && w.given.place_count == 2);
+    CHECK(w.given.panel_rows == 8 && w.given.panel_columns == 16 && w.given.panels_down == 1 && w.given.panels_across == 3 && w.given.place[1] == 2);
     // The same fragment on a wave of 64: both halves hold it.
     kept_bytes = 0;
     c.from = (const uint8_t *)"mma.m16n8k16.f32.f16.D on sm_80"; c.from_bytes = 31;
