@@ -18,7 +18,7 @@
 //! | reading, printing, changing and verifying tile programs; the rule engine | [`ir`] |
 //! | fragments, bank conflicts, descriptors, swizzles, one atom against one tile | [`tile`] |
 //! | moving and removing conversions; layouts for loads, stores and products | [`passes`] |
-//! | where a load's instruction is chosen (`select::memory::search`), where a swizzle is (`select::memory::shared_layouts`), a product's instruction (`select::matrix::select_mma`) | [`plan`] |
+//! | where a load's instruction is chosen (`select::memory::copy_atom_search`), where a swizzle is (`select::memory::swizzle_search`), a product's instruction (`select::matrix::select_mma`) | [`plan`] |
 //! | addresses, waits (`sync::waits`), barriers (`sync::order`), registers, text | [`emit`] |
 //! | the independent checkers | [`check`] |
 //! | questions as text: layouts in every notation, instructions, conflicts | [`query`] |

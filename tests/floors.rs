@@ -116,7 +116,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["tensor_sums"],
             &["unit_operands"],
             &["accesses", "result"],
-            &["shared"],
+            &["swizzles"],
         ],
     ),
     (

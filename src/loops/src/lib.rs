@@ -3,7 +3,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | `tell` `operators` `indices` | a function's buffers, loops, tile operations and subscripts, as inference wants them |
-//! | `shared` | swizzles of shared buffers, by what their accesses take of the banks |
+//! | `swizzles` | swizzles of shared buffers, by what their accesses take of the banks |
 //! | `accesses` `access_models` `operand` | those accesses; what the tables say of them; how a product reads its operands |
 //! | `tensor_unit` `tensor_sums` | products whose unit leaves sums in tensor memory; how they come from there |
 //! | `unit_operands` | products whose unit reads shared memory by itself, and the layouts for that |
@@ -123,7 +123,7 @@ mod machine;
 mod operand;
 mod operators;
 mod result;
-mod shared;
+mod swizzles;
 mod tell;
 mod tensor_sums;
 mod tensor_unit;
@@ -132,7 +132,7 @@ mod unit_operands;
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use exchange::exchange;
 pub use result::LoopLayouts;
-pub use shared::{SharedAnswer, SharedListener, SharedStep, lay_shared};
+pub use swizzles::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 pub use tell::{Fact, LoopParts, Told, tell};
 
 // What planning asks of a machine's units.

@@ -50,5 +50,5 @@ pub use crate::select::matrix::tensor_memory::tensor_product;
 pub use crate::select::memory::explicit_layouts::shared_by_rows;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
-pub use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};
+pub use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};
 pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, Staged, Workspace, choose};

@@ -9,7 +9,7 @@ use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
 use crate::select::loops::collect_loops;
 use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
-use crate::select::memory::shared_layouts::{Copies, PricedTile, SharedTile};
+use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;

@@ -7,6 +7,6 @@ pub(crate) mod explicit_layouts;
 pub(crate) mod few_elements;
 pub(crate) mod load_sinking;
 pub(crate) mod place_tables;
-pub(crate) mod shared_layouts;
+pub(crate) mod swizzle_search;
 pub(crate) mod tma;
 pub(crate) mod total_cost;
