@@ -64,6 +64,10 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "no matrix instruction of a warp takes this product's operands where they lie",
             "let the fragments be laid by the product, and give shared tiles otherwise",
         ),
+        ElementReason::Rows => (
+            "a row of this reduction lies on threads that no exchange combines, so that one thread takes its elements one by one: more than 1024",
+            "reduce in two steps, or lay the fragment so that a power of two of threads side by side holds each row",
+        ),
         ElementReason::Copies => (
             "several threads execute each iteration, which changes a fragment and memory that it reads: the others may see what the first has written",
             "split the loop, or write a layout without copies",

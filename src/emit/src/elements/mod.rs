@@ -100,6 +100,8 @@ pub enum ElementReason {
     /// Several threads execute an iteration, which changes an element in memory that it reads, and
     /// a fragment.
     Copies = 17,
+    /// A reduction of rows that no exchange combines, of more than 1024 elements.
+    Rows = 18,
 }
 
 /// An error about elements.

@@ -26,6 +26,8 @@ use lanebook_tables::{DtypeKind, IndexOp, OpRole, OpWord, Space};
 
 /// Most results that a thread has; the last number says that there is none.
 const MOST: usize = 255;
+/// Most elements of a row that a thread takes from shared memory, one after the other.
+const MOST_PARTS: u32 = 1024;
 /// Most sums among which a thread chooses by its number.
 const CHOSEN: u16 = 64;
 /// No slot.
@@ -306,8 +308,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let digits = RowDigits::of_elements(told, own).ok_or(refuse)?;
         let (parts, count) = (digits.parts().ok_or(refuse)?, own.count(told).ok_or(refuse)?);
         let row = count.checked_mul(PART_BYTES).ok_or(refuse)?;
-        if parts > MOST as u32 {
-            return Err(refuse);
+        if parts > MOST_PARTS {
+            return Err(refused(op, ElementReason::Rows));
         }
         let from = self.fragment_regs(op, told, own.from)?;
         let doers = self.holders(op, told, id, own.whole)?;

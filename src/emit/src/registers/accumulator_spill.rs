@@ -6,6 +6,7 @@
 //! reaches accumulators by itself (a load or a store of such a machine) is left to do so. Nothing
 //! goes to memory.
 
+use crate::lower::target::TargetQueries;
 use crate::registers::allocate::{Owners, find_live_ranges};
 use crate::registers::live_range_split::most_at_once;
 use crate::registers::schedule::forget;
@@ -14,7 +15,7 @@ use crate::step::{
     VRegTuple, for_each_register, owner,
 };
 use heapless::{Vec, VecView};
-use lanebook_tables::{Arch, AtomId, Capability, ClassId, Isa, RegisterKind, Tables};
+use lanebook_tables::{Arch, AtomId, ClassId, Isa, RegisterKind, Tables};
 
 /// Most tuples with a home among the accumulators that one instruction touches.
 const TOUCHED: usize = 4;
@@ -101,9 +102,8 @@ impl Spilling<'_> {
     /// The accumulators that registers of a class can be copied to and from.
     fn homes(&self, class: ClassId) -> Option<Homes> {
         let of = self.isa.classes.get(class.index())?;
-        let copy = |into, from| {
-            self.arch.dispatch(Capability::Copy { into, from, registers: 1 }).first().copied()
-        };
+        let queries = TargetQueries { tables: self.tables, arch: self.arch, isa: self.isa };
+        let copy = |into, from| queries.copy_into(into, 1, from);
         let mut all = (0u16..).map(ClassId).zip(self.isa.classes);
         let (home, _) = all.find(|(id, other)| {
             let is_home = other.kind == RegisterKind::Accumulator && other.bits == of.bits;

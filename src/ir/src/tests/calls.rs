@@ -275,11 +275,18 @@ fn pointers_become_memrefs() {
     let own = std::format!("    %q = tt.addptr %o, %i : {all}, {far}");
     let made = alone(&carried(&own), None).expect("a kernel");
     assert!(made.contains("iter_args") && !made.contains("tt.ptr<f32>>"), "{made}");
+    // Distances of 64 bits: elements lie within reach of their lower halves.
+    let long = "  %q = tt.addptr %p, %l : tensor<8x!tt.ptr<f32>>, tensor<8xi64>\n  %v = tt.load %q : tensor<8x!tt.ptr<f32>>\n  tt.store %p, %v : tensor<8x!tt.ptr<f32>>";
+    let made = alone(&with(long), None).expect("a kernel");
+    assert!(made.contains("arith.trunci %l") && made.contains("gather %x[0]"), "{made}");
     // Another one than the loop had.
     refused(&carried(&std::format!("    %q = tt.addptr %p, %i : {all}, {far}")), K::PointerForm, 4);
     for (body, line) in [
-        // Distances of 64 bits, of another shape; a pointer to shared memory.
-        ("  %q = tt.addptr %p, %l : tensor<8x!tt.ptr<f32>>, tensor<8xi64>", 4),
+        // Distances of 16 bits, of another shape; a pointer to shared memory.
+        (
+            "  %h = arith.trunci %l : tensor<8xi64> to tensor<8xi16>\n  %q = tt.addptr %p, %h : tensor<8x!tt.ptr<f32>>, tensor<8xi16>",
+            5,
+        ),
         ("  %q = tt.addptr %p, %m : tensor<8x!tt.ptr<f32>>, index", 4),
         ("  %q = tt.splat %z : !tt.ptr<f32, 3> -> tensor<8x!tt.ptr<f32, 3>>", 4),
         // Something else reads them.
