@@ -4,7 +4,7 @@
 //! their readers say how they lie. What reads them takes its elements from the buffer of its turn.
 
 use crate::data::{Limits, Plan, PlanError, Unstaged};
-use crate::select::planner::{CopyEnd, CopyOp, Planner, Workspace};
+use crate::select::planner::{CopyEnd, CopyOp, Planner, Workspace, begin, planner_over};
 use lanebook_ir::{Loop, Op, Program, Value, attr_names};
 use lanebook_tables::{AccessId, OpRole, Space, Tables};
 use lanebook_tile::copy_atom::CopyAtom;
@@ -35,7 +35,9 @@ pub fn stage_loops(
     let isa = tables.isa(arch.isa).ok_or(PlanError::UnknownArch)?;
     let limits = Limits::new();
     let machine = (tables, arch, isa);
-    let mut planner = Planner::over(machine, (program, function), plan, workspace, &limits)?;
+    let target = begin(machine, (program, function), (plan.wave, plan.warps), workspace)?;
+    let mut planner = planner_over!(target, program, function, plan, workspace, &limits);
+    planner.family = planner.family();
     for around in program.inside(function).filter(staged) {
         planner.stage_copies(around)?;
     }

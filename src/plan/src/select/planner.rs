@@ -4,7 +4,7 @@ use crate::data::{
     Candidate, End, Limits, MapPlan, Plan, PlanError, PlanPool, RejectedCandidate, TiledPlan,
     TransferPlan,
 };
-use crate::select::elementwise::{ChooseBytes, choose_bytes, lane_exchange};
+use crate::select::elementwise::{ChooseBytes, lane_exchange};
 use crate::select::fragments::flow::is_register_tile;
 use crate::select::fragments::unread::Unread;
 use crate::select::loops::collect_loops;
@@ -199,7 +199,9 @@ pub fn choose(
         return collect_loops(tables, program, function, plan);
     }
     let machine = (tables, machine, isa);
-    let mut planner = Planner::over(machine, (program, function), plan, workspace, limits)?;
+    let target = begin(machine, (program, function), (wave, warps), workspace)?;
+    let mut planner = planner_over!(target, program, function, plan, workspace, limits);
+    planner.family = planner.family();
     planner.collect(function)?;
     planner.stage_tiles()?;
     planner.prepare_tiles();
@@ -250,60 +252,72 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     pub(crate) unread: Unread,
 }
 
-impl<'a, 't, 'p, 's> Planner<'a, 't, 'p, 's> {
-    /// A planner that has found nothing yet, of a plan whose threads are counted.
-    ///
-    /// # Errors
-    /// [`PlanError::Capacity`].
-    #[inline(always)] // It is large, and made where it stays.
-    pub(crate) fn over(
-        (tables, machine, isa): (&'t Tables<'t>, &'t Arch<'t>, &'t Isa<'t>),
-        (program, function): (&'a Program<'p, 't>, Op),
-        plan: &'a mut Plan<'s>,
-        workspace: &'a mut Workspace<'_>,
-        limits: &'a Limits,
-    ) -> Result<Self, PlanError> {
-        workspace.copy_atoms.clear();
-        workspace.movements.clear();
-        workspace.staged.clear();
-        workspace.copies.clear();
-        workspace.tiles.clear();
-        workspace.priced.clear();
-        let (wave, warps) = (plan.wave, plan.warps);
-        let target = TargetInfo { tables, arch: machine, isa, wave, warps, copies: false };
-        list_copy_atoms(&target, program, function, workspace)?;
-        let mut planner = Self {
+/// The machine that a plan's copies are chosen of, for a planner that has found nothing yet; the plan's
+/// threads are counted.
+///
+/// # Errors
+/// [`PlanError::Capacity`].
+pub(crate) fn begin<'t>(
+    (tables, arch, isa): (&'t Tables<'t>, &'t Arch<'t>, &'t Isa<'t>),
+    (program, function): (&Program<'_, 't>, Op),
+    (wave, warps): (u8, u8),
+    workspace: &mut Workspace<'_>,
+) -> Result<TargetInfo<'t>, PlanError> {
+    workspace.copy_atoms.clear();
+    workspace.movements.clear();
+    workspace.staged.clear();
+    workspace.copies.clear();
+    workspace.tiles.clear();
+    workspace.priced.clear();
+    let target = TargetInfo { tables, arch, isa, wave, warps, copies: false };
+    list_copy_atoms(&target, program, function, workspace)?;
+    Ok(target)
+}
+
+/// A planner over a machine that [`begin`] gave. It is large, and stands where it is made: no
+/// function hands it on.
+macro_rules! planner_over {
+    ($target:expr, $program:expr, $function:expr, $plan:expr, $workspace:expr, $limits:expr) => {{
+        let target: lanebook_tile::evaluate::TargetInfo<'_> = $target;
+        $crate::select::planner::Planner {
             target,
-            function,
-            program,
-            plan,
-            transfers: CopyAtoms::new(workspace.copy_atoms.as_slice()),
-            movements: workspace.movements,
-            staged: workspace.staged,
-            order: workspace.order,
-            copies: workspace.copies,
-            family: FamilyFigures { bank_span: 0, widest: 0, run: 0 },
-            choice: choose_bytes(tables, machine),
-            apart: (0..8)
-                .filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none())
-                .fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
+            function: $function,
+            program: $program,
+            plan: $plan,
+            transfers: lanebook_tile::copy_atom::CopyAtoms::new($workspace.copy_atoms.as_slice()),
+            movements: $workspace.movements,
+            staged: $workspace.staged,
+            order: $workspace.order,
+            copies: $workspace.copies,
+            family: $crate::select::planner::NO_FAMILY,
+            choice: $crate::select::elementwise::choose_bytes(target.tables, target.arch),
+            apart: $crate::select::planner::lanes_apart(target.tables, target.arch),
             units: heapless::Vec::new(),
             settled: (0, 0),
             free_from: usize::MAX,
-            tiles: workspace.tiles,
-            priced: workspace.priced,
-            limits,
-            unread: Unread::of(program, function),
-        };
-        planner.family = planner.family();
-        Ok(planner)
-    }
+            tiles: $workspace.tiles,
+            priced: $workspace.priced,
+            limits: $limits,
+            unread: $crate::select::fragments::unread::Unread::of($program, $function),
+        }
+    }};
+}
+pub(crate) use planner_over;
+
+/// No figures yet.
+pub(crate) const NO_FAMILY: FamilyFigures = FamilyFigures { bank_span: 0, widest: 0, run: 0 };
+
+/// Bits of lanes' numbers, of which no instruction exchanges those that differ in one.
+pub(crate) fn lanes_apart(tables: &Tables<'_>, arch: &Arch<'_>) -> u8 {
+    (0..8)
+        .filter(|bit| lane_exchange(tables, arch, 1u8.wrapping_shl(*bit)).is_none())
+        .fold(0, |all, bit| all | 1u8.wrapping_shl(bit))
 }
 
 impl Planner<'_, '_, '_, '_> {
     /// The figures of the shared-layout families, from the architecture's copy atoms and bank
     /// models.
-    fn family(&self) -> FamilyFigures {
+    pub(crate) fn family(&self) -> FamilyFigures {
         let touching = self.transfers.touching(Space::Shared).copied();
         FamilyFigures::of(self.target.tables, self.target.arch, touching)
     }
