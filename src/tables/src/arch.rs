@@ -149,6 +149,25 @@ pub enum RegisterKind {
     Special,
 }
 
+impl Isa<'_> {
+    /// Most registers of one tile that a lane can hold, in whichever class holds most.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// let most = |arch: &str| {
+    ///     let arch = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).unwrap();
+    ///     TABLES.isa(arch.isa).unwrap().tile_most()
+    /// };
+    /// // A thread has 255 registers; a lane of CDNA has 256 accumulators beside its vectors.
+    /// assert_eq!((most("sm_90a"), most("gfx950"), most("gfx1200")), (255, 256, 255));
+    /// ```
+    #[must_use]
+    pub fn tile_most(&self) -> u16 {
+        self.classes.iter().map(|class| class.tile_most).max().unwrap_or(0)
+    }
+}
+
 /// A class of registers.
 #[derive(Copy, Clone, Debug)]
 pub struct RegisterClass<'a> {

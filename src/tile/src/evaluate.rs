@@ -73,7 +73,7 @@ impl<'t> TargetInfo<'t> {
     /// Most registers of one tile that a lane can hold, in whichever class holds most.
     #[must_use]
     pub fn most_registers(&self) -> u16 {
-        self.isa.classes.iter().map(|class| class.tile_most).max().unwrap_or(0)
+        self.isa.tile_most()
     }
 
     /// Evaluates one copy atom for one movement. `limit`: a candidate that cannot cost less than

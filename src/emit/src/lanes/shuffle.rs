@@ -520,7 +520,10 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
 
     /// So many new registers.
     fn words(&mut self, op: Op, class: ClassId, count: u32) -> Result<Reg, EmitError> {
-        let count = u16::try_from(count).map_err(|_| EmitError::Unplanned(op))?;
+        // No lane has more: another plan may need fewer.
+        let most = self.machine.isa.tile_most();
+        let count = u16::try_from(count).ok().filter(|count| *count <= most);
+        let count = count.ok_or(EmitError::Unplanned(op))?;
         Ok(self.steps.tuple(class, count)?)
     }
 

@@ -106,6 +106,10 @@ impl LowerContext<'_, '_, '_, '_> {
             None
         };
         let count = fragment.registers();
+        // No lane has so many: another plan may need fewer.
+        if count > self.machine.isa.tile_most() {
+            return Err(refuse);
+        }
         // An element of 64 bits has two registers.
         let each = u16::from(def.registers.max(1));
         let spare = (from == to || unpacked).then(|| self.spare(op, &operands, def.class, count));

@@ -79,7 +79,7 @@ impl RegisterPressureLevel {
             let pool = class(shape.d)
                 .and_then(|class| isa.classes.get(class.index()))
                 .map_or(0, |class| class.pool.1);
-            let most = isa.classes.iter().map(|class| class.tile_most).max().unwrap_or(0);
+            let most = isa.tile_most();
             let (from_a, from_b) =
                 (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
             let held = |from: Option<Op>, fragment: &Fragment, shared: bool| {
@@ -318,6 +318,9 @@ impl LowerContext<'_, '_, '_, '_> {
         } else {
             whole
         };
+        if count > self.machine.isa.tile_most() {
+            return Err(unplanned);
+        }
         let reg = self.steps.tuple(class, count)?;
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);

@@ -173,7 +173,13 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     pub(crate) fn tile(&mut self, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
-        Ok(self.steps.tuple(class, fragment.registers())?)
+        // No lane has more than that, also where the assembler allocates.
+        let count = fragment.registers();
+        if count > self.machine.isa.tile_most() {
+            let op = Op::at(usize::from(self.steps.origin));
+            return Err(StepError::Pool { class, wanted: count, op }.into());
+        }
+        Ok(self.steps.tuple(class, count)?)
     }
 
     /// The register class of a tile: what its matrix instruction, its load or its store says.
