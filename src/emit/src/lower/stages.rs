@@ -68,7 +68,7 @@ pub(crate) struct StagedLoop {
     /// Behind what is left out before the first turn.
     behind: u16,
     /// The first step of those that go there, and how many steps there were behind them.
-    skip: (usize, usize),
+    skip: (u16, u16),
     /// The first register that is made inside of it.
     mark: u16,
 }
@@ -617,9 +617,9 @@ impl LowerContext<'_, '_, '_, '_> {
             },
         };
         staged.behind = self.fresh_label();
-        let from = self.steps.steps.len();
+        let from = self.steps.here();
         self.skip_if_less(counter, first, staged.behind)?;
-        staged.skip = (from, self.steps.steps.len());
+        staged.skip = (from, self.steps.here());
         staged.mark = self.steps.next_register();
         self.ring_waits(parts)
     }
@@ -684,8 +684,8 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.purpose = Purpose::Control;
         let (from, end) = staged.skip;
         // Where there is nothing to leave out nothing leaves it out.
-        match self.steps.steps.len() == end {
-            true => self.steps.steps.truncate(from),
+        match self.steps.here() == end {
+            true => self.steps.steps.truncate(usize::from(from)),
             false => self.steps.label(staged.behind)?,
         }
         self.forget_since(staged.mark);
