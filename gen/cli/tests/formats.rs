@@ -135,3 +135,24 @@ fn show_marks_what_is_asked_for() {
     run(&["show", "(8,8):(8,1)", "-o", "picture.png"])
         .refused(2, &["pictures are SVG", "--format"]);
 }
+
+/// Extents that are no powers of two are told of in panels, and each of these says where it begins:
+/// all elements of a lane follow from the first panel's bases.
+#[test]
+fn panels_of_a_conversion_say_where_they_begin() {
+    const FROM: &str = "S[(8,3,4,4):(4@laneid,128@bit,1@laneid,32@bit)]";
+    const TO: &str = "S[(2,4,3,8,2):(192@bit,8@laneid,64@bit,1@laneid,32@bit)]";
+    let said = |shape: &str, from: &str, to: &str| -> Value {
+        let options = ["--shape", shape, "--type", "f32", "--arch", "sm_80", "--emit", "json"];
+        let text = run(&[&["convert", from, to], &options[..]].concat()).fine();
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let whole = said("8x48", FROM, TO);
+    let elements = &whole["inputs"][0]["elements"];
+    assert_eq!(elements["panels"], serde_json::json!([[0, 0], [0, 16], [0, 32]]), "{elements}");
+    // A panel for each four of the registers.
+    let registers = whole["inputs"][0]["registers"].as_array().expect("registers").len();
+    assert_eq!((registers, elements["place"].as_array().expect("places").len()), (12, 2));
+    let one = said("16x8", "S[(16,2,4):(2@laneid,1@laneid,32@bit)]", "mma.m16n8k16.f32.f16.D");
+    assert!(one["inputs"][0]["elements"]["panels"].is_null(), "{one}");
+}

@@ -10,7 +10,7 @@ use crate::text::TextError;
 use core::fmt::{Display, Formatter, Result, Write};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{sentence, sentences, shown};
-use lanebook_tables::{Arch, AtomId, ClassId, IndexOp, RegisterClass, Tables};
+use lanebook_tables::{Arch, AtomId, ClassId, IndexOp, Isa, RegisterClass, Tables};
 
 sentences! { TextError, sink;
     Sink => ("the text could not be written");
@@ -84,12 +84,11 @@ impl<'n> EmitNames<'n, '_, '_> {
     fn arch(self) -> &'n str {
         self.arch.map_or("the architecture", |arch| arch.name)
     }
-    fn register_classes(self) -> &'n [RegisterClass<'n>] {
-        let isa = self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa));
-        isa.map_or(&[], |isa| isa.classes)
+    fn isa(self) -> Option<&'n Isa<'n>> {
+        self.tables.zip(self.arch).and_then(|(tables, arch)| tables.isa(arch.isa))
     }
     fn register_class(self, class: usize) -> Option<&'n RegisterClass<'n>> {
-        self.register_classes().get(class)
+        self.isa()?.classes.get(class)
     }
     /// A class of registers; where it has no name here, what stands in its place.
     fn class(self, class: usize) -> &'n str {
@@ -99,7 +98,7 @@ impl<'n> EmitNames<'n, '_, '_> {
     /// allocates.
     fn pool(self, class: usize) -> u16 {
         let known = self.register_class(class).map(|class| class.pool.1);
-        let most = || self.register_classes().iter().map(|class| class.tile_most).max();
+        let most = || self.isa().map(Isa::tile_most);
         known.filter(|pool| *pool > 0).or_else(most).unwrap_or(0)
     }
     fn atom(self, atom: AtomId) -> &'n str {

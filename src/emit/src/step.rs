@@ -169,6 +169,15 @@ pub struct VRegTuple {
     pub next: u16,
 }
 
+impl VRegTuple {
+    /// One that nothing touches yet.
+    pub(crate) const fn fresh(class: u8, first: u16, count: u16) -> Self {
+        let live = (u16::MAX, 0);
+        let (pinned, given, kept) = (false, false, false);
+        Self { class, count, first, physical: first, live, pinned, given, kept, next: u16::MAX }
+    }
+}
+
 /// A loop in the step list, as step numbers (label to branch, inclusive).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct LoopSpan {
@@ -374,19 +383,7 @@ impl<'s> StepStorage<'s> {
         let full = StepError::Registers { capacity };
         let first = self.next;
         let narrow = u8::try_from(class.0).map_err(|_| full)?;
-        self.registers
-            .push(VRegTuple {
-                class: narrow,
-                count,
-                first,
-                physical: first,
-                live: (u16::MAX, 0),
-                pinned: false,
-                given: false,
-                kept: false,
-                next: u16::MAX,
-            })
-            .map_err(|_| full)?;
+        self.registers.push(VRegTuple::fresh(narrow, first, count)).map_err(|_| full)?;
         self.next = first.checked_add(count).ok_or(full)?;
         Ok(Reg { class, first, count })
     }

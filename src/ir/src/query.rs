@@ -9,7 +9,7 @@ use crate::data::{AliasData, AttrData, AttrKind, ValueData, ValueKind};
 use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
 use crate::types::{TileEncoding, Type};
-use lanebook_tables::{OpRole, Space};
+use lanebook_tables::{AttrForm, OpRole, Space};
 
 impl<'t> Program<'_, 't> {
     // ---- values
@@ -395,6 +395,21 @@ impl<'t> Program<'_, 't> {
     pub fn stages(&self, op: Op) -> u8 {
         let stages = self.int_attr(op, attr_names::STAGES);
         stages.and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
+    }
+    /// Whether an operation says nothing of a number, or one in the range that its contract has.
+    #[must_use]
+    #[doc(hidden)] // A question of the floors above.
+    pub fn is_number_in_contract(&self, op: Op, key: &str) -> bool {
+        let Some(said) = self.attr(op, key) else { return true };
+        let contract = self.tables().contract;
+        let own = self.decl_id(op).and_then(|id| contract.ops.get(id.index()));
+        let form = own.and_then(|own| own.attrs.iter().find(|attr| attr.key == key));
+        match (said, form.map(|attr| attr.form)) {
+            (AttrValue::Int(number, _), Some(AttrForm::Int(least, most))) => {
+                (least..=most).contains(&number)
+            }
+            _ => false,
+        }
     }
     /// Whether warps of their own start the copies of a loop of stages, which the others only read.
     #[must_use]

@@ -18,9 +18,6 @@ const MAX_CHAIN: usize = 64;
 /// Most elements that one value outside of loops may be computed of.
 const MAX_LOADS: usize = 32;
 
-/// How many buffers `num_stages` may say; one says that no copy runs ahead.
-const MOST_STAGES: core::ops::RangeInclusive<i64> = 1..=8;
-
 /// How warps lie over a product's result, by the words of attribute `policy`.
 const POLICIES: &[(&str, WarpPolicy)] = &[
     ("Square", WarpPolicy::Square),
@@ -205,10 +202,7 @@ impl Teller<'_, '_, '_, '_> {
         // A loop inside of a parallel one is turned by each thread.
         let inside = self.inside.is_some();
         self.attributes(op, if inside { &[] } else { &[attr_names::STAGES] })?;
-        let stages = self.program.int_attr(op, attr_names::STAGES);
-        if self.program.has_attr(op, attr_names::STAGES)
-            && stages.is_none_or(|n| !MOST_STAGES.contains(&n))
-        {
+        if !self.program.is_number_in_contract(op, attr_names::STAGES) {
             return Err(self.wrong_attr(op, attr_names::STAGES));
         }
         let at = self.program.counted_loop(op).ok_or(LoopErrorKind::Bounds)?;

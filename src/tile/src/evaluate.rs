@@ -70,12 +70,6 @@ pub struct Evaluated {
 }
 
 impl<'t> TargetInfo<'t> {
-    /// Most registers of one tile that a lane can hold, in whichever class holds most.
-    #[must_use]
-    pub fn most_registers(&self) -> u16 {
-        self.isa.tile_most()
-    }
-
     /// Evaluates one copy atom for one movement. `limit`: a candidate that cannot cost less than
     /// this is [`Reject::Dearer`].
     pub fn evaluate(

@@ -67,8 +67,10 @@ pub(crate) struct StagedLoop {
     pub(crate) loaded: u16,
     /// Behind what is left out before the first turn.
     behind: u16,
-    /// The first step of those that go there, and how many steps there were behind them.
-    skip: (u16, u16),
+    /// The first step of those that go there.
+    skip_from: u16,
+    /// The first step behind those.
+    skip_end: u16,
     /// The first register that is made inside of it.
     mark: u16,
 }
@@ -191,7 +193,8 @@ impl LowerContext<'_, '_, '_, '_> {
             last,
             loaded,
             behind: 0,
-            skip: (0, 0),
+            skip_from: 0,
+            skip_end: 0,
             mark: 0,
         }))
     }
@@ -617,9 +620,9 @@ impl LowerContext<'_, '_, '_, '_> {
             },
         };
         staged.behind = self.fresh_label();
-        let from = self.steps.here();
+        staged.skip_from = self.steps.here();
         self.skip_if_less(counter, first, staged.behind)?;
-        staged.skip = (from, self.steps.here());
+        staged.skip_end = self.steps.here();
         staged.mark = self.steps.next_register();
         self.ring_waits(parts)
     }
@@ -682,10 +685,9 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.steps.origin = owner;
         self.steps.purpose = Purpose::Control;
-        let (from, end) = staged.skip;
         // Where there is nothing to leave out nothing leaves it out.
-        match self.steps.here() == end {
-            true => self.steps.steps.truncate(usize::from(from)),
+        match self.steps.here() == staged.skip_end {
+            true => self.steps.steps.truncate(usize::from(staged.skip_from)),
             false => self.steps.label(staged.behind)?,
         }
         self.forget_since(staged.mark);

@@ -22,10 +22,6 @@ const TOUCHED: usize = 4;
 /// Registers that are won beyond those that are lacking: what is fetched for one instruction needs
 /// some, and none may lie between two tuples.
 const MARGIN: u16 = 8;
-/// How many times dearer an instruction is for each loop around it, as a power of two.
-const LOOP_SHIFT: u32 = 3;
-/// Loops around an instruction that count.
-const DEEPEST: u32 = 3;
 
 /// A file of accumulators as a home of vector registers.
 #[derive(Copy, Clone)]
@@ -107,7 +103,7 @@ impl Spilling<'_> {
         let mut all = (0u16..).map(ClassId).zip(self.isa.classes);
         let (home, _) = all.find(|(id, other)| {
             let is_home = other.kind == RegisterKind::Accumulator && other.bits == of.bits;
-            is_home && other.pool.1 > 0 && *id != class
+            is_home && other.tile_most > 0 && *id != class
         })?;
         Some(Homes {
             class: u8::try_from(class.0).ok()?,
@@ -128,8 +124,8 @@ impl Spilling<'_> {
         for (number, step) in (0u16..).zip(self.steps.iter()) {
             let loops = self.loops.iter();
             let around = loops.filter(|span| span.first <= number && number <= span.last);
-            let depth = u32::try_from(around.count()).unwrap_or(DEEPEST).min(DEEPEST);
-            let each = 1u16.wrapping_shl(depth.saturating_mul(LOOP_SHIFT));
+            let each = self.tables.weights.inside_loops(1, around.count());
+            let each = u16::try_from(each).unwrap_or(u16::MAX);
             let registers = &mut *self.registers;
             for_each_register(self.tables, step, self.patterns, |touch| {
                 let Some(at) = owner(registers, touch.first) else { return };
@@ -272,17 +268,7 @@ impl Spilling<'_> {
         let last = self.registers.last()?;
         let first = last.first.checked_add(last.count)?;
         first.checked_add(count)?;
-        let tuple = VRegTuple {
-            class: homes.class,
-            count,
-            first,
-            physical: first,
-            live: (u16::MAX, 0),
-            pinned: false,
-            given: false,
-            kept: false,
-            next: u16::MAX,
-        };
+        let tuple = VRegTuple::fresh(homes.class, first, count);
         self.registers.push(tuple).ok().map(|()| first)
     }
 

@@ -89,6 +89,16 @@ pub struct Expansions<'w> {
     kept: bool,
 }
 
+/// Puts an upper bound that is not below zero in the place of one that may be, of a loop whose copies
+/// run ahead; `None` of other operations.
+fn bounded(program: &mut Program<'_, '_>, op: Op) -> Result<Option<Replacement>, PlanError> {
+    if !stages::may_end_below_zero(program, op) {
+        return Ok(None);
+    }
+    let read = stages::bound_from_zero(program, op);
+    Ok(Some(Replacement::Operands(read.ok_or_else(|| no_room(program, op))?)))
+}
+
 impl<'w> Expansions<'w> {
     /// Nothing yet.
     #[doc(hidden)]
@@ -201,22 +211,24 @@ impl<'w> Expansions<'w> {
     /// that may be, where copies run ahead.
     #[inline(never)]
     fn bound(&mut self, program: &mut Program<'_, '_>, function: Op) -> Result<(), PlanError> {
-        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
         let mut at = program.inside(function).next();
         while let Some(op) = at {
-            if stages::may_end_below_zero(program, op) {
-                let before = program.previous(op);
-                let read = stages::bound_from_zero(program, op);
-                let how = Replacement::Operands(read.ok_or_else(|| no_room(program, op))?);
-                if let Err(made) = self.replaced.push(Replaced { op, before, how }) {
-                    let _ = take_out(program, &made);
-                    let pool = PlanPool::Expansions;
-                    return Err(PlanError::Capacity { pool, capacity, op: Some(op) });
-                }
+            let before = program.previous(op);
+            if let Some(how) = bounded(program, op)? {
+                self.remember(program, Replaced { op, before, how })?;
             }
             at = program.following(op, Some(function));
         }
         Ok(())
+    }
+
+    /// Remembers what was put in an operation's place; takes it out where there is no room for that.
+    fn remember(&mut self, program: &mut Program<'_, '_>, made: Replaced) -> Result<(), PlanError> {
+        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
+        self.replaced.push(made).map_err(|made| {
+            let _ = take_out(program, &made);
+            PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(made.op) }
+        })
     }
 
     /// Puts others in the place of each operation that stands for several whatever the architecture
@@ -229,8 +241,6 @@ impl<'w> Expansions<'w> {
         program: &mut Program<'_, '_>,
         function: Op,
     ) -> Result<(), PlanError> {
-        let capacity = u32::try_from(self.replaced.capacity()).unwrap_or(u32::MAX);
-        let full = |op| PlanError::Capacity { pool: PlanPool::Expansions, capacity, op: Some(op) };
         let mut at = program.inside(function).next();
         while let Some(op) = at {
             let before = program.previous(op);
@@ -260,9 +270,8 @@ impl<'w> Expansions<'w> {
                     return Err(error);
                 }
                 Some(how)
-            } else if stages::may_end_below_zero(program, op) {
-                let read = stages::bound_from_zero(program, op);
-                Some(Replacement::Operands(read.ok_or_else(|| no_room(program, op))?))
+            } else if let Some(how) = bounded(program, op)? {
+                Some(how)
             } else if let Some(larger) = few_elements::larger(program, op, function) {
                 let made =
                     few_elements::put(program, op, larger).ok_or_else(|| no_room(program, op))?;
@@ -271,11 +280,7 @@ impl<'w> Expansions<'w> {
                 composed(program, op, before, crosses)?
             };
             if let Some(how) = how {
-                let made = Replaced { op, before, how };
-                if let Err(made) = self.replaced.push(made) {
-                    let _ = take_out(program, &made);
-                    return Err(full(op));
-                }
+                self.remember(program, Replaced { op, before, how })?;
             }
             at = match how {
                 // What stands in its place may itself stand for others.

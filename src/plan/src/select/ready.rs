@@ -77,7 +77,7 @@ impl Planner<'_, '_, '_, '_> {
     /// [`PlanError::Undecided`] and [`PlanError::Registers`], with the operation.
     pub(crate) fn ready(&self) -> Result<(), PlanError> {
         let program = self.program;
-        let most = self.target.most_registers();
+        let most = self.target.isa.tile_most();
         for op in program.inside(self.function) {
             let made = program.results(op).any(|v| self.plan.fragment_of(v).is_some());
             let computes = matches!(

@@ -83,7 +83,7 @@ impl Planner<'_, '_, '_, '_> {
     /// Registers that a tile and what it becomes inside each lane or warp may have together.
     pub(super) fn most_packed(&self) -> u32 {
         let percent = self.target.tables.weights.packed_percent;
-        u32::from(self.target.most_registers()).saturating_mul(percent).div_ceil(100)
+        u32::from(self.target.isa.tile_most()).saturating_mul(percent).div_ceil(100)
     }
 
     /// A side's form; `None` if there is none, or it is no other than the side as it is.

@@ -247,7 +247,7 @@ impl Planner<'_, '_, '_, '_> {
         let (unpacked, registers) = (fragment.unpacked, fragment.registers());
         // What a product reads may come slice by slice; what is handed over is there at once.
         let whole = matches!(program.role(op), OpRole::Function | OpRole::Convert);
-        let most = self.target.most_registers();
+        let most = self.target.isa.tile_most();
         if whole && registers > most {
             return Err(PlanError::Registers { op, registers, most });
         }

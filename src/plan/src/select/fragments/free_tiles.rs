@@ -64,7 +64,7 @@ impl Planner<'_, '_, '_, '_> {
 
     pub(crate) fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
         let shape = self.shape_of(op, value)?;
-        let (mark, most) = (self.plan.fragments.len(), self.target.most_registers());
+        let (mark, most) = (self.plan.fragments.len(), self.target.isa.tile_most());
         (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
         let mut best: Option<(FragmentPlan, u8, u32)> = None;
         let mut why = PlanError::Undecided(op);

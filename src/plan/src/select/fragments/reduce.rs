@@ -193,7 +193,7 @@ impl Planner<'_, '_, '_, '_> {
             }
             if let Some(between) = self.between(op) {
                 let (from, to) = (between.from.registers(), between.to.registers());
-                let shared = if from.max(to) > self.target.most_registers() {
+                let shared = if from.max(to) > self.target.isa.tile_most() {
                     u32::MAX
                 } else {
                     self.exchange_estimate(u32::from(from).saturating_add(u32::from(to)))

@@ -274,7 +274,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         sliced: bool,
         refusals: &mut Refusals,
     ) -> bool {
-        let most = self.target.most_registers();
+        let most = self.target.isa.tile_most();
         let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
         // Where the assembler allocates, so many that it has as many for what comes.
         let sums = match inputs_are_pooled(&self.target, product) {
