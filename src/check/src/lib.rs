@@ -379,7 +379,11 @@ pub fn plan(
     }
     for op in program.inside(function) {
         match program.role(op) {
-            OpRole::Load if plan.is_absorbed(op) => {}
+            OpRole::Load if plan.is_absorbed(op) => {
+                if program.uses_behind(op, OpRole::Transpose) != Some(plan.times_absorbed(op)) {
+                    return Err(Violation::Missing(op));
+                }
+            }
             OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
                 let m = plan.transfers.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
                 out.bytes =

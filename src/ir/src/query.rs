@@ -148,6 +148,25 @@ impl<'t> Program<'_, 't> {
     pub fn is_used(&self, value: Value) -> bool {
         self.value_data(value).is_some_and(|data| data.first_use.is_some())
     }
+    /// How often the result of an operation is used, where a use that only passes it on (of the
+    /// role `through`) stands for the uses of what it makes; `None` if more than eight tiles are
+    /// made so.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn uses_behind(&self, op: Op, through: OpRole) -> Option<usize> {
+        let mut found = 0usize;
+        let mut rest = heapless::Vec::<Value, 8>::new();
+        rest.push(self.result(op, 0)?).ok()?;
+        while let Some(value) = rest.pop() {
+            for user in self.uses(value).filter_map(|place| self.user(place)) {
+                match self.role(user) == through {
+                    true => rest.push(self.result(user, 0)?).ok()?,
+                    false => found = found.saturating_add(1),
+                }
+            }
+        }
+        Some(found)
+    }
     /// The operation that makes a use.
     #[must_use]
     pub fn user(&self, place: Use) -> Option<Op> {

@@ -419,7 +419,7 @@ pub enum Candidate {
 /// let (at, fragment) = plan.fragment_of(value(add)).unwrap();
 /// let listed: &FragmentPlan = &plan.fragments[usize::from(at)];
 /// assert_eq!(&listed.fragment, fragment);
-/// assert!(plan.move_of(load).is_some() && !plan.is_absorbed(load));
+/// assert!(plan.move_of(load).is_some() && !plan.is_absorbed(load) && plan.times_absorbed(load) == 0);
 /// // No products, no conversions in this one; nothing of tensor memory.
 /// let (products, maps): (&[ProductPlan], &[MapPlan]) = (plan.products, plan.maps);
 /// let (exchanges, lanes): (&[SharedExchange], &[ShufflePlan]) = (plan.exchanges, plan.lanes);
@@ -690,13 +690,20 @@ impl Plan<'_> {
         self.exchange_of(op).is_some() || self.lanes_of(op).is_some()
     }
 
-    /// Whether a load is needless, since a matrix unit reads the tile by itself.
+    /// Whether a load is needless, since matrix units read the tile by themselves wherever its
+    /// result is used.
     #[must_use]
     pub fn is_absorbed(&self, load: Op) -> bool {
+        self.move_of(load).is_none() && self.times_absorbed(load) > 0
+    }
+
+    /// Of how many operands of products a load is needless, since the unit reads the tile by itself.
+    #[must_use]
+    pub fn times_absorbed(&self, load: Op) -> usize {
         let scales = |p: &ProductPlan| p.copied.into_iter().flatten().map(|copy| copy.given);
-        self.products.iter().any(|p| {
-            p.shared.into_iter().flatten().chain(scales(p)).any(|given| given.load == load)
-        })
+        let given =
+            self.products.iter().flat_map(|p| p.shared.into_iter().flatten().chain(scales(p)));
+        given.filter(|given| given.load == load).count()
     }
 
     /// The product whose accumulator a value is that no register holds: its C, its D, and what

@@ -127,6 +127,11 @@ fn named(product: &Product) -> Candidate {
     }
 }
 
+/// How many registers a lane has of the widest tile of a candidate.
+fn most_registers(product: &Product) -> u16 {
+    product.in_registers().map(Fragment::registers).max().unwrap_or(0)
+}
+
 impl<'t> Planner<'_, 't, '_, '_> {
     /// Chooses an atom and a split over warps for each product.
     pub(crate) fn choose_products(&mut self, function: Op) -> Result<(), PlanError> {
@@ -154,9 +159,12 @@ impl<'t> Planner<'_, 't, '_, '_> {
             self.reject(op, Candidate::Tensor(atom, form), Reject::Reach { warps, needed }, 0);
             refusals.last = PlanError::TensorReach { op, warps, needed };
         }
-        self.list_candidates(&site, &mut refusals)?;
         let mut best = None;
-        self.cheapest_product(&site, &mut refusals, &mut best)?;
+        let mut stages = STAGES.iter();
+        while let (None, Some(stage)) = (&best, stages.next()) {
+            self.list_candidates(&site, stage, &mut refusals)?;
+            self.cheapest_product(&site, &mut refusals, &mut best)?;
+        }
         match &best {
             Some(best) => self.settle_product(&site, best, &refusals),
             None => Err(refusals.none_left(&site)),
@@ -203,41 +211,40 @@ impl<'t> Planner<'_, 't, '_, '_> {
         self.plan.lose(RejectedCandidate { op, what, why, cost });
     }
 
-    /// Lists the candidates of the first stage that has any, each with what it costs by itself.
+    /// Lists the candidates of a stage, each with what it costs by itself.
     #[inline(never)]
     fn list_candidates(
         &mut self,
         site: &ProductSite<'_>,
+        stage: &CandidateStage,
         refusals: &mut Refusals,
     ) -> Result<(), PlanError> {
         self.order.clear();
-        let kept = (self.plan.rejected.len(), self.plan.rejected_dropped);
-        for stage in &STAGES {
-            if !self.order.is_empty() {
-                break;
+        if stage.sliced {
+            // These are asked again.
+            let op = site.op;
+            let again =
+                |r: &RejectedCandidate| r.op == op && matches!(r.why, Reject::Registers { .. });
+            self.plan.rejected.retain(|r| !again(r));
+        }
+        for number in site.problem.numbers(self.target, stage.native) {
+            let Some(product) = self
+                .candidate(&site.problem, number)
+                .filter(|p| (p.spare > 0) == stage.replicated)
+                .filter(|p| !stage.sliced || most_registers(p) > self.target.isa.tile_most())
+            else {
+                continue;
+            };
+            if !self.has_columns(site, &product, refusals)
+                || !self.has_registers(site.op, &product, stage.sliced, refusals)
+            {
+                continue;
             }
-            if stage.sliced {
-                self.plan.rejected.truncate(kept.0);
-                self.plan.rejected_dropped = kept.1;
-            }
-            for number in site.problem.numbers(self.target, stage.native) {
-                let Some(product) = self
-                    .candidate(&site.problem, number)
-                    .filter(|p| (p.spare > 0) == stage.replicated)
-                else {
-                    continue;
-                };
-                if !self.has_columns(site, &product, refusals)
-                    || !self.has_registers(site.op, &product, stage.sliced, refusals)
-                {
-                    continue;
-                }
-                let number = u16::try_from(number).unwrap_or(u16::MAX);
-                let capacity = self.order.capacity();
-                self.order
-                    .push((site.own.of(&product), number))
-                    .map_err(|_| full(PlanPool::Candidates, capacity, site.op))?;
-            }
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            let capacity = self.order.capacity();
+            self.order
+                .push((site.own.of(&product), number))
+                .map_err(|_| full(PlanPool::Candidates, capacity, site.op))?;
         }
         Ok(())
     }
@@ -275,7 +282,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         refusals: &mut Refusals,
     ) -> bool {
         let most = self.target.isa.tile_most();
-        let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
+        let registers = most_registers(product);
         // Where the assembler allocates, so many that it has as many for what comes.
         let sums = match inputs_are_pooled(&self.target, product) {
             true => most,

@@ -48,9 +48,11 @@ pub(crate) struct SharedOperandUse<'t> {
 }
 
 impl<'t> Planner<'_, 't, '_, '_> {
-    /// Whether a load is needless, since a matrix unit reads the tile by itself.
+    /// Whether a load is needless, since matrix units read the tile by themselves wherever its
+    /// result is used.
     pub(crate) fn is_absorbed(&self, op: Op) -> bool {
-        self.units.iter().any(|u| u.load == op)
+        let by_units = self.units.iter().filter(|u| u.load == op).count();
+        by_units > 0 && self.program.uses_behind(op, OpRole::Transpose) == Some(by_units)
     }
 
     /// Whether a matrix unit reads a tile.
@@ -107,21 +109,25 @@ impl<'t> Planner<'_, 't, '_, '_> {
         Some(out)
     }
 
-    /// The load of an operand that nothing else needs, its tile, and whether it is exchanged on the
-    /// way. Between the load and the product nothing may write the tile: only operations on
-    /// registers and other loads may stand there.
+    /// The load of an operand, its tile, and whether it is exchanged on the way. Between the load
+    /// and the product nothing may write the tile: only operations on registers and other loads may
+    /// stand there. What else uses the load's result has it in registers, unless it is another
+    /// product of a unit.
     pub(crate) fn loaded(&self, product: Op, value: Value) -> Option<(Op, u16, bool)> {
         let (mut value, mut transposed) = (value, false);
         let load = loop {
             let Def::Result(op, _) = self.program.def(value) else { return None };
             // What the program says of the tile in registers, or of how it comes there, holds only
             // if it comes there.
-            if self.program.uses(value).count() != 1 || text(self.program, value).is_some() {
+            if text(self.program, value).is_some() {
                 return None;
             }
             match self.program.role(op) {
                 OpRole::Load if self.program.has_attr(op, attr_names::MOVER) => return None,
-                OpRole::Load => break op,
+                OpRole::Load => {
+                    self.program.uses_behind(op, OpRole::Transpose)?;
+                    break op;
+                }
                 OpRole::Transpose => {
                     transposed = !transposed;
                     value = self.program.operand(op, 0)?;
