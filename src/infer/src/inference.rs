@@ -233,10 +233,11 @@ impl<'a> Inference<'a> {
         let entry = Access { buffer, write, when, index, rank, operator, next_use: None };
         let at = self.accesses.push(entry)?;
         op.accesses.1 = op.accesses.1.saturating_add(1);
-        if matches!(op.kind, Kind::Reduce { .. }) && !write {
+        if matches!(op.kind, Kind::Reduce { .. }) {
             let storage = self.storage(buffer);
             if let Some(owner) = self.buffers.get_mut(usize::from(storage.0)) {
-                owner.is_reduced = true;
+                owner.is_reduced |= !write;
+                owner.is_result |= write;
             }
         }
         self.add_use(buffer, u32::try_from(at).map_err(|_| self.accesses.full())?);

@@ -134,6 +134,8 @@ pub struct Buffer {
     pub(crate) next_alias: BufferId,
     /// Of a storage: a reduction reads it.
     pub(crate) is_reduced: bool,
+    /// Of a storage: a reduction leaves its results there.
+    pub(crate) is_result: bool,
     /// Of a storage: the first and the last access to it.
     pub(crate) uses: Option<(u32, u32)>,
     /// Of a storage: the first of the threads that its fragments' threads are counted from.

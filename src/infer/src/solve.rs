@@ -484,14 +484,39 @@ impl FormArena<'_> {
         let minus = self.left_of(IndexForm::constant(0), form, known, &mut open)?;
         let (least, last) = self.range_of(&open, 0)?;
         let count = last.checked_sub(least).ok_or(FormError::Overflow)?;
-        if count >= i64::from(reached) {
-            return Ok(None);
-        }
         let rest = self.add(low, minus)?;
+        if count >= i64::from(reached) {
+            let Some(value) = self.congruent(&open, rest, reached)? else { return Ok(None) };
+            return self.add_scaled(value, minus, -1).map(Some);
+        }
         let from_least = self.add_scaled(rest, IndexForm::constant(least), -1)?;
         let turned = self.div_rem(from_least, i64::from(reached))?.1;
         let rest = self.add(turned, IndexForm::constant(least))?;
         self.add_scaled(rest, minus, -1).map(Some)
+    }
+
+    /// What the one digit that is not known adds to a sum, of which the remainder by `modulus` is
+    /// `rest`: of `6 * r` by 64 what `rest / 2` times 11 is by 32. `None` if several of its values
+    /// have that remainder.
+    fn congruent(
+        &mut self,
+        open: &DigitTerms,
+        rest: IndexForm,
+        modulus: u32,
+    ) -> FormResult<Option<IndexForm>> {
+        let [term] = open.as_slice() else { return Ok(None) };
+        let common = gcd(term.stride.unsigned_abs(), u64::from(modulus));
+        let common = i64::try_from(common).map_err(|_| FormError::Overflow)?;
+        let values = i64::from(modulus).checked_div(common).unwrap_or(0);
+        let stride = term.stride.checked_div(common).unwrap_or(0);
+        if i64::from(term.digit.extent) > values {
+            return Ok(None);
+        }
+        let Some(inverse) = inverse_of(stride, values) else { return Ok(None) };
+        let (quotient, _) = self.div_rem(rest, common)?;
+        let digit = self.scale(quotient, inverse)?;
+        let (_, digit) = self.div_rem(digit, values)?;
+        self.scale(digit, term.stride).map(Some)
     }
 
     /// The one bit of a parity that is not known yet.
@@ -573,6 +598,19 @@ fn told(answer: FormResult<bool>) -> FormResult<bool> {
     }
 }
 
+/// The number by which one has to multiply to undo a multiplication by `factor`, of remainders by
+/// `modulus`, with which it has no divisor in common: Euclid's algorithm, extended.
+fn inverse_of(factor: i64, modulus: i64) -> Option<i64> {
+    let (mut last, mut rest) = (modulus, factor.checked_rem_euclid(modulus)?);
+    let (mut before, mut times) = (0i64, 1i64);
+    while rest > 1 {
+        let quotient = last.checked_div(rest)?;
+        (last, rest) = (rest, last.checked_rem(rest)?);
+        (before, times) = (times, before.checked_sub(quotient.checked_mul(times)?)?);
+    }
+    times.checked_rem_euclid(modulus)
+}
+
 /// The longest known digit of a base with this unit.
 fn longest(base: BaseId, unit: u32, known: &Known) -> Option<(BaseDigit, IndexForm)> {
     let own = known.iter().filter(|k| k.0.base == base && k.0.unit == unit);
@@ -591,4 +629,28 @@ fn nested(terms: &[DigitTerm]) -> bool {
         covered = covered.saturating_add(way);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inverse_of;
+
+    #[test]
+    fn what_undoes_a_multiplication_does() {
+        for modulus in 1..80i64 {
+            for factor in -80..80i64 {
+                let coprime =
+                    lanebook_layout::order::gcd(factor.unsigned_abs(), modulus.unsigned_abs()) == 1;
+                let Some(inverse) = inverse_of(factor, modulus).filter(|_| coprime) else {
+                    assert!(!coprime || modulus == 1, "{factor} by {modulus}");
+                    continue;
+                };
+                assert_eq!(
+                    (factor * inverse).rem_euclid(modulus),
+                    1 % modulus,
+                    "{factor} by {modulus}"
+                );
+            }
+        }
+    }
 }

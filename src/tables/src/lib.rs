@@ -405,6 +405,9 @@ pub struct Tables<'a> {
     pub named_families: &'a [AtomId],
 }
 
+/// Bits of the least elements that are combined as they are.
+const COMBINED_BITS: u16 = 32;
+
 impl<'a> Tables<'a> {
     /// The architecture with this name.
     #[must_use]
@@ -451,6 +454,19 @@ impl<'a> Tables<'a> {
         let found =
             self.dtypes.iter().position(|dtype| dtype.kind == kind && dtype.bits == bits)?;
         u16::try_from(found).ok().map(DtypeId)
+    }
+    /// The element type of 32 bits or more as which elements are combined, rounded once at the end;
+    /// `None` where it is their own. What has no sign is, with zeros in front, a number that has one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn combined_as(&self, dtype: DtypeId) -> Option<DtypeId> {
+        let own = self.dtype(dtype)?;
+        let kind = match own.kind {
+            DtypeKind::Unsigned => DtypeKind::Signed,
+            kind => kind,
+        };
+        let bits = own.bits.max(COMBINED_BITS);
+        (bits != own.bits || kind != own.kind).then(|| self.dtype_of(kind, bits))?
     }
     /// The element type with this name, or with one that other systems have for it (`float16`,
     /// `f8E4M3FN`), letters in either case.

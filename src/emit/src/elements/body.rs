@@ -10,7 +10,7 @@ use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{DtypeKind, IndexOp, OpRole, OpWord, RegisterKind, Role};
+use lanebook_tables::{DtypeId, DtypeKind, IndexOp, OpRole, OpWord, RegisterKind, Role};
 
 /// Bits of an index.
 const INDEX_BITS: u16 = 32;
@@ -440,12 +440,29 @@ impl LowerContext<'_, '_, '_, '_> {
         let result = program.result(op, 0).ok_or(refuse)?;
         let to = program.type_of(result).dtype.ok_or(refuse)?;
         let word = program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
-        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let tables = self.machine.tables;
         let types = (from.ok_or(refuse)?, to);
         let wide = |id| tables.dtype(id).is_none_or(|d| d.bits > 32);
         if wide(types.0) || wide(types.1) {
             return Err(refused(op, ElementReason::Element));
         }
+        let into = self.stored_at(op, told, chunk.slots)?;
+        let out = self.computed(op, (word, types), &mut operands, into)?;
+        self.hold(result, out)
+    }
+
+    /// What an elementwise operation makes of registers with single elements, in registers of `into`
+    /// where it can be: one instruction for each, or one where all operands have one register alone.
+    #[inline(never)]
+    pub(crate) fn computed(
+        &mut self,
+        op: Op,
+        (word, types): (OpWord, (DtypeId, DtypeId)),
+        operands: &mut [Reg],
+        into: Option<Reg>,
+    ) -> Result<Reg, EmitError> {
+        let refuse = refused(op, ElementReason::Operation);
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
         let found = select_elementwise(tables, arch, word, operands.len(), types, 0);
         let (id, atom, pack) = found.ok_or(refuse)?;
         let does = atom.does.ok_or(refuse)?;
@@ -456,7 +473,6 @@ impl LowerContext<'_, '_, '_, '_> {
         let count = operands.iter().map(|reg| reg.count).max().unwrap_or(1);
         let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
         let class = atom.operands.get(def).ok_or(refuse)?.class;
-        let into = self.stored_at(op, told, chunk.slots)?;
         let out = match into.filter(|into| into.class == class && into.count == count) {
             Some(into) => into,
             None => self.steps.tuple(class, count)?,
@@ -482,6 +498,6 @@ impl LowerContext<'_, '_, '_, '_> {
             let used = args.get(..atom.operands.len()).ok_or(refuse)?;
             self.steps.append(id, used)?;
         }
-        self.hold(result, out)
+        Ok(out)
     }
 }

@@ -30,6 +30,7 @@ mod access;
 mod address;
 mod body;
 mod bounds;
+mod combine;
 mod explain;
 mod forms;
 mod fragment;

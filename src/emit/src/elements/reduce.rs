@@ -7,6 +7,7 @@
 //! all of them. Where no digits tell the threads of a row, every element goes that way.
 
 use crate::elements::address::AccessState;
+use crate::elements::combine::Combining;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
 use crate::elements::rows::{PART_BYTES, Reduction, RowDigit, RowDigits};
@@ -14,15 +15,14 @@ use crate::elements::slots::{Doers, SlotVars};
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
-use crate::lanes::reduce::CombineAtom;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::Purpose;
 use crate::sync::order::{MemAccess, PendingAccesses};
 use lanebook_infer::{FragmentForm, IndexForm, MAX_RANK, OperatorId};
-use lanebook_ir::{AttrValue, Op, attr_names};
+use lanebook_ir::Op;
 use lanebook_loops::Told;
-use lanebook_plan::select::{lane_exchange, select_elementwise};
-use lanebook_tables::{DtypeKind, IndexOp, OpRole, OpWord, Space};
+use lanebook_plan::select::lane_exchange;
+use lanebook_tables::{IndexOp, OpRole, Space};
 
 /// Most results that a thread has; the last number says that there is none.
 const MOST: usize = 255;
@@ -75,7 +75,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let mut firsts = [NONE; MOST];
         let firsts = firsts.get_mut(..rows).ok_or(refuse)?;
         let count = u16::try_from(rows).map_err(|_| refuse)?;
-        let out = self.steps.tuple(combine.class().ok_or(refuse)?, count)?;
+        let out = self.steps.tuple(combine.atom.class().ok_or(refuse)?, count)?;
         let lists = (room.again(), &mut *firsts);
         self.reduce_own(op, told, (&own, &doers), lists, (&combine, out))?;
         for digit in digits.0.iter().filter(|digit| digit.lanes != 0) {
@@ -95,6 +95,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 open,
             )?;
         }
+        let sum = self.narrowed(op, &combine, sum)?;
         let to = self.fragment_regs(op, told, own.to)?;
         if let Some(taken) = own.taken {
             return self.take_rows(op, told, (&own, taken, id), (sum, to), room);
@@ -190,45 +191,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// The instruction that combines two elements.
-    fn combining(&self, op: Op) -> Result<CombineAtom<'t>, EmitError> {
-        let refuse = refused(op, ElementReason::Operation);
-        let operand = self.program.operand(op, 0).ok_or(refuse)?;
-        let dtype = self.program.type_of(operand).dtype.ok_or(refuse)?;
-        let kind = match self.program.attr(op, attr_names::KIND) {
-            Some(AttrValue::Word(word) | AttrValue::Str(word)) => self.program.text(word),
-            _ => "",
-        };
-        let kind = if kind == "sum" { "add" } else { kind };
-        let tables = self.machine.tables;
-        let word = tables.op_named(kind).map(OpWord::Op).ok_or(refuse)?;
-        let found = select_elementwise(tables, self.machine.arch, word, 2, (dtype, dtype), 0);
-        let (id, atom, _) = found.ok_or(refuse)?;
-        Ok(CombineAtom { id, atom })
-    }
-
-    /// Bits of the element that changes nothing.
-    fn neutral(&self, op: Op) -> Option<u32> {
-        let dtype = self.program.type_of(self.program.operand(op, 0)?).dtype?;
-        let dtype = self.machine.tables.dtype(dtype)?;
-        let kind = match self.program.attr(op, attr_names::KIND)? {
-            AttrValue::Word(word) | AttrValue::Str(word) => self.program.text(word),
-            _ => return None,
-        };
-        let number = |n| self.program.literal_bits(lanebook_ir::Literal::Int(n), dtype);
-        let top = 1u64.checked_shl(u32::from(dtype.bits.checked_sub(1)?))?;
-        let bits = match (kind, dtype.kind, dtype.format) {
-            ("add" | "sum", ..) => number(0)?,
-            ("mul", ..) => number(1)?,
-            ("min", DtypeKind::Float, Some(format)) => format.infinity()?,
-            ("max", DtypeKind::Float, Some(format)) => format.infinity()? | format.sign(),
-            ("min", DtypeKind::Signed, _) => top.checked_sub(1)?,
-            ("max", DtypeKind::Signed, _) => top,
-            _ => return None,
-        };
-        u32::try_from(bits).ok()
-    }
-
     /// What each thread holds of its rows; the first slot of each row.
     #[inline(never)]
     fn reduce_own(
@@ -237,7 +199,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         told: &mut Told<'_>,
         (own, doers): (&Reduction, &Doers),
         (room, firsts): (ElementLists<'_>, &mut [u8]),
-        (combine, out): (&CombineAtom<'t>, Reg),
+        (combine, out): (&Combining<'t>, Reg),
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
@@ -261,6 +223,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let first = firsts.get_mut(usize::from(row)).ok_or(refuse)?;
             let next = from.member(u16::try_from(number).map_err(|_| refuse)?);
             self.note_reader(op, told, own.from, next)?;
+            let next = self.widened(op, combine, next)?;
             let begins = *first == NONE;
             if begins {
                 *first = u8::try_from(number).unwrap_or(NONE);
@@ -275,7 +238,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 continue;
             };
             if begins {
-                let bits = self.neutral(op).ok_or(refuse)?;
+                let bits = self.neutral(op, combine).ok_or(refuse)?;
                 self.fill(so_far, i64::from(bits.cast_signed()))?;
             }
             let both = self.steps.tuple(out.class, 1)?;
@@ -299,7 +262,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         told: &mut Told<'_>,
         (own, id): (&Reduction, OperatorId),
-        combine: &CombineAtom<'t>,
+        combine: &Combining<'t>,
         room: ElementLists<'_>,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
@@ -325,6 +288,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let guard = self.guard_of(op, guard)?;
             let next = from.member(u16::try_from(number).map_err(|_| refuse)?);
             self.note_reader(op, told, own.from, next)?;
+            let next = self.widened(op, combine, next)?;
             self.part_move(op, next, at, guard, false)?;
         }
         self.meet_parts(op, (false, true), open)?;
@@ -348,8 +312,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             if live {
                 let at = self.part_address(op, told, own_sum, doers.thread)?;
                 let guard = self.guard_of(op, guard)?;
-                let out = self.steps.tuple(combine.class().ok_or(refuse)?, 1)?;
+                let out = self.steps.tuple(combine.atom.class().ok_or(refuse)?, 1)?;
                 self.take_parts(op, (at, parts, row), guard, (combine, out))?;
+                let out = self.narrowed(op, combine, out)?;
                 let to = to.member(u16::try_from(number).map_err(|_| refuse)?);
                 self.copy_guarded(op, guard, out, to)?;
             }
@@ -364,7 +329,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         (at, parts, row): (ExprId, u32, u32),
         guard: Option<Reg>,
-        (combine, out): (&CombineAtom<'t>, Reg),
+        (combine, out): (&Combining<'t>, Reg),
     ) -> Result<(), EmitError> {
         for part in 0..parts {
             let further = u64::from(part.saturating_mul(row));
@@ -379,26 +344,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// `out = a, b` combined.
-    fn combined(
-        &mut self,
-        op: Op,
-        combine: &CombineAtom<'t>,
-        out: Reg,
-        (a, b): (Reg, Reg),
-    ) -> Result<(), EmitError> {
-        let taken = combine.taken().ok_or(refused(op, ElementReason::Operation))?;
-        let (a, b) = (self.suited(op, a, taken)?, self.suited(op, b, taken)?);
-        self.steps.purpose = Purpose::Arithmetic;
-        self.combine(op, *combine, out, a, b)
-    }
-
     /// Between the lanes that differ in a bit: all exchanges, then what they brought.
     #[inline(never)]
     fn reduce_lanes(
         &mut self,
         op: Op,
-        combine: &CombineAtom<'t>,
+        combine: &Combining<'t>,
         mask: u8,
         out: Reg,
     ) -> Result<(), EmitError> {
@@ -433,7 +384,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         told: &mut Told<'_>,
         (own, doers): (&Reduction, &Doers),
         (digits, firsts): (&RowDigits, &[u8]),
-        (combine, out): (&CombineAtom<'t>, Reg),
+        (combine, out): (&Combining<'t>, Reg),
         open: &mut PendingAccesses,
     ) -> Result<Reg, EmitError> {
         let refuse = refused(op, ElementReason::Reduction);

@@ -51,7 +51,8 @@ impl Inference<'_> {
         self.complete_buffers(id, &op, &spread, level, listener)
     }
 
-    /// A fragment that a loop accesses at constant indices alone lies on all threads.
+    /// A fragment that a loop accesses at constant indices alone lies on all threads, unless it is
+    /// left by a reduction: that has it where the rows are.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn infer_constant_accesses(
         &mut self,
@@ -65,7 +66,8 @@ impl Inference<'_> {
             let buffer = *self.buffer_of(access.buffer)?;
             let open =
                 buffer.scope == MemoryScope::Fragment && self.layout(access.buffer).is_none();
-            if !open || !self.constant_alone(op, access.buffer) {
+            let is_result = self.buffer_of(buffer.storage).is_ok_and(|own| own.is_result);
+            if !open || is_result || !self.constant_alone(op, access.buffer) {
                 continue;
             }
             let fragment = self.arena.on_all_threads(buffer.dims, op.threads.1)?;

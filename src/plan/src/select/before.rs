@@ -142,15 +142,7 @@ impl Before<'_, '_, '_> {
 
     /// The type of 32 or 64 bits in which a tile's elements are combined; `None` where it is theirs.
     pub(crate) fn wider(&self, ty: Type) -> Option<DtypeId> {
-        let tables = self.program.tables();
-        let dtype = tables.dtype(ty.dtype?)?;
-        // What has no sign is, with zeros in front, a number that has one.
-        let kind = match dtype.kind {
-            DtypeKind::Unsigned => DtypeKind::Signed,
-            kind => kind,
-        };
-        let bits = dtype.bits.max(WORD);
-        (dtype.bits < WORD || kind != dtype.kind).then(|| tables.dtype_of(kind, bits))?
+        self.program.tables().combined_as(ty.dtype?)
     }
 
     /// Whether a tile's elements are whole numbers of 32 or 64 bits without a sign.

@@ -1,0 +1,153 @@
+//! How a reduction in place combines elements: those of fewer than 32 bits as values of 32, rounded
+//! once at the end, unless an instruction takes the greater or the lesser of two as they are.
+
+use crate::elements::{ElementReason, refused};
+use crate::expr::Reg;
+use crate::lanes::reduce::CombineAtom;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::step::Purpose;
+use lanebook_ir::{AttrValue, Op, attr_names};
+use lanebook_plan::select::select_elementwise;
+use lanebook_tables::{DtypeId, DtypeKind, OpWord, SequenceOperand};
+
+/// Most steps that stand for a cast.
+const CAST_STEPS: usize = 4;
+
+/// What combines the elements of a reduction.
+#[derive(Copy, Clone)]
+pub(crate) struct Combining<'t> {
+    /// The instruction.
+    pub atom: CombineAtom<'t>,
+    /// The type of its operands.
+    pub dtype: DtypeId,
+    /// That of the fragments' elements, where it is another one.
+    narrow: Option<DtypeId>,
+}
+
+impl<'t> LowerContext<'_, 't, '_, '_> {
+    /// The word of a reduction's kind.
+    fn combining_word(&self, op: Op) -> &'t str {
+        match self.program.attr(op, attr_names::KIND) {
+            Some(AttrValue::Word(word) | AttrValue::Str(word)) => match self.program.text(word) {
+                "sum" => attr_names::ADD,
+                word => word,
+            },
+            _ => "",
+        }
+    }
+
+    /// What combines two elements.
+    pub(crate) fn combining(&self, op: Op) -> Result<Combining<'t>, EmitError> {
+        let refuse = refused(op, ElementReason::Operation);
+        let operand = self.program.operand(op, 0).ok_or(refuse)?;
+        let own = self.program.type_of(operand).dtype.ok_or(refuse)?;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let kind = self.combining_word(op);
+        let word = tables.op_named(kind).map(OpWord::Op).ok_or(refuse)?;
+        let found = |dtype| {
+            let (id, atom, _) = select_elementwise(tables, arch, word, 2, (dtype, dtype), 0)?;
+            Some(CombineAtom { id, atom })
+        };
+        // One of the two comes out: nothing is rounded.
+        let is_one = matches!(kind, attr_names::MAX | attr_names::MIN);
+        if let Some(atom) = found(own).filter(|_| is_one) {
+            return Ok(Combining { atom, dtype: own, narrow: None });
+        }
+        let is_narrow = tables.dtype(own).is_some_and(|dtype| dtype.bits < 32);
+        match tables.combined_as(own).filter(|_| is_narrow) {
+            Some(wide) => {
+                let atom = found(wide).ok_or(refuse)?;
+                Ok(Combining { atom, dtype: wide, narrow: Some(own) })
+            }
+            None => Ok(Combining { atom: found(own).ok_or(refuse)?, dtype: own, narrow: None }),
+        }
+    }
+
+    /// Bits of the value that changes nothing.
+    pub(crate) fn neutral(&self, op: Op, combine: &Combining<'_>) -> Option<u32> {
+        let dtype = self.machine.tables.dtype(combine.dtype)?;
+        let number = |n| self.program.literal_bits(lanebook_ir::Literal::Int(n), dtype);
+        let top = 1u64.checked_shl(u32::from(dtype.bits.checked_sub(1)?))?;
+        let bits = match (self.combining_word(op), dtype.kind, dtype.format) {
+            (attr_names::ADD, ..) => number(0)?,
+            (attr_names::MUL, ..) => number(1)?,
+            (attr_names::MIN, DtypeKind::Float, Some(format)) => format.infinity()?,
+            (attr_names::MAX, DtypeKind::Float, Some(format)) => format.infinity()? | format.sign(),
+            (attr_names::MIN, DtypeKind::Signed, _) => top.checked_sub(1)?,
+            (attr_names::MAX, DtypeKind::Signed, _) => top,
+            _ => return None,
+        };
+        u32::try_from(bits).ok()
+    }
+
+    /// Elements of a fragment as they are combined.
+    pub(crate) fn widened(
+        &mut self,
+        op: Op,
+        combine: &Combining<'_>,
+        own: Reg,
+    ) -> Result<Reg, EmitError> {
+        match combine.narrow {
+            Some(narrow) => self.cast(op, (narrow, combine.dtype), own),
+            None => Ok(own),
+        }
+    }
+
+    /// What was combined as elements of a fragment.
+    pub(crate) fn narrowed(
+        &mut self,
+        op: Op,
+        combine: &Combining<'_>,
+        wide: Reg,
+    ) -> Result<Reg, EmitError> {
+        match combine.narrow {
+            Some(narrow) => self.cast(op, (combine.dtype, narrow), wide),
+            None => Ok(wide),
+        }
+    }
+
+    /// Elements as those of another type: by an instruction, or by the steps that stand for it, each
+    /// of which is one.
+    fn cast(&mut self, op: Op, (from, to): (DtypeId, DtypeId), own: Reg) -> Result<Reg, EmitError> {
+        let refuse = refused(op, ElementReason::Operation);
+        let tables = self.machine.tables;
+        let decl = tables.op_named("cast").ok_or(refuse)?;
+        let word = OpWord::Op(decl);
+        self.steps.purpose = Purpose::Arithmetic;
+        if select_elementwise(tables, self.machine.arch, word, 1, (from, to), 0).is_some() {
+            return self.computed(op, (word, (from, to)), &mut [own], None);
+        }
+        let sequence = tables.sequence(decl, from, to).ok_or(refuse)?;
+        let mut made: heapless::Vec<Reg, CAST_STEPS> = heapless::Vec::new();
+        for step in sequence.steps.iter() {
+            let types = (sequence.dtype_of(step.from), sequence.dtype_of(step.to));
+            let mut operands: heapless::Vec<Reg, CAST_STEPS> = heapless::Vec::new();
+            for operand in step.operands.iter() {
+                let reg = match *operand {
+                    SequenceOperand::Operand(_) => own,
+                    SequenceOperand::Step(k) => *made.get(usize::from(k)).ok_or(refuse)?,
+                    SequenceOperand::Number(..) => return Err(refuse),
+                };
+                operands.push(reg).map_err(|_| refuse)?;
+            }
+            let word = OpWord::Op(sequence.op_of(step));
+            let next = self.computed(op, (word, types), &mut operands, None)?;
+            made.push(next).map_err(|_| refuse)?;
+        }
+        made.last().copied().ok_or(refuse)
+    }
+
+    /// `out = a, b` combined.
+    pub(crate) fn combined(
+        &mut self,
+        op: Op,
+        combine: &Combining<'t>,
+        out: Reg,
+        (a, b): (Reg, Reg),
+    ) -> Result<(), EmitError> {
+        let taken = combine.atom.taken().ok_or(refused(op, ElementReason::Operation))?;
+        let (a, b) = (self.suited(op, a, taken)?, self.suited(op, b, taken)?);
+        self.steps.purpose = Purpose::Arithmetic;
+        self.combine(op, combine.atom, out, a, b)
+    }
+}
