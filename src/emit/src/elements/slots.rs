@@ -8,8 +8,9 @@ use crate::elements::forms::ThreadVar;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::ExprId;
 use crate::lower::context::{EmitError, LowerContext};
-use lanebook_infer::{BaseId, FragmentForm, IndexForm, MAX_RANK, Solution};
+use lanebook_infer::{BaseId, FormResult, FragmentForm, IndexForm, MAX_RANK, Solution};
 use lanebook_ir::Op;
+use lanebook_layout::order::gcd;
 use lanebook_loops::Told;
 use lanebook_tables::IndexOp;
 
@@ -45,6 +46,21 @@ pub(crate) struct Doers {
     pub thread: ThreadVar,
     /// The first thread and how many, and how many the function has.
     pub threads: (u32, u32, u32),
+}
+
+/// A map and an extent in steps of what divides the extent and all that moves the map: as many are
+/// within, and neighbours in a step are so together.
+fn in_whole_steps(
+    told: &mut Told<'_>,
+    form: IndexForm,
+    extent: u32,
+) -> FormResult<(IndexForm, u32)> {
+    let arena = &mut told.inference.arena;
+    let terms = arena.terms_of(form).iter();
+    let step = terms.fold(u64::from(extent), |g, term| gcd(g, term.stride.unsigned_abs()));
+    let step = u32::try_from(step).unwrap_or(1).max(1);
+    let (tiles, _) = arena.div_rem(form, i64::from(step))?;
+    Ok((tiles, extent.checked_div(step).unwrap_or(extent)))
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -116,7 +132,8 @@ impl LowerContext<'_, '_, '_, '_> {
             if high < 0 || low >= i64::from(extent) {
                 out.live = false;
             } else if low < 0 || high >= i64::from(extent) {
-                let node = self.form_node(op, told, *form, thread)?;
+                let (tiles, extent) = in_whole_steps(told, *form, extent).map_err(&full)?;
+                let node = self.form_node(op, told, tiles, thread)?;
                 self.keep_within(&mut out.guard, node, extent, low < 0)?;
             }
             out.vars.push((*var, *form)).map_err(|_| refused(op, ElementReason::Room))?;
