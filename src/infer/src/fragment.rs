@@ -163,19 +163,24 @@ impl FormArena<'_> {
 
     /// The fragment of a buffer with dimensions `dims` from that of a loop which accesses it at
     /// `indices`: an element is held by each thread that asks for it. What the indices do not tell
-    /// of the loop's variables makes copies.
+    /// of the loop's variables makes copies. Where they tell all of them, the loop's local index too.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn of_access(
         &mut self,
         around: &FragmentForm,
         dims: VarRange,
         indices: &[IndexForm],
-    ) -> FormResult<FragmentForm> {
+    ) -> FormResult<(FragmentForm, Option<IndexForm>)> {
         let solved = self.solve_access(around.vars, dims, indices)?;
         let thread = self.substitute(around.thread, &solved.vars)?;
         let (thread, copy) = self.merge_copies(thread)?;
         let (thread, copy) = self.condensed(thread, copy)?;
-        self.by_threads(dims, copy, thread)
+        let fragment = self.by_threads(dims, copy, thread)?;
+        let index = match solved.free.is_empty() {
+            true => self.substitute(around.index, &solved.vars).ok(),
+            false => None,
+        };
+        Ok((fragment, index))
     }
 
     /// Loop variables by the coordinates of the element that is accessed.

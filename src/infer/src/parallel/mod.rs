@@ -168,11 +168,36 @@ impl Inference<'_> {
         if self.arena.asks(threads.map, VarRole::Inner)? {
             return Ok(Err(Reason::InnerVariable { buffer }));
         }
+        let index = self.arena.index_at(&layout, access.indices());
         if self.identity(op, access)? {
-            let index = self.arena.index_at(&layout, access.indices())?;
+            let index = index?;
             return self.arena.fragment(op.vars, layout.copy, threads.map, index).map(Ok);
         }
-        self.arena.by_threads(op.vars, layout.copy, threads.map).map(Ok)
+        let spread = self.arena.by_threads(op.vars, layout.copy, threads.map)?;
+        let index = index.ok();
+        self.in_fewer_places(spread, index).map(Ok)
+    }
+
+    /// A layout with another local index, where that has fewer places and still keeps all apart that
+    /// lies in the same thread. Where that cannot be told the layout stays.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn in_fewer_places(
+        &mut self,
+        own: FragmentForm,
+        index: Option<IndexForm>,
+    ) -> FormResult<FragmentForm> {
+        let Some(index) = index else { return Ok(own) };
+        for role in [VarRole::Copy, VarRole::Outer, VarRole::Inner] {
+            if self.arena.asks(index, role)? {
+                return Ok(own);
+            }
+        }
+        let Ok(other) = self.arena.fragment(own.vars, own.copy, own.thread, index) else {
+            return Ok(own);
+        };
+        let fits = other.slots < own.slots;
+        let fits = fits && self.arena.injective(&other, self.points) == Ok(true);
+        Ok(if fits { other } else { own })
     }
 
     /// Whether the access is at the loop's variables, in order.
@@ -609,7 +634,8 @@ impl Inference<'_> {
             let index = self.arena.substitute(spread.index, &map)?;
             return self.arena.fragment(dims, spread.copy, thread, index);
         }
-        self.arena.of_access(spread, dims, access.indices())
+        let (fragment, index) = self.arena.of_access(spread, dims, access.indices())?;
+        self.in_fewer_places(fragment, index)
     }
 
     /// [`Self::complete_fragment`], with elements beyond those that the loop accesses on its threads
