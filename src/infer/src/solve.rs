@@ -273,11 +273,15 @@ impl FormArena<'_> {
                 return self.digit_of(*form, unit, extent).map(Some);
             }
         }
-        let Some(whole) = self.assemble(digit.base, known, None)? else {
-            return Ok(None);
-        };
         let extent = if self.is_top(digit)? { None } else { Some(digit.extent) };
-        self.digit_of(whole, digit.unit, extent).map(Some)
+        if let Some(whole) = self.assemble(digit.base, known, None)? {
+            return self.digit_of(whole, digit.unit, extent).map(Some);
+        }
+        let (low, reached) = self.digits_from(digit.base, digit.unit, known)?;
+        if reached.checked_rem(digit.extent) != Some(0) {
+            return Ok(None);
+        }
+        self.digit_of(low, 1, Some(digit.extent)).map(Some)
     }
 
     /// Digits of bases that became known. Whether any did.
@@ -298,8 +302,14 @@ impl FormArena<'_> {
                 FormBase::Sum { form, min, extent } => {
                     match self.sum_value(digit.base, min, extent, known)? {
                         Some(value) => {
-                            told(self.take_apart(value, form, known))?
-                                || told(self.take_apart_scaled(value, form, known))?
+                            let opened = told(self.take_apart(value, form, known))?
+                                || told(self.take_apart_scaled(value, form, known))?;
+                            // What its digits leave open of it is known by the value.
+                            if opened && self.assemble(digit.base, known, None)?.is_none() {
+                                let whole = BaseDigit { base: digit.base, unit: 1, extent };
+                                known.push((whole, value)).map_err(|_| too_deep())?;
+                            }
+                            opened
                         }
                         None => false,
                     }
@@ -542,13 +552,26 @@ impl FormArena<'_> {
 
     /// The sum of the known digits of a base from the lowest up without a gap, and how far it goes.
     fn low_digits(&mut self, base: BaseId, known: &Known) -> FormResult<(IndexForm, u32)> {
+        self.digits_from(base, 1, known)
+    }
+
+    /// The sum of the known digits of a base from a unit up without a gap, in that unit, and how many
+    /// values it has.
+    fn digits_from(
+        &mut self,
+        base: BaseId,
+        first: u32,
+        known: &Known,
+    ) -> FormResult<(IndexForm, u32)> {
         let mut out = IndexForm::constant(0);
-        let mut unit = 1u32;
+        let mut values = 1u32;
+        let mut unit = first;
         while let Some((digit, form)) = longest(base, unit, known) {
-            out = self.add_scaled(out, form, i64::from(unit))?;
-            unit = unit.checked_mul(digit.extent).ok_or(FormError::Overflow)?;
+            out = self.add_scaled(out, form, i64::from(values))?;
+            values = values.checked_mul(digit.extent).ok_or(FormError::Overflow)?;
+            unit = first.checked_mul(values).ok_or(FormError::Overflow)?;
         }
-        Ok((out, unit))
+        Ok((out, values))
     }
 
     /// The base from its known digits. Gaps become new variables of `free`, or there is no answer.

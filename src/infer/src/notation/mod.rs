@@ -402,4 +402,30 @@ mod tests {
             assert_eq!(called(text).err(), Some(fault), "{text}");
         }
     }
+
+    /// Elements that were counted from another one on: each digit is known with what is carried into it.
+    #[test]
+    fn digits_with_carries_are_undone() {
+        for (text, extent) in [
+            (
+                "{thread = (v0 % 2 + 1) % 2, index = (v0 // 2 % 4 + (v0 % 2 + 1) // 2 + 1) % 4}",
+                8u32,
+            ),
+            (
+                "{thread = (v0 % 2 + 1) % 2 + (v0 // 8 % 2 + (v0 % 8 + 3) // 8 + 1) % 2 * 12 + (v0 // 16 + (v0 % 16 + 11) // 16 + 1) % 2 * 6, index = (v0 // 2 % 4 + (v0 % 2 + 1) // 2 + 1) % 4}",
+                32,
+            ),
+            ("{thread = (v0 + 27) % 2 + (v0 + 27) // 8 % 4 * 2, index = (v0 + 27) // 2 % 4}", 32),
+        ] {
+            with_arena(|arena| {
+                let vars = arena.dims(&[extent]).expect("room");
+                let form = read(arena, vars, text).map_err(|error| error.fault).expect("a layout");
+                let mut output = |map| (arena.output(map).expect("room"), map);
+                let equations = [output(form.thread), output(form.index)];
+                let mut solved = crate::Solution::default();
+                arena.solve(&equations, &vars.with(None), &mut solved).expect("room");
+                assert!(solved.free.is_empty() && solved.vars.len() == 1, "{text}");
+            });
+        }
+    }
 }
