@@ -112,8 +112,12 @@ pub fn read_through_memory(
         let may = |id| nest(id).is_some_and(|op| program.has_attr(op, ir::attr_names::EXCHANGE));
         let mut readers = Readers { may: &may, last: None };
         let runs = told.inference.run_to(request.level, request.policy, &mut readers).is_ok();
-        // What a thread would pick out of many registers by its number is cheaper in memory.
-        let picked = |told: &mut Told<'_>, id| Some((id, told.inference.spilled(id).ok()??));
+        // What a thread would pick out of many registers by its number is cheaper in memory, and what
+        // all of them would hold to read little of it.
+        let picked = |told: &mut Told<'_>, id| {
+            let spilled = told.inference.spilled(id).ok()?;
+            Some((id, spilled.or(told.inference.held_by_all(id).ok()?)?))
+        };
         let wanted: Vec<(OperatorId, BufferId)> = match runs {
             true => {
                 let loops = ops.iter().filter(|(id, _)| may(*id));

@@ -766,6 +766,29 @@ impl Inference<'_> {
         Ok(None)
     }
 
+    /// A fragment that every thread holds, each more elements of it than its share of an operator's
+    /// loop reads, which does not write it.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    #[doc(hidden)]
+    pub fn held_by_all(&self, id: OperatorId) -> FormResult<Option<BufferId>> {
+        let op = *self.operator_of(id)?;
+        let share = self.sizes(&op)?.0.div_ceil(u64::from(op.threads.1.max(1)));
+        let own = self.accesses_of(&op);
+        for access in own.iter().filter(|access| self.is_fragment(access.buffer)) {
+            let Some(layout) = self.layout(access.buffer) else { continue };
+            let same = own.iter().filter(|other| other.buffer == access.buffer);
+            let written = same.clone().any(|other| other.write);
+            let reads = u64::try_from(same.count()).unwrap_or(u64::MAX);
+            let most = share.saturating_mul(reads);
+            if !written && layout.copies >= op.threads.1 && u64::from(layout.slots) > most {
+                return Ok(Some(access.buffer));
+            }
+        }
+        Ok(None)
+    }
+
     fn moves_with_thread(
         &mut self,
         op: &Operator,
