@@ -132,19 +132,34 @@ impl FormArena<'_> {
         if low >= 0 && high < i64::from(threads) {
             return Ok(true);
         }
+        let (low, high) = self.range_at_points(map)?;
+        Ok(low >= 0 && high < i64::from(threads))
+    }
+
+    /// The least and the greatest value of a local index: by its terms, or, where they might be below
+    /// zero by these, at all points.
+    pub(crate) fn index_range(&self, map: IndexForm) -> FormResult<(i64, i64)> {
+        match self.range(map)? {
+            (low, _) if low < 0 => self.range_at_points(map),
+            range => Ok(range),
+        }
+    }
+
+    /// The least and the greatest value of a map at all points.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn range_at_points(&self, map: IndexForm) -> FormResult<(i64, i64)> {
         let mut tape = Tape::new(self, &[map])?;
         let vars = self.variables(&[map])?;
         let mut walk = Walk::new(&vars)?;
+        let mut out = (i64::MAX, i64::MIN);
         while !walk.ended() {
             walk.put(&mut tape);
             tape.derive(self)?;
             let value = tape.value(self, map)?;
-            if value < 0 || value >= i64::from(threads) {
-                return Ok(false);
-            }
+            out = (out.0.min(value), out.1.max(value));
             walk.step();
         }
-        Ok(true)
+        Ok(out)
     }
 
     /// Whether the map asks for a variable of this role.

@@ -154,7 +154,7 @@ impl Inference<'_> {
         listener: &mut dyn Listener,
     ) -> Inferred {
         let copy = fragment.copy;
-        let (low, _) = self.arena.range(fragment.index)?;
+        let (low, _) = self.arena.index_range(fragment.index)?;
         let reason = if self.arena.mentions(fragment.index, |id, _| id == copy)? {
             Some(Reason::IndexByCopy { buffer })
         } else if low < 0 || !self.arena.within(fragment.thread, threads)? {

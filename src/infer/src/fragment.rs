@@ -84,7 +84,7 @@ impl FormArena<'_> {
         thread: IndexForm,
         index: IndexForm,
     ) -> FormResult<FragmentForm> {
-        let (low, last) = self.range(index)?;
+        let (low, last) = self.index_range(index)?;
         let slots = if low < 0 { u32::MAX } else { u32::try_from(last).unwrap_or(u32::MAX) };
         let copies = self.extent(copy)?;
         let slots = slots.saturating_add(1);

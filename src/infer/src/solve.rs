@@ -300,6 +300,7 @@ impl FormArena<'_> {
             }
             let opened = match self.base(digit.base)? {
                 FormBase::Sum { form, min, extent } => {
+                    self.digit_below(digit, form, known)?;
                     match self.sum_value(digit.base, min, extent, known)? {
                         Some(value) => {
                             let opened = told(self.take_apart(value, form, known))?
@@ -323,6 +324,27 @@ impl FormArena<'_> {
             }
         }
         Ok(moved)
+    }
+
+    /// The digit of a sum below one that is known, where the sum's remainder is made of digits that
+    /// are known: of `i % 12` the last bit, which is that of `i`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn digit_below(
+        &mut self,
+        above: BaseDigit,
+        form: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<()> {
+        if above.unit < 2 || longest(above.base, 1, known).is_some() {
+            return Ok(());
+        }
+        let (_, rest) = self.div_rem(form, i64::from(above.unit))?;
+        if self.mentions(rest, |id, _| id == above.base)? {
+            return Ok(());
+        }
+        let Some(value) = self.known_map(rest, known)? else { return Ok(()) };
+        let digit = BaseDigit { base: above.base, unit: 1, extent: above.unit };
+        known.push((digit, value)).map_err(|_| too_deep())
     }
 
     /// A sum of which some digits are known, with new variables for the others: its own digits.
@@ -416,12 +438,23 @@ impl FormArena<'_> {
             terms.iter().map(|t| t.stride).max().unwrap_or(0)
         };
         let Some(by) = stride(whole).checked_div(stride(part)).filter(|by| *by > 1) else {
-            return Ok(None);
+            return self.unit_between(whole, part);
         };
         let rest = self.add_scaled(whole, part, by.wrapping_neg())?;
         let (low, high) = self.range(rest)?;
         let by = u32::try_from(by).map_err(|_| FormError::Overflow)?;
         Ok((low >= 0 && high < i64::from(by)).then_some(by))
+    }
+
+    /// [`Self::factor_of`] of digits of one base, as `i % 12` divides by 2 to `i / 2 % 6`.
+    fn unit_between(&mut self, whole: IndexForm, part: IndexForm) -> FormResult<Option<u32>> {
+        let (Some(top), Some(own)) = (self.term(whole, 0), self.term(part, 0)) else {
+            return Ok(None);
+        };
+        let by = own.digit.unit.checked_div(top.digit.unit).filter(|by| *by > 1);
+        let Some(by) = by.filter(|_| top.digit.base == own.digit.base) else { return Ok(None) };
+        let (quotient, _) = self.div_rem(whole, i64::from(by))?;
+        Ok(self.same(quotient, part).then_some(by))
     }
 
     /// What a derived base is if all its parts are known.

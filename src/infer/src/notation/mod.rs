@@ -416,6 +416,11 @@ mod tests {
                 32,
             ),
             ("{thread = (v0 + 27) % 2 + (v0 + 27) // 8 % 4 * 2, index = (v0 + 27) // 2 % 4}", 32),
+            // Digits of a remainder, told by those of its quotients.
+            (
+                "{thread = v0 // 12 * 64 + v0 % 12 // 2 % 4, index = v0 % 12 % 2 * 3 + v0 % 12 // 8 * 6}",
+                48,
+            ),
         ] {
             with_arena(|arena| {
                 let vars = arena.dims(&[extent]).expect("room");

@@ -673,7 +673,7 @@ impl Inference<'_> {
                 return Ok(Some(Reason::OuterVariable { buffer }));
             }
         }
-        let (low, _) = self.arena.range(fragment.index)?;
+        let (low, _) = self.arena.index_range(fragment.index)?;
         if low < 0 || !self.arena.within(fragment.thread, op.threads.1)? {
             return Ok(Some(Reason::Threads { buffer: Some(buffer) }));
         }
