@@ -37,7 +37,7 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "use arithmetic that `lanebook ops` lists for this architecture",
         ),
         ElementReason::Fragment => (
-            "a thread would hold more than 255 elements of this fragment",
+            "a thread would hold more than 2048 registers of this fragment",
             "use more threads or a smaller fragment",
         ),
         ElementReason::View => (
@@ -67,6 +67,10 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
         ElementReason::Rows => (
             "a row of this reduction lies on threads that no exchange combines, so that one thread takes its elements one by one: more than 1024",
             "reduce in two steps, or lay the fragment so that a power of two of threads side by side holds each row",
+        ),
+        ElementReason::Results => (
+            "a thread would have more than 512 results of this reduction",
+            "use more threads or a smaller fragment",
         ),
         ElementReason::Copies => (
             "several threads execute each iteration, which changes a fragment and memory that it reads: the others may see what the first has written",

@@ -12,7 +12,7 @@ use lanebook_loops::Told;
 use lanebook_tables::{OpRole, RegisterKind, Role};
 
 /// Most local indices of a fragment.
-const MOST: u32 = 255;
+const MOST: u32 = 2048;
 /// Most registers among which one is chosen when the program runs: each costs a comparison and a copy.
 const CHOICES: i64 = 64;
 

@@ -103,6 +103,8 @@ pub enum ElementReason {
     Copies = 17,
     /// A reduction of rows that no exchange combines, of more than 1024 elements.
     Rows = 18,
+    /// A reduction of which a thread has more results than are served.
+    Results = 19,
 }
 
 /// An error about elements.

@@ -24,14 +24,14 @@ use lanebook_loops::Told;
 use lanebook_plan::select::lane_exchange;
 use lanebook_tables::{IndexOp, OpRole, Space};
 
-/// Most results that a thread has; the last number says that there is none.
-const MOST: usize = 255;
+/// Most results that a thread has.
+const MOST: usize = 512;
 /// Most elements of a row that a thread takes from shared memory, one after the other.
 const MOST_PARTS: u32 = 1024;
 /// Most sums among which a thread chooses by its number.
 const CHOSEN: u16 = 64;
 /// No slot.
-const NONE: u8 = u8::MAX;
+const NONE: u16 = u16::MAX;
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// A reduction of a fragment into another one.
@@ -60,8 +60,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         };
         self.lay_rows(op, told, &mut own)?;
         let rows = usize::try_from(own.kept.slots).unwrap_or(usize::MAX);
-        if rows >= MOST || own.whole.slots >= u32::from(NONE) {
-            return Err(refused(op, ElementReason::Fragment));
+        if rows > MOST || own.whole.slots >= u32::from(NONE) {
+            return Err(refused(op, ElementReason::Results));
         }
         let doers = self.holders(op, told, id, own.whole)?;
         // Lanes exchange by their numbers among all threads: a bit of a row must be the same bit there.
@@ -198,7 +198,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         told: &mut Told<'_>,
         (own, doers): (&Reduction, &Doers),
-        (room, firsts): (ElementLists<'_>, &mut [u8]),
+        (room, firsts): (ElementLists<'_>, &mut [u16]),
         (combine, out): (&Combining<'t>, Reg),
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
@@ -226,7 +226,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let next = self.widened(op, combine, next)?;
             let begins = *first == NONE;
             if begins {
-                *first = u8::try_from(number).unwrap_or(NONE);
+                *first = u16::try_from(number).unwrap_or(NONE);
             }
             let so_far = out.member(row);
             self.steps.purpose = Purpose::Arithmetic;
@@ -383,7 +383,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         told: &mut Told<'_>,
         (own, doers): (&Reduction, &Doers),
-        (digits, firsts): (&RowDigits, &[u8]),
+        (digits, firsts): (&RowDigits, &[u16]),
         (combine, out): (&Combining<'t>, Reg),
         open: &mut PendingAccesses,
     ) -> Result<Reg, EmitError> {
