@@ -1,5 +1,6 @@
-//! How a reduction in place combines elements: those of fewer than 32 bits as values of 32, rounded
-//! once at the end, unless an instruction takes the greater or the lesser of two as they are.
+//! Elements as others: how a reduction in place combines them, those of fewer than 32 bits as values
+//! of 32, rounded once at the end, unless an instruction takes the greater or the lesser of two as they
+//! are; and copies that convert.
 
 use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
@@ -106,9 +107,22 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
     }
 
+    /// The types of the elements of a copy that makes others of them.
+    pub(crate) fn converted_types(&self, op: Op) -> Result<Option<(DtypeId, DtypeId)>, EmitError> {
+        let dtype = |k| self.program.type_of(self.program.operand(op, k)?).dtype;
+        let (from, to) = (dtype(0), dtype(1));
+        let types = from.zip(to).ok_or(refused(op, ElementReason::Element))?;
+        Ok((types.0 != types.1).then_some(types))
+    }
+
     /// Elements as those of another type: by an instruction, or by the steps that stand for it, each
     /// of which is one.
-    fn cast(&mut self, op: Op, (from, to): (DtypeId, DtypeId), own: Reg) -> Result<Reg, EmitError> {
+    pub(crate) fn cast(
+        &mut self,
+        op: Op,
+        (from, to): (DtypeId, DtypeId),
+        own: Reg,
+    ) -> Result<Reg, EmitError> {
         let refuse = refused(op, ElementReason::Operation);
         let tables = self.machine.tables;
         let decl = tables.op_named("cast").ok_or(refuse)?;

@@ -283,10 +283,15 @@ impl LowerContext<'_, '_, '_, '_> {
                 let to = self.access(op, told, id, true)?;
                 let place = (from.buffer, from.indices());
                 let there = (to.buffer, to.indices());
-                if self.copy_packed(op, told, chunk, [place, there])? {
-                    return Ok(());
-                }
+                let Some(types) = self.converted_types(op)? else {
+                    if self.copy_packed(op, told, chunk, [place, there])? {
+                        return Ok(());
+                    }
+                    let value = self.get_elements(op, told, chunk, place, None)?;
+                    return self.set_elements(op, told, chunk, there, value);
+                };
                 let value = self.get_elements(op, told, chunk, place, None)?;
+                let value = self.cast(op, types, value)?;
                 self.set_elements(op, told, chunk, (to.buffer, to.indices()), value)
             }
             _ => Err(refused(op, ElementReason::Operation)),

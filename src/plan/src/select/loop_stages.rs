@@ -52,8 +52,10 @@ pub fn stage_loops(
 #[doc(hidden)]
 pub fn copies_ahead(program: &Program<'_, '_>, function: Op) -> impl Iterator<Item = (Op, Op)> {
     let space = |op: Op, k: usize| program.type_of(program.operand(op, k)?).space;
+    let dtype = |op: Op, k: usize| program.type_of(program.operand(op, k)?).dtype;
     let fills = move |op: Op| {
         program.role(op) == OpRole::Copy
+            && dtype(op, 0) == dtype(op, 1)
             && space(op, 0) == Some(Space::Global)
             && space(op, 1) == Some(Space::Shared)
     };

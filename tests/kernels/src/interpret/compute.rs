@@ -136,6 +136,15 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
 }
 
 /// The cast between whole numbers, or between these and floats: the types say what has a sign.
+/// A tile as one of another element type.
+pub(super) fn converted(a: &Tile, to: Element) -> Said<Tile> {
+    let items = match a.element.is_whole() || to.is_whole() {
+        true => whole_cast(a, to)?,
+        false => a.items.iter().map(|item| cast(a.element, to, *item)).collect(),
+    };
+    Ok(Tile { shape: a.shape.clone(), element: to, items, ..a.clone() })
+}
+
 fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {
     let plain = |element: Element| matches!(element, Element::Whole { signed: false, .. });
     match (a.element.is_whole(), to.is_whole()) {

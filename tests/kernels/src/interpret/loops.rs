@@ -436,8 +436,14 @@ impl Machine<'_> {
             (0..rank).map(|d| start[d].wrapping_add(own(d))).collect()
         };
         let ranks = (self.whole(&from)?.0.len(), self.whole(&to)?.0.len());
+        let element = self.whole(&to)?.1;
         for point in points(&shape) {
             let item = self.get_at(&from, &at(&at_from, ranks.0, &point))?;
+            let item = if item.element == element {
+                item
+            } else {
+                super::compute::converted(&item, element)?
+            };
             self.set_at(&to, &at(&at_to, ranks.1, &point), item)?;
         }
         Ok(())

@@ -270,6 +270,15 @@ impl OpTypes<'_, '_, '_> {
 
     /// A tile goes from one place to another. A place with subscripts is larger than the tile and
     /// may have more dimensions.
+    /// Whether elements may become others of another type on the way: in copies of functions of
+    /// parallel loops.
+    fn converts(self, from: ValueSlot, to: ValueSlot) -> bool {
+        let parents = |at: &Op| self.program.parent(*at);
+        let around = core::iter::successors(Some(self.op), parents).last();
+        matches!((from, to), (ValueSlot::Operand(0), ValueSlot::Operand(1)))
+            && self.dtypes(from, to).is_err()
+            && around.is_some_and(|function| self.program.has_loops(function))
+    }
     fn moved(self, from: ValueSlot, to: ValueSlot) -> VerifyResult {
         self.kind(from, WantedType::Tile)?;
         self.kind(to, WantedType::Tile)?;
@@ -277,7 +286,10 @@ impl OpTypes<'_, '_, '_> {
             // Through a tile of pointers, which has the tile's shape.
             return self.same(from, to, false);
         }
-        self.dtypes(from, to)?;
+        let converts = self.converts(from, to);
+        if !converts {
+            self.dtypes(from, to)?;
+        }
         // Rows chosen by an index tile have shapes of their own.
         if matches!((from, to), (_, ValueSlot::Result(_)))
             && self.program.operand_count(self.op) > 1
@@ -293,7 +305,7 @@ impl OpTypes<'_, '_, '_> {
             _ => false,
         };
         match (window(from), window(to)) {
-            (false, false) => self.same(from, to, true),
+            (false, false) => self.same(from, to, !converts),
             (true, true) => Ok(()),
             (from_window, _) => {
                 let (large, small) = if from_window { (from, to) } else { (to, from) };
