@@ -51,7 +51,9 @@ impl Wave {
             for lane in self.lanes() {
                 let thread = self.thread(lane);
                 let base = self.lane_value(f.addr, lane, 3)?.value;
-                let address = u64::from(base) + u64::from(f.offsets[i]);
+                // The sum has 32 bits. LLVM (AMDGPU, `hasUsableDSOffset`) adds offsets to bases that may be
+                // below zero on all that came after Southern Islands.
+                let address = u64::from(base.wrapping_add(f.offsets[i].into()));
                 self.check_alignment(f, address).map_err(|c| c.by(thread))?;
                 if f.write {
                     let (mut data, mut tags) = (Vec::new(), Vec::new());
