@@ -574,7 +574,7 @@ fn what_cannot_be_told() {
         ),
         (
             "  %a = alloc_tensor : tensor<16x16xf16, #smem>\n  %b = alloc_tensor : tensor<16x8xf16, #smem>\n  %c = alloc_tensor : tensor<16x8xf32, #fragment>\n  gemm %a, %b, %c\n",
-            "fewer parts than there are warps",
+            "does not divide among the warps",
         ),
     ] {
         let parameters = format!("{parameters}, %B: memref<4x16xf32>");

@@ -205,7 +205,10 @@ impl FormArena<'_> {
             UnitSide::B => ((1, warps.1), along_rows),
             UnitSide::D => ((along_rows, warps.1), 1),
         };
-        let part = |extent: u32, count: u32| extent.checked_div(count).filter(|p| *p > 0);
+        let part = |extent: u32, count: u32| {
+            let whole = extent.checked_rem(count) == Some(0);
+            extent.checked_div(count).filter(|part| whole && *part > 0)
+        };
         let rows = part(self.extent(row)?, split.0).ok_or(FormError::Stale)?;
         let columns = part(self.extent(column)?, split.1).ok_or(FormError::Stale)?;
         let (i, j) = (self.whole(row)?, self.whole(column)?);

@@ -84,7 +84,7 @@ sentences! { LoopErrorKind, sink;
     Layout(error) => { error.write_text(sink) };
     Shared(why) => { sink.write_str(why.message(false)) };
     NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
-    Warps => ("the product's result has fewer parts than there are warps");
+    Warps => ("the product's result does not divide among the warps");
     Products(_) => ("another product has this fragment in a layout that this one cannot take");
     Values { has } => ("the program is too large: more than ~ values, buffers or operators", has);
     Form(error) => { error.write_text(sink) };

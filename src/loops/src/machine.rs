@@ -123,7 +123,7 @@ pub(crate) fn warp_unit_of_sums<'t>(
 }
 
 /// The same of a product of some depth.
-fn warp_unit_of_depth<'t>(
+pub(crate) fn warp_unit_of_depth<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     request: &UnitRequest,

@@ -105,9 +105,11 @@ pub(crate) fn anchored_product<'t>(
     let policy = policy(program, op)?;
     let scope = |buffer| told.inference.buffer_of(buffer).map(|own| own.scope);
     let Fact::Buffer(right) = told.fact(program.operand(op, 1)?) else { return None };
+    let is_fragment = |buffer| scope(buffer) == Ok(MemoryScope::Fragment);
+    let in_fragments = (is_fragment(left), is_fragment(right));
     let by_unit = scope(left) == Ok(MemoryScope::Shared) && scope(right) == Ok(MemoryScope::Shared);
     let SumsAnchor { unit: anchor, is_own } =
-        sums_anchor((tables, arch), (&request, depth), by_unit)?;
+        sums_anchor((tables, arch), (&request, depth), in_fragments)?;
     if by_unit {
         let found = tensor_unit((tables, arch), (&request, depth), policy, &anchor);
         if let Some(TensorUnit { unit, warps }) = found {
@@ -529,7 +531,9 @@ impl Teller<'_, '_, '_, '_> {
         let by_unit = is_shared(self.scope(a)) && is_shared(self.scope(b));
         let by_unit = by_unit && !program.has_attr(op, attr_names::THREADS);
         let machine = (self.tables, self.arch);
-        let anchor = sums_anchor(machine, (&request, depth), by_unit);
+        let is_fragment = |buffer| self.scope(buffer) == Ok(MemoryScope::Fragment);
+        let in_fragments = (is_fragment(a), is_fragment(b));
+        let anchor = sums_anchor(machine, (&request, depth), in_fragments);
         let SumsAnchor { unit, is_own } = anchor.ok_or(LoopErrorKind::NoUnit)?;
         let in_tensor = match by_unit {
             true => tensor_unit(machine, (&request, depth), policy, &unit),

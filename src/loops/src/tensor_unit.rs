@@ -1,7 +1,9 @@
 //! Products whose unit leaves its sums in tensor memory: which instruction, and how warps have to be
 //! laid so that each reaches its rows there.
 
-use crate::machine::{AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_sums, wishes};
+use crate::machine::{
+    AnchorUnit, UnitRequest, unit_of_depth, warp_unit_of_depth, warp_unit_of_sums, wishes,
+};
 use lanebook_infer::{UnitSide, UnitTile, WarpPolicy, split_warps};
 use lanebook_tables::{Arch, Tables};
 use lanebook_tile::map::log2_exact;
@@ -26,17 +28,24 @@ pub(crate) struct SumsAnchor<'t> {
     pub is_own: bool,
 }
 
-/// The anchor of a product's sums; one that does not multiply its factors only where the sums may
-/// be left in tensor memory.
+/// The anchor of a product's sums, which takes those of its factors that lie in fragments; one that
+/// does not multiply its factors only where the sums may be left in tensor memory.
 #[inline(never)] // Beside `tensor_unit`, not below it.
 pub(crate) fn sums_anchor<'t>(
     (tables, arch): (&'t Tables<'t>, &Arch<'t>),
     (request, depth): (&UnitRequest, u32),
-    by_unit: bool,
+    in_fragments: (bool, bool),
 ) -> Option<SumsAnchor<'t>> {
-    if let Some(unit) = unit_of_depth(tables, arch, request, depth) {
+    let takes = |unit: &AnchorUnit<'t>| {
+        let side = |side| unit.tile(side, |_| ()).is_some();
+        (!in_fragments.0 || side(UnitSide::A)) && (!in_fragments.1 || side(UnitSide::B))
+    };
+    let own = unit_of_depth(tables, arch, request, depth).filter(takes);
+    let own = own.or_else(|| warp_unit_of_depth(tables, arch, request, depth).filter(takes));
+    if let Some(unit) = own {
         return Some(SumsAnchor { unit, is_own: true });
     }
+    let by_unit = in_fragments == (false, false);
     let _ = tensor::memory(tables, arch).ok().filter(|_| by_unit)?;
     let unit = warp_unit_of_sums(tables, arch, request)?;
     Some(SumsAnchor { unit, is_own: false })
