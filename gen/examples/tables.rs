@@ -1,20 +1,22 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--rust FILE]`:
-//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--rust` the generated
-//! source.
-use lanebook_gen::audit::verdicts;
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--tested] [--rust FILE]`:
+//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--tested` that the rules
+//! are as they were when the tests passed, `--rust` the generated source.
+use lanebook_gen::audit::{tested, verdicts};
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (mut root, mut ids, mut judged, mut rust) = (PathBuf::from("."), false, false, None);
+    let (mut root, mut rust) = (PathBuf::from("."), None);
+    let (mut ids, mut judged, mut passed) = (false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--ids" => ids = true,
             "--verdicts" => judged = true,
+            "--tested" => passed = true,
             "--rust" => rust = args.next(),
             _ => root = arg.into(),
         }
@@ -39,6 +41,13 @@ fn main() -> ExitCode {
             eprintln!("no verdicts: {why}");
             return ExitCode::FAILURE;
         }
+    }
+    if passed
+        && let Err(error) =
+            std::fs::write(root.join(tested::FILE), tested::record(&compiled.sources))
+    {
+        eprintln!("cannot write {}: {error}", tested::FILE);
+        return ExitCode::FAILURE;
     }
     let text = compiled.rust();
     if let Some(file) = rust
