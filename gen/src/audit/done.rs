@@ -31,6 +31,12 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         )
     };
     let letters = letters(atom);
+    if letters.iter().any(|word| word == "approx") && one.ulp == 0 {
+        say(
+            format!("`{}` is exact, and its text says that it approximates", atom.name.value),
+            "say by how many units in the last place it is off: `ulp`",
+        );
+    }
     let name = one.op.value.rsplit('.').next().unwrap_or_default();
     let begins = |word: &String| word.len() > 1 && word.get(..2) == name.get(..2);
     let other = ops

@@ -92,7 +92,14 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
         let machine =
             model.isa(atom.isa).assembler.as_ref().is_some_and(|asked| !asked.encodes.is_empty());
         let exact = machine && lines > 1 && atom.class != AtomClass::Sync;
-        if issue == 0 || issue > 1 && issue < lines || exact && issue != lines {
+        // What computes is busy with each of its lines, and with none longer than a text of it alone.
+        // (A conversion may have lines that only call registers by other names.)
+        let computes = matches!(atom.class, AtomClass::Alu | AtomClass::Convert);
+        let renames = atom.class == AtomClass::Convert || atom.does.is_none();
+        let fewer = issue < lines && (issue > 1 || computes && !renames);
+        let longest = if computes && lines > 1 { longest(model, atom) } else { None };
+        let more = longest.is_some_and(|longest| issue > longest);
+        if issue == 0 || fewer || more || exact && issue != lines {
             let message =
                 format!("`{}` is {lines} instructions and issues {issue} times", atom.name.value);
             diags.push(
@@ -101,6 +108,24 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// How often the lines of a text issue at most, each as the instruction of one line does that begins
+/// so; none if one of them is in no other text.
+fn longest(model: &HwModel, atom: &crate::model::Atom) -> Option<usize> {
+    let first = |line: &str| line.split_whitespace().next().map(str::to_string);
+    let whole = text(atom);
+    let lines = whole.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| {
+            let begins = first(line);
+            let alike = model.atoms.iter().filter(|other| {
+                let text = text(other);
+                other.isa == atom.isa && !text.trim_end().contains('\n') && first(&text) == begins
+            });
+            alike.map(|other| usize::from(other.cost.issue)).max()
+        })
+        .sum()
 }
 
 /// Of operations of one kind, in as many instructions, one that issues another number of times than

@@ -27,6 +27,14 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
         kind(dtype, &name, &mut say);
         width(dtype, &name, &mut say);
+        // Sign, exponent of 32 bits, fraction of 16 (IEEE 754-2019 table 3.5).
+        let read = if name.letters == "tf" { 1 + 8 + 10 } else { dtype.bits };
+        if dtype.bits.checked_sub(u16::from(dtype.unread)) != Some(read) {
+            say(
+                format!("{} of its bits are not read, its name says {read} that are", dtype.unread),
+                "correct `unread` or the name",
+            );
+        }
         if let Some(format) = &dtype.format {
             parts(dtype, format, &name, &mut say);
             numbers(format, &mut say);
