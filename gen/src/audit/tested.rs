@@ -46,13 +46,16 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for (id, name) in files(sources) {
         let mut before = known.remove(&name).unwrap_or_default();
         for item in items(sources, id) {
-            let said = match before.remove(&item.name) {
-                Some((hash, _)) if hash == item.hash => continue,
+            let was = before.remove(&item.name);
+            let said = match &was {
+                Some((hash, _)) if *hash == item.hash => continue,
                 Some(_) => "has changed since it was tested",
                 None => "was not tested",
             };
             let message = format!("`{}` of {name} {said}", item.name);
-            diags.push(Diagnostic::at(item.span, message).help(REMEDY));
+            let found = Diagnostic::at(item.span, message).help(REMEDY);
+            let found = was.iter().fold(found, |found, (_, at)| found.note(*at, "the record"));
+            diags.push(found);
         }
         for (item, (_, span)) in before {
             let message = format!("`{item}` of {name} was tested and is not there any more");
