@@ -321,6 +321,19 @@ fn pattern(
 /// A range has more than one value, and the highest bit of its field is set by one of them.
 fn ranges(descriptor: &Descriptor, diags: &mut Diagnostics) {
     for written in &descriptor.fact.entry.fields {
+        let ways = [
+            written.constant.is_some(),
+            written.range.is_some(),
+            written.values.is_some(),
+            written.swizzle.is_some(),
+        ];
+        if ways.into_iter().filter(|way| *way).count() > 1 {
+            let message = format!("`{}` says its values in several ways", written.name.value);
+            diags.push(
+                Diagnostic::at(written.name.span, message)
+                    .help("one of `constant`, `range`, `values` and `swizzle`"),
+            );
+        }
         let Some((low, high)) = written.range else { continue };
         let field = descriptor.fields.iter().find(|field| field.name.value == written.name.value);
         let Some(field) = field.filter(|field| field.scale > 0) else { continue };

@@ -11,7 +11,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Movement, Operand};
 use crate::source::Span;
 use lanebook_layout::AxisId;
-use lanebook_tables::{AtomClass, DtypeKind, Role, Space, TagId};
+use lanebook_tables::{AtomClass, AtomId, DtypeKind, Role, Space, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -38,7 +38,28 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     pipes(model, &mut say);
     shapes(model, &mut say);
     model.atoms.iter().for_each(|atom| scales(model, atom, &mut diags));
+    parts(model, &mut diags);
     diags
+}
+
+/// What ends a kernel, goes elsewhere or stands between accesses is of the class of that.
+fn parts(model: &HwModel, diags: &mut Diagnostics) {
+    let mut named: BTreeMap<AtomId, (AtomClass, &str)> = BTreeMap::new();
+    for isa in &model.isas {
+        for id in [isa.atoms.branch, isa.atoms.branch_if, isa.atoms.end].into_iter().flatten() {
+            named.insert(id, (AtomClass::Control, "a part of every kernel"));
+        }
+    }
+    for step in model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| &rule.steps) {
+        named.insert(step.atom.value, (AtomClass::Sync, "a step between accesses"));
+    }
+    for (id, (class, what)) in named {
+        let atom = model.atom(id);
+        if atom.class != class {
+            let message = format!("`{}` is {what}, and its class is another", atom.name.value);
+            diags.push(Diagnostic::at(atom.name.span, message).help("correct `class`"));
+        }
+    }
 }
 
 fn class(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
