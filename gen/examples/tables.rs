@@ -1,26 +1,30 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--tested] [--rust FILE]`:
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--tested] [--times] [--rust FILE]`:
 //! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--tested` that the rules
-//! are as they were when the tests passed, `--rust` the generated source.
-use lanebook_gen::audit::{tested, verdicts};
+//! are as they were when the tests passed, `--times` says how long
+//! compiling and each check take, `--rust` writes the generated source.
+use lanebook_gen::audit::{self, tested, verdicts};
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 fn main() -> ExitCode {
     let (mut root, mut rust) = (PathBuf::from("."), None);
-    let (mut ids, mut judged, mut passed) = (false, false, false);
+    let (mut ids, mut judged, mut passed, mut times) = (false, false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--ids" => ids = true,
             "--verdicts" => judged = true,
+            "--times" => times = true,
             "--tested" => passed = true,
             "--rust" => rust = args.next(),
             _ => root = arg.into(),
         }
     }
+    let start = Instant::now();
     let compiled = match compile(&root, Mode::Draft) {
         Ok(compiled) => compiled,
         Err(failure) => {
@@ -29,6 +33,14 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if times {
+        println!("{:>8} us  compiling", start.elapsed().as_micros());
+        for (name, check) in audit::ALL {
+            let start = Instant::now();
+            let found = check(&compiled).len();
+            println!("{:>8} us  {name}: {found}", start.elapsed().as_micros());
+        }
+    }
     if ids && let Err(error) = std::fs::write(root.join("hw-tables/ids.ron"), compiled.ledger()) {
         eprintln!("cannot write the ledger: {error}");
         return ExitCode::FAILURE;
