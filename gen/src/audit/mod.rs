@@ -34,6 +34,7 @@ mod packed;
 mod parts;
 mod paths;
 pub mod reach;
+pub mod remembered;
 pub mod roles;
 mod served;
 pub mod siblings;
