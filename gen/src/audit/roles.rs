@@ -146,7 +146,8 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
 
 /// Of several instructions, one that writes an operand has it before all that it only reads.
 fn lines(atom: &Atom, diags: &mut Diagnostics) {
-    if !text(atom).trim_end().contains('\n') || !matches!(atom.class, AtomClass::Alu | AtomClass::Convert)
+    if !text(atom).trim_end().contains('\n')
+        || !matches!(atom.class, AtomClass::Alu | AtomClass::Convert)
     {
         return;
     }
@@ -211,10 +212,10 @@ fn untouched(model: &HwModel, diags: &mut Diagnostics) {
                 "`{}` of `{}` is read and written, as in no other computation of this instruction set",
                 operand.name.value, atom.name.value
             );
-            diags.push(
-                Diagnostic::at(operand.name.span, message)
-                    .help("make its role `def` or `use`; or say what the instruction does with it"),
-            );
+            diags
+                .push(Diagnostic::at(operand.name.span, message).help(
+                    "make its role `def` or `use`; or say what the instruction does with it",
+                ));
         }
     }
 }

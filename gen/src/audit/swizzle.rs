@@ -72,10 +72,9 @@ fn ascending(units: &Units, diags: &mut Diagnostics) {
         let down = codes.windows(2).all(|two| two[0] >= two[1]);
         if let (Some(last), false) = (modes.last(), up || down) {
             let message = format!("numbers of `{encoding}` go up and down in this list: {codes:?}");
-            diags.push(
-                Diagnostic::at(last.entry.name.span, message)
-                    .help("modes stand in the order of their numbers: correct `codes`, or their order"),
-            );
+            diags.push(Diagnostic::at(last.entry.name.span, message).help(
+                "modes stand in the order of their numbers: correct `codes`, or their order",
+            ));
         }
     }
 }

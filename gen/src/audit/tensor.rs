@@ -140,7 +140,8 @@ fn tiles(memory: &TensorMemory, fact: &Fact<TensorTile>, tile: &Tile, diags: &mu
     let word = entry.name.value.split('.').next().unwrap_or_default();
     let uses = [TensorUse::Accumulator, TensorUse::Scale, TensorUse::Copy, TensorUse::Metadata];
     let named = uses.into_iter().find(|one| format!("{one:?}").to_lowercase() == word);
-    if copied != (entry.purpose == TensorUse::Copy) || named.is_some_and(|one| one != entry.purpose) {
+    if copied != (entry.purpose == TensorUse::Copy) || named.is_some_and(|one| one != entry.purpose)
+    {
         say(
             format!("`{}` is a tile of another purpose by its name", entry.name.value),
             "copies are called by their rows and bits, others by what they hold: correct `purpose`",

@@ -184,9 +184,7 @@ fn named(tree: &Tree) -> String {
     let of = |name: &&str| tree.field(name);
     match NAMES.iter().find_map(of).map(|found| (found.leaf(), list(found))) {
         Some((Some(name), _)) => name.to_string(),
-        Some((None, names)) => {
-            names.first().and_then(Tree::leaf).unwrap_or_default().to_string()
-        }
+        Some((None, names)) => names.first().and_then(Tree::leaf).unwrap_or_default().to_string(),
         None => "entry".to_string(),
     }
 }

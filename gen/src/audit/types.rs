@@ -97,9 +97,8 @@ fn half_typed(atom: &Atom, diags: &mut Diagnostics) {
     let taken = does.uses.iter().filter_map(|number| atom.operands.get(usize::from(*number)));
     let taken: Vec<&Operand> = taken.filter(|one| one.class.is_some()).collect();
     let typed = taken.iter().find(|one| one.dtype.is_some());
-    let other = typed.and_then(|typed| {
-        taken.iter().find(|one| one.dtype.is_none() && one.class == typed.class)
-    });
+    let other = typed
+        .and_then(|typed| taken.iter().find(|one| one.dtype.is_none() && one.class == typed.class));
     if let (Some(typed), Some(other)) = (typed, other) {
         let message = format!(
             "`{}` of `{}` has no type, and `{}` has one",

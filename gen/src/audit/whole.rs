@@ -301,7 +301,9 @@ fn scales(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
         .find_map(|word| named(word).or_else(|| named(&word[1..])));
     for number in [more.scales.0, more.scales.1].into_iter().flatten() {
         let Some(operand) = atom.operands.get(usize::from(number)) else { continue };
-        let Some(dtype) = operand.dtype.and_then(|id| model.dtypes.get(id.index())) else { continue };
+        let Some(dtype) = operand.dtype.and_then(|id| model.dtypes.get(id.index())) else {
+            continue;
+        };
         let other = said.filter(|said| said.name.value != dtype.name.value);
         if dtype.kind != DtypeKind::Float || other.is_some() {
             let message = format!(
@@ -309,7 +311,8 @@ fn scales(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
                 operand.name.value,
                 atom.name.value,
                 dtype.name.value,
-                other.map_or(String::new(), |said| format!(", the text says `{}`", said.name.value))
+                other
+                    .map_or(String::new(), |said| format!(", the text says `{}`", said.name.value))
             );
             diags.push(
                 Diagnostic::at(operand.name.span, message)

@@ -37,9 +37,8 @@ pub fn check(model: &HwModel) -> Diagnostics {
             .collect();
         let operand = |number: &u8| atom.operands.get(usize::from(*number));
         let places = found.at.iter().filter_map(operand);
-        let places: Vec<Option<usize>> = places
-            .map(|one| named.iter().position(|name| *name == one.name.value))
-            .collect();
+        let places: Vec<Option<usize>> =
+            places.map(|one| named.iter().position(|name| *name == one.name.value)).collect();
         if !places.is_sorted() {
             diags.push(
                 Diagnostic::at(entry.at.span, "coordinates in another order than in the text")
@@ -75,6 +74,18 @@ pub fn check(model: &HwModel) -> Diagnostics {
         }
         for at in &found.at {
             role(model, (atom, ROLES), *at, &[Role::Use], false, entry.at.span, &mut diags);
+        }
+        let mut named: Vec<u8> = vec![found.on, found.shared, found.tensor];
+        named.extend(found.at.iter().copied().chain(found.signal));
+        let all = named.len();
+        named.sort_unstable();
+        named.dedup();
+        if named.len() != all && found.at.len() <= usize::from(most) {
+            diags.push(
+                Diagnostic::at(entry.name.span, "one operand is named for two things")
+                    .note(atom.name.span, "the atom")
+                    .help("name each of its operands once"),
+            );
         }
         let used = found.at.len() + 3 + usize::from(found.signal.is_some());
         if used != atom.operands.len() {

@@ -12,8 +12,7 @@ use lanebook_gen::tree::{self, Node, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For people; and examples, which are there to be held against rules.
-const UNTOUCHED: [&str; 6] =
-    ["doc", "examples", "does", "title", "note", "by"];
+const UNTOUCHED: [&str; 6] = ["doc", "examples", "does", "title", "note", "by"];
 /// What is written by tools.
 const TOOLS: [&str; 2] = ["rules/proofs.ron", "rules/tested.ron"];
 
