@@ -8,7 +8,7 @@
 //!
 //! It does not say that an entry is right: that the tests do.
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::rules::canonical;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{self, Node, Tree};
@@ -44,7 +44,14 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     };
     let mut known = recorded(sources, record);
     for (id, name) in files(sources) {
-        let mut before = known.remove(&name).unwrap_or_default();
+        let Some(mut before) = known.remove(&name) else {
+            // One that nobody has tested yet may be one that comes from elsewhere.
+            if let Some(item) = items(sources, id).first() {
+                let found = Diagnostic::at(item.span, format!("nothing of {name} was tested"));
+                diags.push(found.help(REMEDY).as_level(Level::Note));
+            }
+            continue;
+        };
         for item in items(sources, id) {
             let was = before.remove(&item.name);
             let said = match &was {
