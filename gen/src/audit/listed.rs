@@ -122,7 +122,7 @@ fn steps(model: &HwModel, diags: &mut Diagnostics) {
                         format!("`{first}` stands before `{second}` here, and behind it elsewhere");
                     diags.push(Diagnostic::at(*place, message).note(*other, "the other").help(
                         "steps keep their order wherever they are taken: correct one of the lists",
-                    ));
+                    ).as_level(Level::Warning));
                     return;
                 }
                 known.entry((first.as_str(), second.as_str())).or_insert(*place);
