@@ -1,24 +1,30 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--rust FILE]`:
-//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--rust` the generated
-//! source.
-use lanebook_gen::audit::verdicts;
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--tested] [--times] [--rust FILE]`:
+//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--tested` that the rules
+//! are as they were when the tests passed, `--times` says how long
+//! compiling and each check take, `--rust` writes the generated source.
+use lanebook_gen::audit::{self, tested, verdicts};
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 fn main() -> ExitCode {
-    let (mut root, mut ids, mut judged, mut rust) = (PathBuf::from("."), false, false, None);
+    let (mut root, mut rust) = (PathBuf::from("."), None);
+    let (mut ids, mut judged, mut passed, mut times) = (false, false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--ids" => ids = true,
             "--verdicts" => judged = true,
+            "--times" => times = true,
+            "--tested" => passed = true,
             "--rust" => rust = args.next(),
             _ => root = arg.into(),
         }
     }
+    let start = Instant::now();
     let compiled = match compile(&root, Mode::Draft) {
         Ok(compiled) => compiled,
         Err(failure) => {
@@ -27,6 +33,14 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if times {
+        println!("{:>8} us  compiling", start.elapsed().as_micros());
+        for (name, check) in audit::ALL {
+            let start = Instant::now();
+            let found = check(&compiled).len();
+            println!("{:>8} us  {name}: {found}", start.elapsed().as_micros());
+        }
+    }
     if ids && let Err(error) = std::fs::write(root.join("hw-tables/ids.ron"), compiled.ledger()) {
         eprintln!("cannot write the ledger: {error}");
         return ExitCode::FAILURE;
@@ -39,6 +53,13 @@ fn main() -> ExitCode {
             eprintln!("no verdicts: {why}");
             return ExitCode::FAILURE;
         }
+    }
+    if passed
+        && let Err(error) =
+            std::fs::write(root.join(tested::FILE), tested::record(&compiled.sources))
+    {
+        eprintln!("cannot write {}: {error}", tested::FILE);
+        return ExitCode::FAILURE;
     }
     let text = compiled.rust();
     if let Some(file) = rust

@@ -7,7 +7,8 @@
 //! version, an end by a signal, and a failure that blames no line are never remembered.
 //!
 //! That an instruction set's architectures are as the tables say is kept as well, by a digest of every
-//! source and of this program: where nothing changed, the texts need not be made.
+//! source and of this program: where nothing changed, the texts need not be made. So is what the audit
+//! found.
 use super::digest::sha256;
 use crate::compile::Compiled;
 use std::collections::BTreeMap;
@@ -88,6 +89,23 @@ impl Memory {
         let own = place_and_time(&std::env::current_exe().ok()?)?;
         let sources = compiled.digest(sha256).to_string();
         self.key(program, &[own, isa.to_string(), sources], "whole")
+    }
+
+    /// What stands for all that tables are made of, and for this program.
+    pub(crate) fn own_key(&self, compiled: &Compiled) -> Option<String> {
+        let own = place_and_time(&std::env::current_exe().ok()?)?;
+        let sources = compiled.digest(sha256).to_string();
+        Some(sha256(format!("{FORM}\nfound\n{own}\n{sources}").as_bytes()))
+    }
+
+    /// What the audit found, as it was kept.
+    pub(crate) fn recall_found(&self, key: &str) -> Option<String> {
+        self.recall(key).map(|said| said.text)
+    }
+
+    /// Keeps what the audit found.
+    pub(crate) fn keep_found(&self, key: &str, text: String) {
+        self.keep(key, &Said { fine: true, input: String::new(), text });
     }
 
     /// How many texts were judged of each architecture, if none of them was said anything against.

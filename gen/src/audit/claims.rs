@@ -23,6 +23,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         paired(atom, &mut diags);
         types(&compiled.model, atom, &mut diags);
         from_nothing(atom, &mut diags);
+        exchanged(atom, &mut diags);
         places(atom, &mut diags);
     }
     broadcasts(&compiled.model, &mut diags);
@@ -91,6 +92,21 @@ fn from_nothing(atom: &Atom, diags: &mut Diagnostics) {
                     .help("layouts are those of 0: begin the range with it"),
             );
         }
+    }
+}
+
+/// Each operand is exchanged by one immediate.
+fn exchanged(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(more) = &atom.more else { return };
+    let mut seen = BTreeSet::new();
+    let twice = more.broadcasts.iter().find(|(operand, ..)| !seen.insert(*operand));
+    let operand = twice.and_then(|(operand, ..)| atom.operands.get(usize::from(*operand)));
+    if let Some(operand) = operand {
+        let message =
+            format!("`{}` of `{}` is exchanged in two ways", operand.name.value, atom.name.value);
+        diags.push(Diagnostic::at(operand.name.span, message).help(
+            "one immediate says what is read of an operand: correct a broadcast's `operand`",
+        ));
     }
 }
 

@@ -9,7 +9,7 @@
 use super::answers::{Answered, Part};
 use super::verdicts;
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::status::{self, Ground, Speaks};
 use crate::model::units::Fact;
 use crate::model::{Atom, Cited, HwModel, Units};
@@ -122,7 +122,7 @@ pub fn lost(compiled: &Compiled) -> Diagnostics {
             ),
             None => (format!("`{}` is no record of a kind of facts", line.value), verdicts::REMEDY),
         };
-        diags.push(Diagnostic::at(line.span, message).help(help).as_level(Level::Warning));
+        diags.push(Diagnostic::at(line.span, message).help(help));
     }
     diags
 }

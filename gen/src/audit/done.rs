@@ -31,6 +31,12 @@ fn done(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         )
     };
     let letters = letters(atom);
+    if letters.iter().any(|word| word == "approx") && one.ulp == 0 {
+        say(
+            format!("`{}` is exact, and its text says that it approximates", atom.name.value),
+            "say by how many units in the last place it is off: `ulp`",
+        );
+    }
     let name = one.op.value.rsplit('.').next().unwrap_or_default();
     let begins = |word: &String| word.len() > 1 && word.get(..2) == name.get(..2);
     let other = ops
@@ -205,6 +211,13 @@ fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
                 "lane l takes what lane l ^ mask has: correct `set` or `masks`",
             );
         }
+        // A lane that is named is the one that is read: nothing is added to it.
+        if lanes.by.is_some() && set.iter().any(|number| *number != 0) {
+            say(
+                format!("`{}` names a lane, and adds {set:?} to it", atom.name.value),
+                "correct `set` or `by`",
+            );
+        }
         let moved = one.uses.first().and_then(|number| atom.operands.get(usize::from(*number)));
         if let (Some((_, times)), Some(moved)) = (lanes.by.as_ref(), moved) {
             let named = atom.operands.get(usize::from(lanes.by.as_ref().map_or(0, |by| by.0)));
@@ -224,6 +237,12 @@ fn lanes(atom: &Atom, one: &Does, diags: &mut Diagnostics) {
         }
         let used = |number: u8| one.uses.contains(&number);
         let free = atom.immediates().find(|(number, _)| !used(*number));
+        if let (Some((_, operand)), None) = (&free, set.first()) {
+            say(
+                format!("nothing says what `{}` is", operand.name.value),
+                "say in `set` what a text has there",
+            );
+        }
         if let (Some((_, operand)), Some(start)) = (free, set.first())
             && let Some(range) = &operand.range
         {

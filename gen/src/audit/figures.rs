@@ -85,14 +85,23 @@ fn passes(model: &HwModel, diags: &mut Diagnostics) {
 }
 
 fn issues(model: &HwModel, diags: &mut Diagnostics) {
+    let known = alone_issues(model);
     for atom in &model.atoms {
-        let lines = text(atom).lines().filter(|line| !line.trim().is_empty()).count();
+        let text = text(atom);
+        let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
         let issue = usize::from(atom.cost.issue);
         // An assembler that prints encodings writes an instruction for each line.
         let machine =
             model.isa(atom.isa).assembler.as_ref().is_some_and(|asked| !asked.encodes.is_empty());
         let exact = machine && lines > 1 && atom.class != AtomClass::Sync;
-        if issue == 0 || issue > 1 && issue < lines || exact && issue != lines {
+        // What computes is busy with each of its lines, and with none longer than a text of it alone.
+        // (A conversion may have lines that only call registers by other names.)
+        let computes = matches!(atom.class, AtomClass::Alu | AtomClass::Convert);
+        let renames = atom.class == AtomClass::Convert || atom.does.is_none();
+        let fewer = issue < lines && (issue > 1 || computes && !renames);
+        let longest = if computes && lines > 1 { longest(&known, atom.isa, &text) } else { None };
+        let more = longest.is_some_and(|longest| issue > longest);
+        if issue == 0 || fewer || more || exact && issue != lines {
             let message =
                 format!("`{}` is {lines} instructions and issues {issue} times", atom.name.value);
             diags.push(
@@ -101,6 +110,33 @@ fn issues(model: &HwModel, diags: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// How often instructions of one line issue at most, by instruction set and first word.
+type Alone = BTreeMap<(IsaId, String), usize>;
+
+/// The first word of a line.
+fn first(line: &str) -> String {
+    line.split_whitespace().next().unwrap_or_default().to_string()
+}
+
+fn alone_issues(model: &HwModel) -> Alone {
+    let mut out = Alone::new();
+    for atom in &model.atoms {
+        let text = text(atom);
+        if !text.trim_end().contains('\n') {
+            let most = out.entry((atom.isa, first(&text))).or_default();
+            *most = usize::from(atom.cost.issue).max(*most);
+        }
+    }
+    out
+}
+
+/// How often the lines of a text issue at most, each as the instruction of one line does that begins
+/// so; none if one of them is in no other text.
+fn longest(alone: &Alone, isa: IsaId, text: &str) -> Option<usize> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| alone.get(&(isa, first(line))).copied()).sum()
 }
 
 /// Of operations of one kind, in as many instructions, one that issues another number of times than

@@ -4,7 +4,7 @@
 //! and with as many operands, issue alike, run in one pipe, write and read in one order. Each of
 //! these is a trait as [`super::siblings`] compares them inside an architecture.
 use super::siblings::Trait;
-use super::spelling::text;
+use super::spelling::{text, words};
 use crate::model::{Atom, HwModel, Operand};
 use crate::template::{self, Piece};
 use lanebook_tables::{AtomClass, Role, Space};
@@ -64,6 +64,10 @@ pub(super) fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
         add(form, "the number of issues", atom.cost.issue.to_string());
     }
     cycles(model, atom, &two, &mut add);
+    out.extend(maps(model, atom, isa, &two));
+    let mut add = |form: String, what, value| {
+        out.push(Trait { form: format!("{isa}: {form}"), what, value, at: atom.name.span })
+    };
     // Some have a part in the frame of kernels alone.
     if atom.class == AtomClass::Control {
         return out;
@@ -113,6 +117,38 @@ fn pipe(model: &HwModel, atom: &Atom, all: &str) -> Option<String> {
         _ => tags.join(" and "),
     };
     Some(format!("{named} of {}", held(atom)))
+}
+
+/// Where products of one kind have their elements: matrices of as many rows and columns, of elements
+/// as wide, lie alike.
+fn maps(model: &HwModel, atom: &Atom, isa: &str, two: &str) -> Vec<Trait> {
+    let Some(shape) = &atom.matrix else { return Vec::new() };
+    let more = atom.more.as_ref();
+    let blocks = more.map_or(1, |more| more.blocks.max(1));
+    let sparse = if more.is_some_and(|more| more.index.is_some()) { ", sparse" } else { "" };
+    // What a text says of the order in which factors lie.
+    let text = text(atom);
+    let lie: Vec<&str> = words(&text).filter(|word| ["row", "col"].contains(word)).collect();
+    let lie = lie.join(" and ");
+    let of = |(number, what, rows, columns): (u8, &str, u16, u16)| {
+        let operand = atom.operands.get(usize::from(number))?;
+        let layout = operand.layout.as_ref()?;
+        let bits = model.dtypes.get(operand.dtype?.index())?.bits;
+        let form = format!(
+            "{isa}: {two}, {what} of {rows}x{columns} in {blocks} blocks, {bits} bits in {} registers{sparse} {lie}",
+            operand.registers
+        );
+        let value = layout.text.value.clone();
+        Some(Trait { form, what: "the layout", value, at: layout.text.span })
+    };
+    [
+        (shape.d, "sums", shape.m, shape.n),
+        (shape.a, "A", shape.m, shape.k),
+        (shape.b, "B", shape.k, shape.n),
+    ]
+    .into_iter()
+    .filter_map(of)
+    .collect()
 }
 
 /// Whether the unit's cycles are known goes with the types; where they do not follow from the

@@ -30,6 +30,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         waited(model, arch, &mut diags);
         flags(model, arch, &mut diags);
         overwritten(model, arch, &mut diags);
+        shared(model, arch, &mut diags);
     }
     diags
 }
@@ -315,6 +316,49 @@ fn overwritten(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
                     ),
                 )
                 .help("what reads it as well is in nobody's way: say `on: write`"),
+            );
+        }
+    }
+}
+
+/// What the later instruction uses is a register of a class that the earlier one has.
+fn shared(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    let of = |tag: TagId| {
+        let atoms = arch.atoms.iter().map(|entry| model.atom(entry.atom));
+        atoms.filter(move |atom| atom.tags.contains(&tag)).flat_map(|atom| &atom.operands)
+    };
+    let classes = |operand: &crate::model::Operand| {
+        operand.class.into_iter().chain(operand.also.iter().copied()).collect::<Vec<_>>()
+    };
+    for hazard in &arch.hazards {
+        let named = |name: &Option<crate::schema::Name>, operand: &crate::model::Operand| {
+            name.as_ref().is_none_or(|name| name.value == operand.name.value)
+        };
+        let used = |role: Role| match hazard.on {
+            HazardUse::Read => role != Role::Def,
+            HazardUse::Write => matches!(role, Role::Def | Role::UseDef),
+            _ => true,
+        };
+        let earlier: BTreeSet<_> = of(hazard.producer)
+            .filter(|one| named(&hazard.producer_operand, one))
+            .filter(|one| {
+                hazard.producer_operand.is_some() || matches!(one.role, Role::Def | Role::UseDef)
+            })
+            .flat_map(classes)
+            .collect();
+        let later: BTreeSet<_> = of(hazard.consumer)
+            .filter(|one| named(&hazard.operand, one) && used(one.role))
+            .flat_map(classes)
+            .collect();
+        if !earlier.is_empty() && !later.is_empty() && earlier.is_disjoint(&later) {
+            let message = format!(
+                "`{}` uses no register so that `{}` has: no class is one of both",
+                model.tags[hazard.consumer.index()].name.value,
+                model.tags[hazard.producer.index()].name.value
+            );
+            diags.push(
+                Diagnostic::at(hazard.span.head(), message)
+                    .help("correct a tag, `on`, or an operand's name"),
             );
         }
     }

@@ -120,12 +120,9 @@ fn steps(model: &HwModel, diags: &mut Diagnostics) {
                 if let Some(other) = known.get(&(second.as_str(), first.as_str())) {
                     let message =
                         format!("`{first}` stands before `{second}` here, and behind it elsewhere");
-                    diags.push(
-                        Diagnostic::at(*place, message)
-                            .note(*other, "the other")
-                            .help("steps keep their order wherever they are taken: correct one of the lists")
-                            .as_level(Level::Warning),
-                    );
+                    diags.push(Diagnostic::at(*place, message).note(*other, "the other").help(
+                        "steps keep their order wherever they are taken: correct one of the lists",
+                    ).as_level(Level::Warning));
                     return;
                 }
                 known.entry((first.as_str(), second.as_str())).or_insert(*place);

@@ -16,8 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
+    untouched(&compiled.model, &mut diags);
     for atom in &compiled.model.atoms {
         order(atom, &mut diags);
+        lines(atom, &mut diags);
         brackets(&compiled.model, atom, &mut diags);
         offsets(atom, &mut diags);
         wanted(atom, &mut diags);
@@ -48,8 +50,12 @@ fn answer(atom: &Atom, diags: &mut Diagnostics) {
     let Some(atomic) = atom.movement.as_ref().and_then(|movement| movement.atomic) else { return };
     let written = |number: u8| atom.operands.get(usize::from(number)).map(writes);
     let old = atomic.old.filter(|number| written(*number) == Some(false));
-    let tied = |number: &u8| atomic.old == Some(*number);
-    let compare = atomic.compare.filter(|number| written(*number) == Some(true) && !tied(number));
+    // What is compared with may be where the answer goes, if it is read there too.
+    let both = |number: &u8| {
+        let operand = atom.operands.get(usize::from(*number));
+        atomic.old == Some(*number) && operand.is_some_and(|one| one.role == Role::UseDef)
+    };
+    let compare = atomic.compare.filter(|number| written(*number) == Some(true) && !both(number));
     if let Some(operand) = old.or(compare).and_then(|number| atom.operands.get(usize::from(number)))
     {
         let what = if old.is_some() { "receives the answer of" } else { "is compared with by" };
@@ -135,6 +141,82 @@ fn order(atom: &Atom, diags: &mut Diagnostics) {
             Diagnostic::at(atom.name.span, message)
                 .help("an operand is its result: correct a role"),
         );
+    }
+}
+
+/// Of several instructions, one that writes an operand has it before all that it only reads.
+fn lines(atom: &Atom, diags: &mut Diagnostics) {
+    if !text(atom).trim_end().contains('\n')
+        || !matches!(atom.class, AtomClass::Alu | AtomClass::Convert)
+    {
+        return;
+    }
+    let mut first: BTreeSet<&str> = BTreeSet::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut reading = false;
+    for piece in &atom.template {
+        let name = match piece {
+            Piece::Text(text) => {
+                reading &= !text.contains('\n');
+                continue;
+            }
+            Piece::Name(name) | Piece::Optional(name, _) => name.as_str(),
+        };
+        let name = crate::template::half(name).map_or(name, |(name, _)| name);
+        let Some(operand) = atom.operands.iter().find(|one| one.name.value == name) else {
+            continue;
+        };
+        seen.insert(name);
+        if !reading && writes(operand) {
+            first.insert(name);
+        }
+        reading |= !writes(operand);
+        // What stands first and is not written ends the results of its line.
+    }
+    let strange = atom.operands.iter().filter(|one| writes(one) && !one.implicit);
+    for operand in strange.filter(|one| {
+        let name = one.name.value.as_str();
+        seen.contains(name) && !first.contains(name)
+    }) {
+        let message = format!(
+            "`{}` of `{}` is written, and stands behind what is read in each of its lines",
+            operand.name.value, atom.name.value
+        );
+        diags.push(
+            Diagnostic::at(operand.name.span, message)
+                .help("results stand first in a line: correct the role, or the text"),
+        );
+    }
+}
+
+/// How many computations of an instruction set tell that none of them reads its result's register.
+const MANY: usize = 20;
+
+/// Where no computation that says what it does reads the register of its result, none does.
+fn untouched(model: &HwModel, diags: &mut Diagnostics) {
+    let computes = |atom: &&Atom| matches!(atom.class, AtomClass::Alu | AtomClass::Convert);
+    let says = |atom: &Atom| atom.does.is_some() || !atom.means.is_empty();
+    let both = |atom: &Atom| {
+        atom.operands.iter().find(|one| one.role == Role::UseDef && !one.implicit).cloned()
+    };
+    let mut known: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+    for atom in model.atoms.iter().filter(computes).filter(|atom| says(atom)) {
+        let counts = known.entry(atom.isa).or_default();
+        counts.0 += 1;
+        counts.1 += usize::from(both(atom).is_some());
+    }
+    for atom in model.atoms.iter().filter(computes).filter(|atom| !says(atom)) {
+        let none = known.get(&atom.isa).is_some_and(|(all, both)| *all >= MANY && *both == 0);
+        if let Some(operand) = both(atom).filter(|_| none) {
+            let message = format!(
+                "`{}` of `{}` is read and written, as in no other computation of this instruction set",
+                operand.name.value, atom.name.value
+            );
+            diags
+                .push(Diagnostic::at(operand.name.span, message).help(
+                    "make its role `def` or `use`; or say what the instruction does with it",
+                ));
+        }
     }
 }
 

@@ -163,6 +163,9 @@ fn types(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
     // A number of a shape is no type.
     let shapes = |word: &str| word.starts_with('m') && word.contains('n') && word.contains('k');
     let parameters = mnemonic.split('.').any(|word| word.contains('\u{1}') && !shapes(word));
+    if parameters && !two {
+        around(model, atom, mnemonic, diags);
+    }
     if parameters || said.is_empty() || two {
         return;
     }
@@ -181,25 +184,45 @@ fn types(model: &HwModel, atom: &Atom, text: &str, diags: &mut Diagnostics) {
         checked.push((shape.c, 0));
     }
     for (number, at) in checked {
-        let Some(operand) = atom.operands.get(usize::from(number)) else { continue };
-        let Some(id) = operand.dtype.filter(|_| operand.vary.typed_by.is_none()) else { continue };
-        let word = &said[at];
-        if !stands_for(model, word, id) {
-            let message = format!(
-                "the text of `{}` says `{}{}` of operand `{}`, which has elements of `{}`",
-                atom.name.value,
-                word.letters,
-                if word.letters.contains('m') { String::new() } else { word.bits.to_string() },
-                operand.name.value,
-                model.dtypes[id.index()].name.value
-            );
-            diags.push(
-                Diagnostic::at(operand.name.span, message)
-                    .note(atom.template_span, "the text")
-                    .help("correct `dtype`, or the text"),
-            );
-        }
+        said_of(model, atom, number, &said[at], diags);
     }
+}
+
+/// Four types of a text, of which parameters stand for those of the factors: the others are those of
+/// what is added to and of what is left.
+fn around(model: &HwModel, atom: &Atom, mnemonic: &str, diags: &mut Diagnostics) {
+    let Some(shape) = &atom.matrix else { return };
+    let slots: Vec<Option<TypeWord>> = mnemonic
+        .split('.')
+        .filter(|word| *word == "\u{1}" || type_word(word).is_some())
+        .map(type_word)
+        .collect();
+    if let [Some(left), None, None, Some(added)] = slots.as_slice() {
+        said_of(model, atom, shape.d, left, diags);
+        said_of(model, atom, shape.c, added, diags);
+    }
+}
+
+/// A type word of a text and the operand that it is of.
+fn said_of(model: &HwModel, atom: &Atom, number: u8, word: &TypeWord, diags: &mut Diagnostics) {
+    let Some(operand) = atom.operands.get(usize::from(number)) else { return };
+    let Some(id) = operand.dtype.filter(|_| operand.vary.typed_by.is_none()) else { return };
+    if stands_for(model, word, id) {
+        return;
+    }
+    let message = format!(
+        "the text of `{}` says `{}{}` of operand `{}`, which has elements of `{}`",
+        atom.name.value,
+        word.letters,
+        if word.letters.contains('m') { String::new() } else { word.bits.to_string() },
+        operand.name.value,
+        model.dtypes[id.index()].name.value
+    );
+    diags.push(
+        Diagnostic::at(operand.name.span, message)
+            .note(atom.template_span, "the text")
+            .help("correct `dtype`, or the text"),
+    );
 }
 
 /// An access of `v4.b32` supplies 16 bytes.

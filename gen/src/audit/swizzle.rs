@@ -18,6 +18,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let units = &compiled.model.units;
     modes(compiled, &mut diags);
+    ascending(units, &mut diags);
     encodings(units, &mut diags);
     for (fact, tile, mode) in &units.operand_tiles {
         for widths in fact.entry.takes.values() {
@@ -36,6 +37,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for descriptor in &units.descriptors {
         factors(descriptor, &mut diags);
         parts(descriptor, &mut diags);
+        ranges(descriptor, &mut diags);
         reached(units, descriptor, &mut diags);
     }
     diags
@@ -51,6 +53,30 @@ fn lines(compiled: &Compiled, mode: &Fact<SwizzleMode>) -> Vec<u32> {
     out.sort_unstable();
     out.dedup();
     out
+}
+
+/// Modes of a feature stand in the order of a manual's list: the numbers of each encoding go up in
+/// it, or go down.
+fn ascending(units: &Units, diags: &mut Diagnostics) {
+    let mut lists: BTreeMap<_, Vec<&Fact<SwizzleMode>>> = BTreeMap::new();
+    for mode in &units.swizzles {
+        for encoding in mode.entry.codes.keys() {
+            lists.entry((mode.feature, encoding)).or_default().push(mode);
+        }
+    }
+    for ((_, encoding), modes) in lists {
+        // No swizzle is the first or the last, whatever the others are.
+        let codes = modes.iter().filter_map(|mode| mode.entry.codes.get(encoding));
+        let codes: Vec<_> = codes.filter(|code| **code != 0).collect();
+        let up = codes.windows(2).all(|two| two[0] <= two[1]);
+        let down = codes.windows(2).all(|two| two[0] >= two[1]);
+        if let (Some(last), false) = (modes.last(), up || down) {
+            let message = format!("numbers of `{encoding}` go up and down in this list: {codes:?}");
+            diags.push(Diagnostic::at(last.entry.name.span, message).help(
+                "modes stand in the order of their numbers: correct `codes`, or their order",
+            ));
+        }
+    }
 }
 
 fn modes(compiled: &Compiled, diags: &mut Diagnostics) {
@@ -288,6 +314,51 @@ fn pattern(
     let named = entry.name.value.split_once('.').map(|(_, rest)| rest);
     if named.is_some_and(|rest| rest != mode.entry.name.value) {
         say("the mode is not what the name says".into(), "correct `swizzle` or the name");
+    }
+}
+
+/// A range has more than one value, and the highest bit of its field is set by one of them.
+fn ranges(descriptor: &Descriptor, diags: &mut Diagnostics) {
+    for written in &descriptor.fact.entry.fields {
+        let ways = [
+            written.constant.is_some(),
+            written.range.is_some(),
+            written.values.is_some(),
+            written.swizzle.is_some(),
+        ];
+        if ways.into_iter().filter(|way| *way).count() > 1 {
+            let message = format!("`{}` says its values in several ways", written.name.value);
+            diags.push(
+                Diagnostic::at(written.name.span, message)
+                    .help("one of `constant`, `range`, `values` and `swizzle`"),
+            );
+        }
+        let Some((low, high)) = written.range else { continue };
+        let field = descriptor.fields.iter().find(|field| field.name.value == written.name.value);
+        let Some(field) = field.filter(|field| field.scale > 0) else { continue };
+        let mut say = |message: String, help: &str| {
+            diags.push(
+                Diagnostic::at(field.name.span, message)
+                    .note(descriptor.fact.entry.name.span, "of this one")
+                    .help(help),
+            )
+        };
+        if low == high {
+            say(
+                format!("`{}` is {low} to {high}: it has one value", field.name.value),
+                "one value is a `constant`; else correct `range`",
+            );
+        }
+        let highest = 1u32.checked_shl(u32::from(field.bits).saturating_sub(1)).unwrap_or(0);
+        if high / field.scale < highest {
+            say(
+                format!(
+                    "`{}` has {} bits, and values to {high} leave the highest unset",
+                    field.name.value, field.bits
+                ),
+                "correct `bits` or `range`",
+            );
+        }
     }
 }
 

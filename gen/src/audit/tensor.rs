@@ -136,6 +136,17 @@ fn tiles(memory: &TensorMemory, fact: &Fact<TensorTile>, tile: &Tile, diags: &mu
             "correct `second_lanes`: the second place is beside the first",
         );
     }
+    let copied = said(&entry.name).is_some();
+    let word = entry.name.value.split('.').next().unwrap_or_default();
+    let uses = [TensorUse::Accumulator, TensorUse::Scale, TensorUse::Copy, TensorUse::Metadata];
+    let named = uses.into_iter().find(|one| format!("{one:?}").to_lowercase() == word);
+    if copied != (entry.purpose == TensorUse::Copy) || named.is_some_and(|one| one != entry.purpose)
+    {
+        say(
+            format!("`{}` is a tile of another purpose by its name", entry.name.value),
+            "copies are called by their rows and bits, others by what they hold: correct `purpose`",
+        );
+    }
     let covered: BTreeSet<u64> = lanes.union(&second).copied().collect();
     let every: BTreeSet<u64> = (0..u64::from(memory.lanes)).collect();
     if !covered.is_subset(&every) {

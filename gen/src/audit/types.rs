@@ -27,6 +27,14 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
         kind(dtype, &name, &mut say);
         width(dtype, &name, &mut say);
+        // Sign, exponent of 32 bits, fraction of 16 (IEEE 754-2019 table 3.5).
+        let read = if name.letters == "tf" { 1 + 8 + 10 } else { dtype.bits };
+        if dtype.bits.checked_sub(u16::from(dtype.unread)) != Some(read) {
+            say(
+                format!("{} of its bits are not read, its name says {read} that are", dtype.unread),
+                "correct `unread` or the name",
+            );
+        }
         if let Some(format) = &dtype.format {
             parts(dtype, format, &name, &mut say);
             numbers(format, &mut say);
@@ -50,6 +58,7 @@ struct Doers<'a> {
 fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
     let mut of_op: BTreeMap<&str, Doers<'_>> = BTreeMap::new();
     for atom in &compiled.model.atoms {
+        half_typed(atom, diags);
         let Some((op, typed)) = typed(compiled, atom) else { continue };
         let doers = of_op.entry(op).or_default();
         let Some(first) = typed.first() else { continue };
@@ -79,6 +88,27 @@ fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
                     .help("what an operation takes and leaves is of one type: correct `dtype`"),
             );
         }
+    }
+}
+
+/// Of registers that an operation takes from one class all have a type, or none has.
+fn half_typed(atom: &Atom, diags: &mut Diagnostics) {
+    let Some(does) = &atom.does else { return };
+    let taken = does.uses.iter().filter_map(|number| atom.operands.get(usize::from(*number)));
+    let taken: Vec<&Operand> = taken.filter(|one| one.class.is_some()).collect();
+    let typed = taken.iter().find(|one| one.dtype.is_some());
+    let other = typed
+        .and_then(|typed| taken.iter().find(|one| one.dtype.is_none() && one.class == typed.class));
+    if let (Some(typed), Some(other)) = (typed, other) {
+        let message = format!(
+            "`{}` of `{}` has no type, and `{}` has one",
+            other.name.value, atom.name.value, typed.name.value
+        );
+        diags.push(
+            Diagnostic::at(other.name.span, message)
+                .note(typed.name.span, "the other")
+                .help("what an operation takes has a type: state its `dtype`"),
+        );
     }
 }
 

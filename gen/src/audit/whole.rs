@@ -11,7 +11,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Movement, Operand};
 use crate::source::Span;
 use lanebook_layout::AxisId;
-use lanebook_tables::{AtomClass, Role, Space, TagId};
+use lanebook_tables::{AtomClass, AtomId, DtypeKind, Role, Space, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -37,7 +37,29 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     }
     pipes(model, &mut say);
     shapes(model, &mut say);
+    model.atoms.iter().for_each(|atom| scales(model, atom, &mut diags));
+    parts(model, &mut diags);
     diags
+}
+
+/// What ends a kernel, goes elsewhere or stands between accesses is of the class of that.
+fn parts(model: &HwModel, diags: &mut Diagnostics) {
+    let mut named: BTreeMap<AtomId, (AtomClass, &str)> = BTreeMap::new();
+    for isa in &model.isas {
+        for id in [isa.atoms.branch, isa.atoms.branch_if, isa.atoms.end].into_iter().flatten() {
+            named.insert(id, (AtomClass::Control, "a part of every kernel"));
+        }
+    }
+    for step in model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| &rule.steps) {
+        named.insert(step.atom.value, (AtomClass::Sync, "a step between accesses"));
+    }
+    for (id, (class, what)) in named {
+        let atom = model.atom(id);
+        if atom.class != class {
+            let message = format!("`{}` is {what}, and its class is another", atom.name.value);
+            diags.push(Diagnostic::at(atom.name.span, message).help("correct `class`"));
+        }
+    }
 }
 
 fn class(atom: &Atom, say: &mut impl FnMut(Span, String, &str)) {
@@ -263,6 +285,38 @@ fn shapes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
                 "loads to one register have an instruction of their own, or stores have, not both"
                     .into(),
                 "correct one of them: both directions have the same forms",
+            );
+        }
+    }
+}
+
+/// Scales are of a type of numbers without bits to spare for a sign, and of that which a text says.
+fn scales(model: &HwModel, atom: &Atom, diags: &mut Diagnostics) {
+    let Some(more) = &atom.more else { return };
+    let text = super::spelling::text(atom);
+    let named = |name: &str| model.dtypes.iter().find(|one| one.name.value == name);
+    // Without a sign, whether the type's name says so or not.
+    let said = words(&text)
+        .filter(|word| word.starts_with("ue"))
+        .find_map(|word| named(word).or_else(|| named(&word[1..])));
+    for number in [more.scales.0, more.scales.1].into_iter().flatten() {
+        let Some(operand) = atom.operands.get(usize::from(number)) else { continue };
+        let Some(dtype) = operand.dtype.and_then(|id| model.dtypes.get(id.index())) else {
+            continue;
+        };
+        let other = said.filter(|said| said.name.value != dtype.name.value);
+        if dtype.kind != DtypeKind::Float || other.is_some() {
+            let message = format!(
+                "`{}` of `{}` holds scales and is of type `{}`{}",
+                operand.name.value,
+                atom.name.value,
+                dtype.name.value,
+                other
+                    .map_or(String::new(), |said| format!(", the text says `{}`", said.name.value))
+            );
+            diags.push(
+                Diagnostic::at(operand.name.span, message)
+                    .help("a scale is a float: correct `dtype`, or the text"),
             );
         }
     }

@@ -26,6 +26,26 @@ pub fn check(model: &HwModel) -> Diagnostics {
             );
             continue;
         };
+        // An instruction has its coordinates in the order of the tensor's dimensions.
+        let named: Vec<&str> = atom
+            .template
+            .iter()
+            .filter_map(|piece| match piece {
+                crate::template::Piece::Name(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        let operand = |number: &u8| atom.operands.get(usize::from(*number));
+        let places = found.at.iter().filter_map(operand);
+        let places: Vec<Option<usize>> =
+            places.map(|one| named.iter().position(|name| *name == one.name.value)).collect();
+        if !places.is_sorted() {
+            diags.push(
+                Diagnostic::at(entry.at.span, "coordinates in another order than in the text")
+                    .note(atom.template_span, "the text")
+                    .help("the first is that along which elements lie side by side: order `at` as the text does"),
+            );
+        }
         let (least, most) = map.entry.rank;
         if found.at.len() < usize::from(least) || found.at.len() > usize::from(most) {
             let message = format!(
@@ -55,6 +75,18 @@ pub fn check(model: &HwModel) -> Diagnostics {
         for at in &found.at {
             role(model, (atom, ROLES), *at, &[Role::Use], false, entry.at.span, &mut diags);
         }
+        let mut named: Vec<u8> = vec![found.on, found.shared, found.tensor];
+        named.extend(found.at.iter().copied().chain(found.signal));
+        let all = named.len();
+        named.sort_unstable();
+        named.dedup();
+        if named.len() != all && found.at.len() <= usize::from(most) {
+            diags.push(
+                Diagnostic::at(entry.name.span, "one operand is named for two things")
+                    .note(atom.name.span, "the atom")
+                    .help("name each of its operands once"),
+            );
+        }
         let used = found.at.len() + 3 + usize::from(found.signal.is_some());
         if used != atom.operands.len() {
             let message = format!(
@@ -68,8 +100,11 @@ pub fn check(model: &HwModel) -> Diagnostics {
                     .help("name each of its operands once"),
             );
         }
-        if found.signal.is_none() && found.last.is_empty() {
-            let message = "nothing says when this copy has read its source";
+        if found.signal.is_none() == found.last.is_empty() {
+            let message = match found.signal {
+                None => "nothing says when this copy has read its source",
+                Some(_) => "two things say when this copy is through",
+            };
             diags.push(
                 Diagnostic::at(entry.name.span, message).help(
                     "name the operand `signal`, or the steps before the kernel's end: `last`",

@@ -316,7 +316,8 @@ const THINGS: [(&str, &str); 15] = [
 pub fn facts(sources: &Sources) -> Facts {
     let mut out = Facts::new();
     for (id, file) in sources.iter() {
-        if file.name == crate::files::LEDGER || file.name == crate::files::PROOFS {
+        let tools = [crate::files::LEDGER, crate::files::PROOFS, crate::files::TESTED];
+        if tools.contains(&file.name.as_str()) {
             continue;
         }
         if let Some(tree) = read(sources, id) {

@@ -136,7 +136,7 @@ fn changed(
     seed.pick(&others).map(|other| (*other).clone())
 }
 
-fn number(value: i64, seed: &mut Seed) -> i64 {
+pub(crate) fn number(value: i64, seed: &mut Seed) -> i64 {
     let others = [value + 1, value - 1, value * 2, value / 2, value + 4];
     let right = |other: &&i64| **other != value && (**other >= 0 || value < 0);
     let others: Vec<i64> = others.iter().filter(right).copied().collect();

@@ -73,7 +73,51 @@ pub enum Kind {
     Halves,
     /// A flag the other way round.
     Flags,
+    /// A field not at all.
+    FieldsMissing,
+    /// A field that a neighbour has.
+    FieldsAdded,
+    /// A word of a list less.
+    WordsMissing,
+    /// A word of a list more.
+    WordsAdded,
+    /// Side conditions of rewrite rules.
+    Conditions,
+    /// Patterns, replacements and priorities of rewrite rules.
+    Rules,
+    /// How kernels are framed as text.
+    Frames,
+    /// Operations that are several others.
+    Sequences,
+    /// Weights of costs.
+    Weights,
+    /// Passes and their steps.
+    Passes,
+    /// Operations and what is compiled of them.
+    Operations,
+    /// Candidates, anchors, what the engine asks for.
+    Choices,
 }
+
+/// What is forgotten or put in the wrong place: see [`crate::omissions`].
+pub const OMISSIONS: [(Kind, &str); 4] = [
+    (Kind::FieldsMissing, "fields missing"),
+    (Kind::FieldsAdded, "fields added"),
+    (Kind::WordsMissing, "words missing"),
+    (Kind::WordsAdded, "words added"),
+];
+
+/// Mistakes in the rules: see [`crate::knowledge`].
+pub const KNOWLEDGE: [(Kind, &str); 8] = [
+    (Kind::Conditions, "conditions of rules"),
+    (Kind::Rules, "rules"),
+    (Kind::Frames, "frames of kernels"),
+    (Kind::Sequences, "sequences"),
+    (Kind::Weights, "weights"),
+    (Kind::Passes, "passes"),
+    (Kind::Operations, "operations"),
+    (Kind::Choices, "choices"),
+];
 
 /// Misreadings: see [`crate::misreadings`].
 pub const MISREADINGS: [(Kind, &str); 7] = [

@@ -7,12 +7,14 @@ use clap::{Parser, ValueEnum};
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::load;
 use lanebook_mutants::facts::{Facts, Kind};
-use lanebook_mutants::{change, judge::Judge, misreadings, report, slips};
+use lanebook_mutants::{change, judge::Judge, knowledge, misreadings, omissions, report, slips};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Wanted of each kind, in percent.
 const FLOOR: usize = 75;
+/// Mutants of which is told at once.
+const TOLD: usize = 16;
 
 #[derive(Parser)]
 struct Args {
@@ -25,6 +27,12 @@ struct Args {
     /// Misreadings of a manual.
     #[arg(long, default_value_t = 0)]
     misreadings: usize,
+    /// Fields and words that are forgotten, or stand where they do not belong.
+    #[arg(long, default_value_t = 0)]
+    omissions: usize,
+    /// Mistakes in the rules.
+    #[arg(long, default_value_t = 0)]
+    rules: usize,
     /// Which ones: the same number plants the same.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -62,6 +70,8 @@ fn main() -> ExitCode {
     let mut mutants = change::plan(&sources, &facts, &args.kinds, args.count, args.seed);
     mutants.extend(slips::plan(&sources, &args.kinds, args.slips, args.seed));
     mutants.extend(misreadings::plan(&sources, &args.kinds, args.misreadings, args.seed));
+    mutants.extend(omissions::plan(&sources, &facts, &args.kinds, args.omissions, args.seed));
+    mutants.extend(knowledge::plan(&sources, &args.kinds, args.rules, args.seed));
     let judge = match Judge::new(sources.clone(), args.assemblers == Assemblers::Require) {
         Ok(judge) => judge,
         Err(why) => {
@@ -69,8 +79,13 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let outcomes = judge.all(&mutants);
-    print!("{}", report::survivors(&sources, &mutants, &outcomes, args.all));
+    // What is not caught is told while the others are judged: many of them take a while.
+    let mut outcomes = Vec::new();
+    for some in mutants.chunks(TOLD) {
+        let judged = judge.all(some);
+        print!("{}", report::survivors(&sources, some, &judged, args.all));
+        outcomes.extend(judged);
+    }
     println!("\n{} facts, {} mutants, seed {}", facts.list.len(), mutants.len(), args.seed);
     print!("{}", report::table(&mutants, &outcomes));
     let weak = report::weak(&mutants, &outcomes, FLOOR);

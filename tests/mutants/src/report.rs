@@ -1,6 +1,6 @@
 //! Counts by kind, and what was not caught.
 use crate::change::Mutant;
-use crate::facts::{KINDS, Kind, MISREADINGS, SLIPS};
+use crate::facts::{KINDS, KNOWLEDGE, Kind, MISREADINGS, OMISSIONS, SLIPS};
 use crate::judge::Outcome;
 use lanebook_gen::source::Sources;
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ impl Count {
     }
 }
 
-/// All kinds with their names: wrong facts, then slips, then misreadings.
+/// All kinds with their names: wrong facts, slips, misreadings, omissions, mistakes in rules.
 pub fn kinds() -> impl Iterator<Item = (Kind, &'static str)> {
-    KINDS.into_iter().chain(SLIPS).chain(MISREADINGS)
+    KINDS.into_iter().chain(SLIPS).chain(MISREADINGS).chain(OMISSIONS).chain(KNOWLEDGE)
 }
 
 /// Counts by kind.

@@ -11,7 +11,12 @@ use lanebook_gen::source::{FileId, Sources, Span};
 use lanebook_gen::tree::{self, Node, Tree};
 
 /// Lists whose order says nothing.
-const UNORDERED: [&str; 16] = [
+const UNORDERED: [&str; 21] = [
+    "shapes",
+    "order_limits",
+    "offsets",
+    "shared",
+    "broadcasts",
     "has",
     "without",
     "lacks",

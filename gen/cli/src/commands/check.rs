@@ -43,9 +43,11 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
     // As written: compiling adds what families stand for.
     let written = args.against.as_ref().map(|_| sources.clone());
+    let memory = memory(args, &wanted.root)?;
     let (mut diagnostics, sound, figures, compiled) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
-            (audit::run(&compiled), None, Some(figures(&compiled)), Some(Box::new(compiled)))
+            let found = audit::remembered::run(&compiled, memory.as_ref());
+            (found, None, Some(figures(&compiled)), Some(Box::new(compiled)))
         }
         // One run shows everything: what is wrong, and what is found in the rest.
         Err(failure) => {
@@ -80,7 +82,6 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     if let Some(seen) = seen {
         diagnostics.extend(encodings::check(seen));
         diagnostics.extend(plannable::check(seen));
-        let memory = memory(args, &wanted.root)?;
         let (judged, asked) = ask(seen, args.assemblers, compiled.is_some(), memory.as_ref());
         diagnostics.extend(judged);
         assemblers = asked;

@@ -613,6 +613,22 @@ pub fn all() -> Vec<Variant> {
             tile: Tile { b_rows: true, ..on16("vtrans").tile },
             ..on16("vtrans")
         },
+        Variant {
+            banks: (24, 8),
+            counts_alike: true,
+            tile: Tile { m: 24, n: 48, k: 32, threads: 32, b_rows: true },
+            ..Variant::new(
+                "vmix",
+                16,
+                product(
+                    "vmix",
+                    (12, 24, 8),
+                    (18, "S[(6,2,3,8):(96@bit,8@laneid,32@bit,1@laneid)]"),
+                    (3, "S[(3,2,2,4,2):(32@bit,4@laneid,8@laneid,1@laneid,16@bit)]"),
+                    (6, "S[(2,4,3,8):(8@laneid,16@bit,64@bit,1@laneid)]"),
+                ),
+            )
+        },
         changed("vscale", &|text| {
             text.replace("range: (0, 65535)", "range: (0, 15)").replace(
                 r#"offset: (operand: "offset","#,
