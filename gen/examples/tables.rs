@@ -1,10 +1,9 @@
 //! Compiles the tables of a folder and says what is wrong with them.
 //!
-//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--tested] [--times] [--rust FILE]`:
-//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--tested` that the rules
-//! are as they were when the tests passed, `--times` says how long
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--times] [--rust FILE]`:
+//! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--times` says how long
 //! compiling and each check take, `--rust` writes the generated source.
-use lanebook_gen::audit::{self, tested, verdicts};
+use lanebook_gen::audit::{self, verdicts};
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,14 +11,13 @@ use std::time::Instant;
 
 fn main() -> ExitCode {
     let (mut root, mut rust) = (PathBuf::from("."), None);
-    let (mut ids, mut judged, mut passed, mut times) = (false, false, false, false);
+    let (mut ids, mut judged, mut times) = (false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--ids" => ids = true,
             "--verdicts" => judged = true,
             "--times" => times = true,
-            "--tested" => passed = true,
             "--rust" => rust = args.next(),
             _ => root = arg.into(),
         }
@@ -53,13 +51,6 @@ fn main() -> ExitCode {
             eprintln!("no verdicts: {why}");
             return ExitCode::FAILURE;
         }
-    }
-    if passed
-        && let Err(error) =
-            std::fs::write(root.join(tested::FILE), tested::record(&compiled.sources))
-    {
-        eprintln!("cannot write {}: {error}", tested::FILE);
-        return ExitCode::FAILURE;
     }
     let text = compiled.rust();
     if let Some(file) = rust

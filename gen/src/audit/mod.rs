@@ -43,7 +43,6 @@ pub mod spelling;
 pub mod swizzle;
 pub mod tensor;
 mod terms;
-pub mod tested;
 pub mod twice;
 pub mod types;
 pub mod verdicts;
@@ -83,11 +82,11 @@ pub const COMPLETE: &str = "complete";
 /// The check that a caller runs, since it knows what is not to be shown.
 pub const SUPPRESSIONS: &str = "suppressions";
 /// Checks that miss something: they can only be held against tables without errors.
-pub const WHOLE: [&str; 6] = ["unreachable", "unused", "kin", "cannot", "verdicts", "tested"];
+pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdicts"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 59] = [
+pub const CHECKS: [Check; 58] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -289,11 +288,6 @@ pub const CHECKS: [Check; 59] = [
         Level::Error,
         "Assemblers have judged every text as it stands, and what each architecture claims.",
     ),
-    check(
-        "tested",
-        Level::Error,
-        "What rules say beyond proofs is as it was when the tests that rest on it passed.",
-    ),
     check("listed", Level::Warning, "Lists stand in the order of what they name."),
     check("evidence", Level::Error, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
@@ -339,7 +333,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 36] = [
+pub const ALL: [Run; 35] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -372,7 +366,6 @@ pub const ALL: [Run; 36] = [
     ("kin", kin::check),
     ("cannot", cannot::check),
     ("verdicts", verdicts::check),
-    ("tested", tested::check),
     ("listed", listed::check),
     ("evidence", facts::evidence),
     ("status", facts::status),

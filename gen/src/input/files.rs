@@ -6,5 +6,3 @@ pub const LEDGER: &str = "hw-tables/ids.ron";
 pub const VERDICTS: &str = "hw-tables/verdicts.ron";
 /// Certificates of proofs, written by a tool.
 pub const PROOFS: &str = "rules/proofs.ron";
-/// Rules as they stood when the tests passed, written by a tool.
-pub const TESTED: &str = "rules/tested.ron";

@@ -7,7 +7,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entries::{self, as_own};
 use crate::families;
 pub use crate::files::LEDGER;
-use crate::files::{TESTED, VERDICTS};
+use crate::files::VERDICTS;
 use crate::ledger::Ledger;
 use crate::lost::Lost;
 use crate::schema::{
@@ -346,8 +346,6 @@ pub fn load_with(kept: &Kept, sources: &Sources, diags: &mut Diagnostics) -> Loa
             LEDGER => loaded.ledger = Ledger::load(sources, id, diags),
             name if name.starts_with("hw-tables/") => reader.hardware(&mut loaded),
             name if name.starts_with("rules/isa/") => reader.isa(&mut loaded),
-            // It is held against the others by the audit.
-            TESTED => {}
             _ => loaded.rule_files.push(id),
         }
     }

@@ -316,8 +316,7 @@ const THINGS: [(&str, &str); 15] = [
 pub fn facts(sources: &Sources) -> Facts {
     let mut out = Facts::new();
     for (id, file) in sources.iter() {
-        let tools = [crate::files::LEDGER, crate::files::PROOFS, crate::files::TESTED];
-        if tools.contains(&file.name.as_str()) {
+        if file.name == crate::files::LEDGER || file.name == crate::files::PROOFS {
             continue;
         }
         if let Some(tree) = read(sources, id) {

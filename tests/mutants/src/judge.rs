@@ -39,7 +39,7 @@ const ASSEMBLER: &str = audit::ASSEMBLER;
 
 /// Checks that look at much, or at what others have looked at: they are asked after the others, in
 /// this order.
-const LATE: [&str; 5] = ["whole", "siblings", "agreement", "verdicts", "tested"];
+const LATE: [&str; 4] = ["whole", "siblings", "agreement", "verdicts"];
 
 impl Judge {
     /// The tables of some sources, with the assemblers if they are wanted.

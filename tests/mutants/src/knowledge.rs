@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For people; and examples, which are there to be held against rules.
 const UNTOUCHED: [&str; 6] = ["doc", "examples", "does", "title", "note", "by"];
 /// What is written by tools.
-const TOOLS: [&str; 2] = ["rules/proofs.ron", "rules/tested.ron"];
+const TOOLS: [&str; 1] = ["rules/proofs.ron"];
 
 /// So many of them, about as many of each of some kinds (of none named: of all).
 #[must_use]
