@@ -69,7 +69,7 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "reduce in two steps, or lay the fragment so that a power of two of threads side by side holds each row",
         ),
         ElementReason::Results => (
-            "a thread would have more than 512 results of this reduction",
+            "a thread would have more than 256 results of this reduction",
             "use more threads or a smaller fragment",
         ),
         ElementReason::Copies => (
