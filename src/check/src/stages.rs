@@ -28,10 +28,12 @@ pub(crate) fn ahead_of(program: &Program<'_, '_>, op: Op) -> Option<Op> {
     (staged && (fills(program, op) || leads(program, op, around))).then_some(around)
 }
 
-/// Whether an operation copies a tile from global into shared memory.
+/// Whether an operation copies a tile from global into shared memory, as it is.
 fn fills(program: &Program<'_, '_>, op: Op) -> bool {
     let space = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).space);
+    let dtype = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).dtype);
     program.role(op) == OpRole::Copy
+        && dtype(0) == dtype(1)
         && space(0) == Some(Space::Global)
         && space(1) == Some(Space::Shared)
 }
