@@ -18,7 +18,7 @@ use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::Purpose;
 use crate::sync::order::{MemAccess, PendingAccesses};
-use lanebook_infer::{FormError, FragmentForm, IndexForm, MAX_RANK, OperatorId};
+use lanebook_infer::{FragmentForm, IndexForm, MAX_RANK, OperatorId};
 use lanebook_ir::Op;
 use lanebook_loops::Told;
 use lanebook_plan::select::lane_exchange;
@@ -59,14 +59,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return self.reduce_elements(op, told, (&own, id), &combine, room, open);
         };
         self.lay_rows(op, told, &mut own)?;
-        if digits.parts().is_none_or(|parts| parts > 1)
-            && !self.rows_begin(op, told, (&own, id), room.again())?
-        {
-            if let Some(taken) = own.taken.take() {
-                own.kept = taken;
-            }
-            return self.reduce_elements(op, told, (&own, id), &combine, room, open);
-        }
         let sums = (&own, id);
         let sum = self.reduce_rows(op, told, sums, (&digits, &combine), room.again(), open)?;
         let sum = self.narrowed(op, &combine, sum)?;
@@ -82,50 +74,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             self.copy_guarded(op, guard, sum.member(k), to.member(k))?;
         }
         Ok(())
-    }
-
-    /// Whether each thread with a part of a row has it from the row's first slot on, which says who
-    /// leaves a part in shared memory and where.
-    #[inline(never)] // Its list of rows leaves the stack before any of them is reduced.
-    fn rows_begin(
-        &mut self,
-        op: Op,
-        told: &mut Told<'_>,
-        (own, id): (&Reduction, OperatorId),
-        room: ElementLists<'_>,
-    ) -> Result<bool, EmitError> {
-        let refuse = refused(op, ElementReason::Reduction);
-        let full = of_form(op);
-        let doers = self.holders(op, told, id, own.whole)?;
-        let mut at = heapless::Vec::new();
-        own.coordinates(told, &mut at).ok_or(refuse)?;
-        let local = told.inference.arena.index_at(&own.kept, &at).map_err(&full)?;
-        let mut firsts = [NONE; MOST];
-        let mut guarded = false;
-        crate::elements::nest::fresh(room.slots).ok_or(refuse)?;
-        for number in 0..own.whole.slots {
-            let mark = told.inference.arena.mark();
-            let work = room.slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, &doers, number, work)?;
-            let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
-            told.inference.arena.release(mark);
-            let known = usize::try_from(row.constant).ok().filter(|_| row.is_constant());
-            let first = known.and_then(|row| firsts.get_mut(row));
-            let (Some(first), true) = (first, work.live) else { continue };
-            guarded |= work.guard.is_some();
-            if *first == NONE {
-                *first = u16::try_from(number).unwrap_or(NONE);
-            }
-        }
-        let rows = usize::try_from(own.kept.slots).ok().and_then(|rows| firsts.get(..rows));
-        match rows.filter(|_| guarded) {
-            Some(firsts) => match told.inference.rows_begin(&own.whole, local, firsts) {
-                // Each element by itself is right in any case.
-                Err(FormError::Full { .. }) => Ok(false),
-                other => other.map_err(&full),
-            },
-            None => Ok(true),
-        }
     }
 
     /// A reduction whose rows' threads are told by digits.

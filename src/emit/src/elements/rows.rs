@@ -91,8 +91,9 @@ impl RowDigits {
         self.0.iter().filter(|digit| digit.lanes == 0)
     }
 
-    /// Whether the first slot of a row is live wherever a later one is, and the threads of a row
-    /// leave a part at every place that the digits in memory make: where threads have no part.
+    /// Whether the first slot of a row is the same in all its threads and live wherever a later one
+    /// is, and the threads of a row leave a part at every place that the digits in memory make: where
+    /// threads have no part.
     #[inline(never)]
     fn first_lives_longest(&self, told: &Told<'_>, own: &Reduction) -> bool {
         let arena = &told.inference.arena;
@@ -108,13 +109,25 @@ impl RowDigits {
             let BaseDigit { unit, extent, .. } = digit.digit;
             sum.checked_add(unit.checked_mul(extent.checked_sub(1)?)?)
         });
-        rising && last.is_some_and(|last| last < extent)
+        rising && last.is_some_and(|last| last < extent) && has_one_slot(told, &own.whole)
     }
 
     /// How many parts of a row meet in memory.
     pub(crate) fn parts(&self) -> Option<u32> {
         self.left().try_fold(1u32, |n, left| n.checked_mul(left.digit.extent))
     }
+}
+
+/// Whether no digit tells both the thread of an element and its slot there: else threads have what
+/// is theirs of the same rows in different slots.
+fn has_one_slot(told: &Told<'_>, whole: &FragmentForm) -> bool {
+    let arena = &told.inference.arena;
+    let end = |digit: BaseDigit| digit.unit.saturating_mul(digit.extent);
+    let apart =
+        |a: BaseDigit, b: BaseDigit| a.base != b.base || end(a) <= b.unit || end(b) <= a.unit;
+    let slots = arena.terms_of(whole.index);
+    let threads = arena.terms_of(whole.thread);
+    slots.iter().all(|slot| threads.iter().all(|thread| apart(slot.digit, thread.digit)))
 }
 
 /// A reduction in place.

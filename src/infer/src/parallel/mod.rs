@@ -8,10 +8,9 @@ mod traffic;
 pub use race::Race;
 
 use crate::arena::{BaseId, IndexForm, VarRole};
-use crate::error::{FormError, FormResult, PoolName};
+use crate::error::{FormError, FormResult};
 use crate::event::{InferenceEvent, Level, Listener, Reason, SpreadSource};
 use crate::inference::{Inference, Stop};
-use crate::points::{Tape, Walk};
 use crate::program::{
     Access, BufferId, FragmentForm, MemoryScope, Operator, OperatorId, PlanShape, VarRange,
 };
@@ -788,54 +787,6 @@ impl Inference<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether each thread that has elements of a row of a fragment has one in the first place of the
-    /// row: `row` numbers the rows of a thread, `firsts` has the first local index of each. Point by
-    /// point, with a bit for each row of each thread.
-    ///
-    /// # Errors
-    /// [`FormError::Full`] if there are more of them than bits.
-    #[doc(hidden)]
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
-    pub fn rows_begin(
-        &mut self,
-        fragment: &FragmentForm,
-        row: IndexForm,
-        firsts: &[u16],
-    ) -> FormResult<bool> {
-        let arena = &self.arena;
-        let bits = u32::try_from(self.points.len()).unwrap_or(u32::MAX).saturating_mul(64);
-        let full = FormError::Full { pool: PoolName::Points, has: bits };
-        let rows = i64::try_from(firsts.len()).map_err(|_| full)?;
-        self.points.fill(0);
-        for has_begun in [false, true] {
-            let mut tape = Tape::new(arena, &[fragment.thread, fragment.index, row])?;
-            let vars = arena.variables(&[fragment.thread, fragment.index, row])?;
-            let mut walk = Walk::new(&vars)?;
-            while !walk.ended() {
-                walk.put(&mut tape);
-                tape.derive(arena)?;
-                let own = tape.value(arena, row)?;
-                let first = usize::try_from(own).ok().and_then(|own| firsts.get(own));
-                let begins =
-                    Some(tape.value(arena, fragment.index)?) == first.copied().map(i64::from);
-                let thread = tape.value(arena, fragment.thread)?;
-                let at = thread.checked_mul(rows).and_then(|at| at.checked_add(own));
-                let at = at.and_then(|at| u32::try_from(at).ok()).filter(|at| *at < bits);
-                let at = at.ok_or(full)?;
-                let word = usize::try_from(at >> 6).ok().and_then(|k| self.points.get_mut(k));
-                let (word, bit) = (word.ok_or(full)?, 1u64.wrapping_shl(at & 63));
-                if has_begun && *word & bit == 0 {
-                    return Ok(false);
-                }
-                if begins {
-                    *word |= bit;
-                }
-                walk.step();
-            }
-        }
-        Ok(true)
     }
 
     fn moves_with_thread(
