@@ -107,6 +107,7 @@ impl FormArena<'_> {
             }
             moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
             moved = moved || told(self.quotient_of_other(&mut known))?;
+            moved = moved || told(self.whole_of_quotient(equations, &mut known))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
@@ -414,21 +415,51 @@ impl FormArena<'_> {
                 }
                 let Some(by) = self.factor_of(form, part)? else { continue };
                 let divides = digit.unit.checked_rem(by) == Some(0);
-                let Some(unit) = digit.unit.checked_div(by).filter(|unit| divides && *unit > 0)
-                else {
-                    continue;
-                };
-                let (extent, all) = (digit.extent, self.extent(own.base)?);
-                let extent = extent.min(crate::form::ceil_div(all, unit));
-                let same = BaseDigit { base: own.base, unit, extent };
-                if extent < 2 || self.known_digit(same, known)?.is_some() {
-                    continue;
+                let unit = digit.unit.checked_div(by).filter(|unit| divides && *unit > 0);
+                let Some(unit) = unit else { continue };
+                if self.learn(BaseDigit { base: own.base, unit, ..digit }, value, known)? {
+                    return Ok(true);
                 }
-                known.push((same, value)).map_err(|_| too_deep())?;
-                return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// A digit of a sum of which another one is the quotient, whose digit is known: of `24 * i + j`,
+    /// if `6 * i + j / 4` is. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn whole_of_quotient(&mut self, equations: &[Equation], known: &mut Known) -> FormResult<bool> {
+        for (_, map) in equations {
+            for base in self.bases_under(&[*map])?.iter().copied() {
+                let FormBase::Sum { form, .. } = self.base(base)? else { continue };
+                for k in 0..known.len() {
+                    let Some((own, value)) = known.get(k).copied() else { break };
+                    let FormBase::Sum { form: part, .. } = self.base(own.base)? else { continue };
+                    if own.base == base {
+                        continue;
+                    }
+                    let by = self.factor_of(form, part)?;
+                    let Some(unit) = by.and_then(|by| own.unit.checked_mul(by)) else { continue };
+                    if self.learn(BaseDigit { base, unit, ..own }, value, known)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds a digit to those that are known, if it is none that they tell; its extent ends where its
+    /// base does.
+    fn learn(&mut self, digit: BaseDigit, value: IndexForm, known: &mut Known) -> FormResult<bool> {
+        let all = self.extent(digit.base)?;
+        let extent = digit.extent.min(crate::form::ceil_div(all, digit.unit));
+        let digit = BaseDigit { extent, ..digit };
+        if extent < 2 || self.known_digit(digit, known)?.is_some() {
+            return Ok(false);
+        }
+        known.push((digit, value)).map_err(|_| too_deep())?;
+        Ok(true)
     }
 
     /// The number by which `whole` divides to `part`, if there is one.
@@ -442,8 +473,10 @@ impl FormArena<'_> {
         };
         let rest = self.add_scaled(whole, part, by.wrapping_neg())?;
         let (low, high) = self.range(rest)?;
-        let by = u32::try_from(by).map_err(|_| FormError::Overflow)?;
-        Ok((low >= 0 && high < i64::from(by)).then_some(by))
+        let number = u32::try_from(by).map_err(|_| FormError::Overflow)?;
+        let (quotient, _) = self.div_rem(whole, by)?;
+        let divides = low >= 0 && high < by || self.same(quotient, part);
+        Ok(divides.then_some(number))
     }
 
     /// [`Self::factor_of`] of digits of one base, as `i % 12` divides by 2 to `i / 2 % 6`.
