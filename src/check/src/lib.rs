@@ -341,7 +341,7 @@ pub use crate::evaluator::Position;
 pub use crate::order::walks::{OrderSummary, order, order_of};
 pub use crate::violation::{MapFault, ObjectFault, Violation};
 
-use lanebook_ir::Program;
+use lanebook_ir::{Op, Program};
 use lanebook_plan::Plan;
 use lanebook_tables::{OpRole, Tables};
 
@@ -379,11 +379,7 @@ pub fn plan(
     }
     for op in program.inside(function) {
         match program.role(op) {
-            OpRole::Load if plan.is_absorbed(op) => {
-                if program.uses_behind(op, OpRole::Transpose) != Some(plan.times_absorbed(op)) {
-                    return Err(Violation::Missing(op));
-                }
-            }
+            OpRole::Load if is_read_by_units(program, plan, op)? => {}
             OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
                 let m = plan.transfers.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
                 out.bytes =
@@ -427,6 +423,15 @@ pub fn plan(
         }
     }
     Ok(out)
+}
+
+/// Whether a load is needless: units read the tile wherever its result is used.
+fn is_read_by_units(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<bool, Violation> {
+    if !plan.is_absorbed(op) {
+        return Ok(false);
+    }
+    let all = program.uses_behind(op, OpRole::Transpose) == Some(plan.times_absorbed(op));
+    if all { Ok(true) } else { Err(Violation::Missing(op)) }
 }
 
 /// What was looked at.

@@ -142,7 +142,7 @@ pub(super) fn converted(a: &Tile, to: Element) -> Said<Tile> {
         true => whole_cast(a, to)?,
         false => a.items.iter().map(|item| cast(a.element, to, *item)).collect(),
     };
-    Ok(Tile { shape: a.shape.clone(), element: to, items, ..a.clone() })
+    Ok(Tile { shape: a.shape.clone(), element: to, items })
 }
 
 fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {

@@ -53,7 +53,7 @@ impl Wave {
                 let base = self.lane_value(f.addr, lane, 3)?.value;
                 // The sum has 32 bits. LLVM (AMDGPU, `hasUsableDSOffset`) adds offsets to bases that may be
                 // below zero on all that came after Southern Islands.
-                let address = u64::from(base.wrapping_add(f.offsets[i].into()));
+                let address = u64::from(base.wrapping_add(f.offsets[i]));
                 self.check_alignment(f, address).map_err(|c| c.by(thread))?;
                 if f.write {
                     let (mut data, mut tags) = (Vec::new(), Vec::new());

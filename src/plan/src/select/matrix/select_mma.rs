@@ -160,10 +160,13 @@ impl<'t> Planner<'_, 't, '_, '_> {
             refusals.last = PlanError::TensorReach { op, warps, needed };
         }
         let mut best = None;
-        let mut stages = STAGES.iter();
-        while let (None, Some(stage)) = (&best, stages.next()) {
+        for stage in &STAGES {
             self.list_candidates(&site, stage, &mut refusals)?;
             self.cheapest_product(&site, &mut refusals, &mut best)?;
+            // A conversion is put in before a later stage's candidates are.
+            if best.is_some() || refusals.conflict.or(refusals.as_written).is_some() {
+                break;
+            }
         }
         match &best {
             Some(best) => self.settle_product(&site, best, &refusals),
