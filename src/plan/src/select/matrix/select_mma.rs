@@ -44,6 +44,8 @@ struct TensorColumns {
 struct Refusals {
     /// What was found last.
     last: PlanError,
+    /// Some candidate's movements were looked at: units can be given what it reads by itself.
+    priced: bool,
     /// Of the cheapest candidate that leaves its sums as they are written, where no conversion of
     /// the product's own tiles would help.
     as_written: Option<PlanError>,
@@ -151,6 +153,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 true => PlanError::Sums { op, why: Unsummed::Form },
                 false => self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op)),
             },
+            priced: false,
             as_written: None,
             conflict: None,
             fewest_columns: None,
@@ -163,8 +166,9 @@ impl<'t> Planner<'_, 't, '_, '_> {
         for stage in &STAGES {
             self.list_candidates(&site, stage, &mut refusals)?;
             self.cheapest_product(&site, &mut refusals, &mut best)?;
-            // A conversion is put in before a later stage's candidates are.
-            if best.is_some() || refusals.conflict.or(refusals.as_written).is_some() {
+            // What is refused for its movements may be served by a conversion, which is put in before
+            // a later stage's candidates are asked.
+            if best.is_some() || refusals.priced {
                 break;
             }
         }
@@ -353,6 +357,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 self.reject(op, what, Reject::Descriptor, 0);
                 continue;
             };
+            refusals.priced = true;
             let over = best.as_ref().map(|_| limit);
             match cost.and_then(|moves| moves.or(over).ok_or(PlanError::Undecided(op))) {
                 Ok(moves) if best.is_some() && least <= moves.saturating_add(base) => {
