@@ -1,6 +1,5 @@
-//! Elements as others: how a reduction in place combines them, those of fewer than 32 bits as values
-//! of 32, rounded once at the end, unless an instruction takes the greater or the lesser of two as they
-//! are; and copies that convert.
+//! How a reduction in place combines elements: those of fewer than 32 bits as values of 32, rounded
+//! once at the end, unless an instruction takes the greater or the lesser of two as they are.
 
 use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
@@ -9,30 +8,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::step::Purpose;
 use lanebook_ir::{AttrValue, Op, attr_names};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{DtypeId, DtypeKind, OpId, OpWord, RegisterKind, Sequence, SequenceOperand};
-
-/// Most registers of steps that are open at a time, and most sequences in each other, of a cast.
-const CAST_REGS: usize = 48;
-const CAST_DEPTH: usize = 4;
-
-/// The operands of a step.
-type StepRegs = heapless::Vec<Reg, 3>;
-
-/// A sequence of which some steps are done.
-struct OpenSequence<'t> {
-    sequence: &'t Sequence<'t>,
-    operands: StepRegs,
-    /// Where the registers of its steps begin.
-    begin: usize,
-    /// Its next step.
-    at: usize,
-}
-
-/// An elementwise operation: done, or to be done by a sequence.
-enum StepDone<'t> {
-    Made(Reg),
-    Open(&'t Sequence<'t>, StepRegs),
-}
+use lanebook_tables::{DtypeId, DtypeKind, OpWord};
 
 /// What combines the elements of a reduction.
 #[derive(Copy, Clone)]
@@ -74,9 +50,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if let Some(atom) = found(own).filter(|_| is_one) {
             return Ok(Combining { atom, dtype: own, narrow: None });
         }
-        let is_narrow = tables.dtype(own).is_some_and(|dtype| dtype.bits < 32);
+        let bits = |dtype| tables.dtype(dtype).map(|dtype| dtype.bits);
         match tables.combined_as(own) {
-            Some(wide) if is_narrow => {
+            Some(wide) if bits(wide) != bits(own) => {
                 let atom = found(wide).ok_or(refuse)?;
                 Ok(Combining { atom, dtype: wide, narrow: Some(own) })
             }
@@ -130,108 +106,6 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             Some(narrow) => self.cast(op, (combine.dtype, narrow), wide),
             None => Ok(wide),
         }
-    }
-
-    /// The types of the elements of a copy that makes others of them.
-    pub(crate) fn converted_types(&self, op: Op) -> Result<Option<(DtypeId, DtypeId)>, EmitError> {
-        let dtype = |k| self.program.type_of(self.program.operand(op, k)?).dtype;
-        let (from, to) = (dtype(0), dtype(1));
-        let types = from.zip(to).ok_or(refused(op, ElementReason::Element))?;
-        Ok((types.0 != types.1).then_some(types))
-    }
-
-    /// Elements as those of another type: by an instruction, or by the steps that stand for it, of
-    /// which each is one, or stands for steps again.
-    #[inline(never)]
-    pub(crate) fn cast(
-        &mut self,
-        op: Op,
-        types: (DtypeId, DtypeId),
-        own: Reg,
-    ) -> Result<Reg, EmitError> {
-        let refuse = refused(op, ElementReason::Operation);
-        self.steps.purpose = Purpose::Arithmetic;
-        let decl = self.machine.tables.op_named("cast").ok_or(refuse)?;
-        let mut operands = StepRegs::new();
-        operands.push(own).map_err(|_| refuse)?;
-        let mut made: heapless::Vec<Reg, CAST_REGS> = heapless::Vec::new();
-        let mut open: heapless::Vec<OpenSequence<'t>, CAST_DEPTH> = heapless::Vec::new();
-        let mut next = self.step_or_sequence(op, (decl, types), operands)?;
-        loop {
-            let done = match next {
-                StepDone::Made(reg) => reg,
-                StepDone::Open(sequence, operands) => {
-                    let begin = made.len();
-                    let one = OpenSequence { sequence, operands, begin, at: 0 };
-                    open.push(one).map_err(|_| refuse)?;
-                    next = self.next_step(op, &mut open, &made)?;
-                    continue;
-                }
-            };
-            let Some(top) = open.last() else { return Ok(done) };
-            if top.at < top.sequence.steps.len() {
-                made.push(done).map_err(|_| refuse)?;
-                next = self.next_step(op, &mut open, &made)?;
-            } else {
-                // The last step makes what the sequence stands for.
-                made.truncate(top.begin);
-                open.pop();
-                next = StepDone::Made(done);
-            }
-        }
-    }
-
-    /// The next step of the innermost sequence.
-    fn next_step(
-        &mut self,
-        op: Op,
-        open: &mut heapless::Vec<OpenSequence<'t>, CAST_DEPTH>,
-        made: &[Reg],
-    ) -> Result<StepDone<'t>, EmitError> {
-        let refuse = refused(op, ElementReason::Operation);
-        let top = open.last_mut().ok_or(refuse)?;
-        let (sequence, begin) = (top.sequence, top.begin);
-        let step = sequence.steps.get(top.at).ok_or(refuse)?;
-        top.at = top.at.saturating_add(1);
-        let given = top.operands.clone();
-        let mut operands = StepRegs::new();
-        for operand in step.operands.iter() {
-            let reg = match *operand {
-                SequenceOperand::Operand(k) => *given.get(usize::from(k)).ok_or(refuse)?,
-                SequenceOperand::Step(k) => {
-                    *made.get(begin.saturating_add(usize::from(k))).ok_or(refuse)?
-                }
-                SequenceOperand::Number(_, bits) => {
-                    let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
-                    let bits = u32::try_from(bits).map_err(|_| refuse)?;
-                    self.filled(class, i64::from(bits.cast_signed()))?
-                }
-            };
-            operands.push(reg).map_err(|_| refuse)?;
-        }
-        let types = (sequence.dtype_of(step.from), sequence.dtype_of(step.to));
-        self.step_or_sequence(op, (sequence.op_of(step), types), operands)
-    }
-
-    /// An elementwise operation by an instruction, or the sequence that stands for it.
-    fn step_or_sequence(
-        &mut self,
-        op: Op,
-        (decl, types): (OpId, (DtypeId, DtypeId)),
-        mut operands: StepRegs,
-    ) -> Result<StepDone<'t>, EmitError> {
-        let refuse = refused(op, ElementReason::Operation);
-        let (tables, word) = (self.machine.tables, OpWord::Op(decl));
-        if tables.op(decl).is_some_and(|decl| decl.same_bits) {
-            return operands.first().copied().map(StepDone::Made).ok_or(refuse);
-        }
-        let count = operands.len();
-        if select_elementwise(tables, self.machine.arch, word, count, types, 0).is_some() {
-            self.steps.purpose = Purpose::Arithmetic;
-            return self.computed(op, (word, types), &mut operands, None).map(StepDone::Made);
-        }
-        let sequence = tables.sequence(decl, types.0, types.1).ok_or(refuse)?;
-        Ok(StepDone::Open(sequence, operands))
     }
 
     /// `out = a, b` combined.

@@ -18,7 +18,9 @@
 //! | `fragment` | elements of fragments |
 //! | `storage` | how many registers an element has, or how many elements a register |
 //! | `explain` | why elements have no instructions, in words |
+//! | `cast` | elements as those of another type |
 //! | `reduce` | reductions of fragments |
+//! | `combine` | what combines their elements |
 //! | `rows` | the threads of their rows, and shared memory for these |
 //! | `outside` | values and branches outside of parallel loops |
 //! | `swizzle` | shared tiles under the swizzles that were found for them |
@@ -30,6 +32,7 @@ mod access;
 mod address;
 mod body;
 mod bounds;
+mod cast;
 mod combine;
 mod explain;
 mod forms;

@@ -283,16 +283,16 @@ impl LowerContext<'_, '_, '_, '_> {
                 let to = self.access(op, told, id, true)?;
                 let place = (from.buffer, from.indices());
                 let there = (to.buffer, to.indices());
-                let Some(types) = self.converted_types(op)? else {
-                    if self.copy_packed(op, told, chunk, [place, there])? {
-                        return Ok(());
-                    }
-                    let value = self.get_elements(op, told, chunk, place, None)?;
-                    return self.set_elements(op, told, chunk, there, value);
-                };
+                let types = self.converted_types(op)?;
+                if types.is_none() && self.copy_packed(op, told, chunk, [place, there])? {
+                    return Ok(());
+                }
                 let value = self.get_elements(op, told, chunk, place, None)?;
-                let value = self.cast(op, types, value)?;
-                self.set_elements(op, told, chunk, (to.buffer, to.indices()), value)
+                let value = match types {
+                    Some(types) => self.cast(op, types, value)?,
+                    None => value,
+                };
+                self.set_elements(op, told, chunk, there, value)
             }
             _ => Err(refused(op, ElementReason::Operation)),
         }

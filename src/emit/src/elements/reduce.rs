@@ -59,8 +59,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return self.reduce_elements(op, told, (&own, id), &combine, room, open);
         };
         self.lay_rows(op, told, &mut own)?;
-        let sums = (&own, id);
-        let sum = self.reduce_rows(op, told, sums, (&digits, &combine), room.again(), open)?;
+        let how = (&digits, &combine);
+        let sum = self.reduce_rows(op, told, (&own, id), how, room.again(), open)?;
         let sum = self.narrowed(op, &combine, sum)?;
         let to = self.fragment_regs(op, told, own.to)?;
         if let Some(taken) = own.taken {

@@ -273,7 +273,7 @@ impl VarNames for Numbered {
 mod tests {
     extern crate std;
     use super::{NotationFault, read, read_tilelang, strided};
-    use crate::{ArenaParts, BaseEntry, DigitTerm, FormArena, FormError};
+    use crate::{ArenaParts, BaseEntry, DigitTerm, FormArena, FormError, Tape};
     use lanebook_layout::{AxisId, Coord, Layout, every_variant_speaks};
     use std::format;
     use std::vec::Vec;
@@ -429,7 +429,22 @@ mod tests {
                 let equations = [output(form.thread), output(form.index)];
                 let mut solved = crate::Solution::default();
                 arena.solve(&equations, &vars.with(None), &mut solved).expect("room");
-                assert!(solved.free.is_empty() && solved.vars.len() == 1, "{text}");
+                assert!(solved.free.is_empty(), "{text}");
+                let [(var, back)] = solved.vars[..] else { panic!("{text}: one variable") };
+                let value = |forms: &[(crate::BaseId, i64)], map| {
+                    let mut tape = Tape::new(arena, &[map]).expect("room");
+                    forms.iter().for_each(|(base, value)| tape.set(*base, *value));
+                    tape.derive(arena).expect("values");
+                    tape.value(arena, map).expect("a value")
+                };
+                let outputs = equations.map(|(output, map)| {
+                    let base = arena.terms_of(output).first().expect("a digit").digit.base;
+                    (base, map)
+                });
+                for element in 0..i64::from(extent) {
+                    let known = outputs.map(|(base, map)| (base, value(&[(var, element)], map)));
+                    assert_eq!(value(&known, back), element, "{text}");
+                }
             });
         }
     }

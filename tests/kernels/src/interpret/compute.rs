@@ -135,7 +135,6 @@ fn cast(from: Element, to: Element, item: Item) -> Item {
     Item::rounded(to, value, error).of_either_zero(to, [(value, item)])
 }
 
-/// The cast between whole numbers, or between these and floats: the types say what has a sign.
 /// A tile as one of another element type.
 pub(super) fn converted(a: &Tile, to: Element) -> Said<Tile> {
     let items = match a.element.is_whole() || to.is_whole() {
@@ -145,6 +144,7 @@ pub(super) fn converted(a: &Tile, to: Element) -> Said<Tile> {
     Ok(Tile { shape: a.shape.clone(), element: to, items })
 }
 
+/// The cast between whole numbers, or between these and floats: the types say what has a sign.
 fn whole_cast(a: &Tile, to: Element) -> Said<Vec<Item>> {
     let plain = |element: Element| matches!(element, Element::Whole { signed: false, .. });
     match (a.element.is_whole(), to.is_whole()) {

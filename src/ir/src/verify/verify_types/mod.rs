@@ -268,8 +268,6 @@ impl OpTypes<'_, '_, '_> {
         }
     }
 
-    /// A tile goes from one place to another. A place with subscripts is larger than the tile and
-    /// may have more dimensions.
     /// Whether elements may become others of another type on the way: in copies of functions of
     /// parallel loops.
     fn converts(self, from: ValueSlot, to: ValueSlot) -> bool {
@@ -279,6 +277,8 @@ impl OpTypes<'_, '_, '_> {
             && self.dtypes(from, to).is_err()
             && around.is_some_and(|function| self.program.has_loops(function))
     }
+    /// A tile goes from one place to another. A place with subscripts is larger than the tile and
+    /// may have more dimensions.
     fn moved(self, from: ValueSlot, to: ValueSlot) -> VerifyResult {
         self.kind(from, WantedType::Tile)?;
         self.kind(to, WantedType::Tile)?;

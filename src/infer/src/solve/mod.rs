@@ -1,0 +1,364 @@
+//! Variables from outputs: the inverse of index maps, by structure.
+//!
+//! A sum whose strides each exceed all that the smaller ones reach is taken apart digit by digit,
+//! from the greatest stride down; gaps between the strides are no hindrance (the caller asks who
+//! is a member). Digits of a sum that is a base of its own give the base, and the base its own
+//! digits; an odd number of bits gives the last of them. What no output tells of a variable stays
+//! free: it is a new variable.
+
+mod known;
+mod quotients;
+
+use crate::arena::{
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, too_many,
+};
+use crate::error::{FormError, FormResult};
+use crate::subst::{MAX_BASES, too_deep};
+use lanebook_layout::order::{gcd, sort_by};
+
+/// How many variables can be solved for at once.
+pub const MAX_VARS: usize = 8;
+
+/// How many digits no output may tell.
+pub const MAX_FREE: usize = 24;
+
+/// A variable and what it is.
+pub type VarForms = heapless::Vec<(BaseId, IndexForm), MAX_VARS>;
+
+/// A digit that no output tells, and the new variable in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Free {
+    /// The digit.
+    pub digit: BaseDigit,
+    /// The variable.
+    pub var: BaseId,
+}
+
+/// Variables by outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Solution {
+    /// Each variable as a map over outputs and new variables.
+    pub vars: VarForms,
+    /// What the outputs do not tell.
+    pub free: heapless::Vec<Free, MAX_FREE>,
+}
+
+/// An output and the map that it is of the variables.
+pub type Equation = (IndexForm, IndexForm);
+
+/// Digits that are known, with what they are.
+type Known = heapless::Vec<(BaseDigit, IndexForm), MAX_BASES>;
+
+#[doc(hidden)]
+impl FormArena<'_> {
+    /// The variables `vars` by the outputs of `equations`, each given as (output, map), into `out`.
+    ///
+    /// # Errors
+    /// [`FormError::Full`], [`FormError::Overflow`]; `out` then holds a part of it.
+    pub fn solve(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        out: &mut Solution,
+    ) -> FormResult<()> {
+        self.solve_with(equations, vars, true, out)
+    }
+
+    /// [`FormArena::solve`]; without `complete` a sum of which only some digits are known tells
+    /// nothing.
+    pub(crate) fn solve_with(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        complete: bool,
+        out: &mut Solution,
+    ) -> FormResult<()> {
+        out.vars.clear();
+        out.free.clear();
+        let mut known = Known::new();
+        let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
+        for _ in equations {
+            open.push(true).map_err(|_| too_deep())?;
+        }
+        let mut done: heapless::Vec<BaseId, MAX_BASES> = heapless::Vec::new();
+        loop {
+            let mut moved = false;
+            for (k, (output, map)) in equations.iter().enumerate() {
+                if open.get(k) == Some(&true) && told(self.take_apart(*output, *map, &mut known))? {
+                    if let Some(flag) = open.get_mut(k) {
+                        *flag = false;
+                    }
+                    moved = true;
+                }
+            }
+            moved |= self.open_bases(&mut known, &mut done)?;
+            for (k, (output, map)) in equations.iter().enumerate() {
+                if moved || open.get(k) != Some(&true) {
+                    continue;
+                }
+                if told(self.take_apart_scaled(*output, *map, &mut known))? {
+                    if let Some(flag) = open.get_mut(k) {
+                        *flag = false;
+                    }
+                    moved = true;
+                } else {
+                    moved = told(self.lowest(*output, *map, &mut known))?;
+                }
+            }
+            moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
+            moved = moved || told(self.quotient_of_other(&mut known))?;
+            moved = moved || told(self.whole_of_quotient(equations, &mut known))?;
+            moved =
+                moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
+            if !moved {
+                break;
+            }
+        }
+        for var in vars {
+            let form = self.assemble(*var, &known, Some(&mut out.free))?;
+            if let Some(form) = form {
+                out.vars.push((*var, form)).map_err(|_| too_deep())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Digits of `map` from its value; false if they cannot be told apart yet.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn take_apart(
+        &mut self,
+        value: IndexForm,
+        map: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<bool> {
+        let mut terms = DigitTerms::new();
+        let mut rest = self.left_of(value, map, known, &mut terms)?;
+        sort_by(&mut terms, |a, b| a.stride.unsigned_abs() < b.stride.unsigned_abs());
+        if !nested(&terms) {
+            return Ok(false);
+        }
+        for t in terms.iter().filter(|t| t.stride < 0) {
+            let last = i64::from(t.digit.extent.saturating_sub(1));
+            let way = t.stride.checked_mul(last).ok_or(FormError::Overflow)?;
+            rest.constant = rest.constant.checked_sub(way).ok_or(FormError::Overflow)?;
+        }
+        for t in terms.iter().rev() {
+            let unit = i64::try_from(t.stride.unsigned_abs()).map_err(|_| FormError::Overflow)?;
+            let (quotient, left) = self.div_rem(rest, unit)?;
+            rest = left;
+            let digit = if t.stride < 0 {
+                let last = IndexForm::constant(i64::from(t.digit.extent.saturating_sub(1)));
+                self.add_scaled(last, quotient, -1)?
+            } else {
+                quotient
+            };
+            known.push((t.digit, digit)).map_err(|_| too_deep())?;
+        }
+        Ok(true)
+    }
+
+    /// What is left of a map's value without the digits that are known; the others go to `terms`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn left_of(
+        &mut self,
+        value: IndexForm,
+        map: IndexForm,
+        known: &Known,
+        terms: &mut DigitTerms,
+    ) -> FormResult<IndexForm> {
+        let constant = map.constant.checked_neg().ok_or(FormError::Overflow)?;
+        let mut rest = IndexForm { constant: value.constant.wrapping_add(constant), ..value };
+        for k in 0..map.len {
+            let Some(t) = self.term(map, k) else { break };
+            match self.known_digit(t.digit, known)? {
+                Some(digit) => {
+                    rest = self.add_scaled(rest, digit, t.stride.wrapping_neg())?;
+                }
+                None => terms.push(t).map_err(|_| too_many())?,
+            }
+        }
+        Ok(rest)
+    }
+
+    /// The digit of `map` below all that its other strides divide by: their remainder. Whether
+    /// there is one that was not known.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn lowest(&mut self, value: IndexForm, map: IndexForm, known: &mut Known) -> FormResult<bool> {
+        let mut terms = DigitTerms::new();
+        let rest = self.left_of(value, map, known, &mut terms)?;
+        for (k, t) in terms.iter().enumerate() {
+            let others = terms.iter().enumerate().filter(|(other, _)| *other != k);
+            let unit = others.fold(0, |g, (_, t)| gcd(g, t.stride.unsigned_abs()));
+            let last = u64::from(t.digit.extent.saturating_sub(1));
+            let Ok(stride) = u64::try_from(t.stride) else { continue };
+            if unit == 0 || stride.saturating_mul(last) >= unit {
+                continue;
+            }
+            let unit = i64::try_from(unit).map_err(|_| FormError::Overflow)?;
+            let low = self.div_rem(rest, unit)?.1;
+            let digit = self.div_rem(low, t.stride)?.0;
+            known.push((t.digit, digit)).map_err(|_| too_deep())?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Digits of bases that became known. Whether any did.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn open_bases(
+        &mut self,
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+    ) -> FormResult<bool> {
+        let mut moved = false;
+        let mut k = 0;
+        while let Some((digit, _)) = known.get(k).copied() {
+            k = k.saturating_add(1);
+            if done.contains(&digit.base) {
+                continue;
+            }
+            let opened = match self.base(digit.base)? {
+                FormBase::Sum { form, min, extent } => {
+                    self.digit_below(digit, form, known)?;
+                    match self.sum_value(digit.base, min, extent, known)? {
+                        Some(value) => {
+                            let opened = told(self.take_apart(value, form, known))?
+                                || told(self.take_apart_scaled(value, form, known))?;
+                            // What its digits leave open of it is known by the value.
+                            if opened && self.assemble(digit.base, known, None)?.is_none() {
+                                let whole = BaseDigit { base: digit.base, unit: 1, extent };
+                                known.push((whole, value)).map_err(|_| too_deep())?;
+                            }
+                            opened
+                        }
+                        None => false,
+                    }
+                }
+                FormBase::Parity { form } => self.last_bit(digit.base, form, known)?,
+                FormBase::Var { .. } | FormBase::Op { .. } => false,
+            };
+            if opened {
+                done.push(digit.base).map_err(|_| too_deep())?;
+                moved = true;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The digit of a sum below one that is known, where the sum's remainder is made of digits that
+    /// are known: of `i % 12` the last bit, which is that of `i`.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn digit_below(
+        &mut self,
+        above: BaseDigit,
+        form: IndexForm,
+        known: &mut Known,
+    ) -> FormResult<()> {
+        let has_lowest = known.iter().any(|k| k.0.base == above.base && k.0.unit == 1);
+        if above.unit < 2 || has_lowest {
+            return Ok(());
+        }
+        let (_, rest) = self.div_rem(form, i64::from(above.unit))?;
+        if self.mentions(rest, |id, _| id == above.base)? {
+            return Ok(());
+        }
+        let Some(value) = self.known_map(rest, known)? else { return Ok(()) };
+        let digit = BaseDigit { base: above.base, unit: 1, extent: above.unit };
+        known.push((digit, value)).map_err(|_| too_deep())
+    }
+
+    /// A sum of which some digits are known, with new variables for the others: its own digits.
+    /// Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn complete_sum(
+        &mut self,
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+        free: &mut heapless::Vec<Free, MAX_FREE>,
+    ) -> FormResult<bool> {
+        let mut k = 0;
+        while let Some((digit, _)) = known.get(k).copied() {
+            k = k.saturating_add(1);
+            let FormBase::Sum { form, .. } = self.base(digit.base)? else { continue };
+            if done.contains(&digit.base) {
+                continue;
+            }
+            done.push(digit.base).map_err(|_| too_deep())?;
+            let value = self.assemble(digit.base, known, Some(free))?;
+            if let Some(value) = value
+                && told(self.take_apart(value, form, known))?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A base all of whose parts are known, by them. Whether there was one.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn base_of_known(
+        &mut self,
+        equations: &[Equation],
+        known: &mut Known,
+        done: &mut heapless::Vec<BaseId, MAX_BASES>,
+    ) -> FormResult<bool> {
+        for (_, map) in equations {
+            let under = self.bases_under(&[*map])?;
+            for id in under.iter().copied() {
+                if done.contains(&id) {
+                    continue;
+                }
+                let base = self.base(id)?;
+                let Some(value) = self.value_of_known(base, known)? else { continue };
+                done.push(id).map_err(|_| too_deep())?;
+                let whole = BaseDigit { base: id, unit: 1, extent: base.extent() };
+                known.push((whole, value)).map_err(|_| too_deep())?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The one bit of a parity that is not known yet.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn last_bit(&mut self, base: BaseId, form: IndexForm, known: &mut Known) -> FormResult<bool> {
+        let Some(mut value) = self.assemble(base, known, None)? else {
+            return Ok(false);
+        };
+        let mut last = None;
+        for k in 0..form.len {
+            let Some(t) = self.term(form, k) else { break };
+            match self.known_digit(t.digit, known)? {
+                Some(digit) => value = self.xor(value, digit)?,
+                None if last.is_none() => last = Some(t.digit),
+                None => return Ok(false),
+            }
+        }
+        if let Some(digit) = last {
+            known.push((digit, value)).map_err(|_| too_deep())?;
+        }
+        Ok(true)
+    }
+}
+
+/// Whether digits were told: not where numbers leave their range.
+fn told(answer: FormResult<bool>) -> FormResult<bool> {
+    match answer {
+        Err(FormError::Overflow) => Ok(false),
+        other => other,
+    }
+}
+
+/// Whether each stride, from the least on, exceeds all that those before reach.
+fn nested(terms: &[DigitTerm]) -> bool {
+    let mut covered = 0u64;
+    for t in terms {
+        let stride = t.stride.unsigned_abs();
+        if stride <= covered {
+            return false;
+        }
+        let way = stride.saturating_mul(u64::from(t.digit.extent.saturating_sub(1)));
+        covered = covered.saturating_add(way);
+    }
+    true
+}
