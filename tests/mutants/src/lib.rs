@@ -23,3 +23,4 @@ pub mod omissions;
 pub mod report;
 pub mod seed;
 pub mod slips;
+mod walk;

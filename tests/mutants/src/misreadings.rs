@@ -4,16 +4,14 @@
 //! group of another vendor's machine, a wait that is left out or waits for less, half of a cost, a flag
 //! the other way round. These kinds were thought of before it was known what the audit says of them.
 use crate::change::{Mutant, shares};
-use crate::facts::{Kind, MISREADINGS, UNTOUCHED, folder};
+use crate::facts::{Kind, MISREADINGS, folder};
 use crate::seed::Seed;
-use crate::slips::{Slip, draw};
+use crate::walk::{Places, Visit, draw, is_silent, visit};
 use lanebook_gen::load::Loaded;
 use lanebook_gen::source::{FileId, Sources, Span};
 use lanebook_gen::tree::{self, Node, Tree};
 use std::collections::BTreeMap;
 
-/// Entries that are there to be held against others.
-const NONE: [&str; 5] = ["agreements", "figures", "waits", "answers", "families"];
 /// Numbers that are costs.
 const COSTS: [&str; 3] = ["issue", "cycles", "states"];
 
@@ -41,7 +39,8 @@ pub fn plan(sources: &Sources, kinds: &[Kind], count: usize, seed: u64) -> Vec<M
     for (file, own, tree) in &trees {
         let theirs = groups.iter().filter(|(folder, _)| *folder != own);
         let theirs: Vec<&String> = theirs.flat_map(|(_, names)| names).collect();
-        Walk { sources, file: *file, theirs, out: &mut all }.at(tree, &mut Vec::new());
+        let places = Places { sources, file: *file, out: &mut all };
+        visit(&mut Walk { places, theirs }, tree, &mut Vec::new());
     }
     draw(sources, &all, shares(&MISREADINGS, kinds, count), &mut seed)
 }
@@ -59,100 +58,79 @@ fn field<'t>(tree: &'t Tree, wanted: &str) -> Option<&'t Tree> {
 }
 
 struct Walk<'s> {
-    sources: &'s Sources,
-    file: FileId,
+    places: Places<'s>,
     theirs: Vec<&'s String>,
-    out: &'s mut Vec<Slip>,
 }
 
-impl Walk<'_> {
-    fn add(&mut self, kind: Kind, path: &[String], span: Span, new: String) {
-        if self.sources.text(span) != new {
-            self.out.push(Slip { kind, path: path.join("."), span, new });
-        }
+impl Visit for Walk<'_> {
+    fn skips(&self, name: &str) -> bool {
+        is_silent(name)
     }
 
-    fn at(&mut self, tree: &Tree, path: &mut Vec<String>) {
-        match &tree.node {
-            Node::Record(fields) => {
-                for (name, value) in fields {
-                    if UNTOUCHED.contains(&name.as_str()) || NONE.contains(&name.as_str()) {
-                        continue;
-                    }
-                    path.push(name.clone());
-                    self.field(name, value, path);
-                    self.at(value, path);
-                    path.pop();
-                }
-            }
-            Node::List(items) => {
-                let last = path.last().map_or("", String::as_str);
-                if last == "steps" && path.iter().any(|part| part == "sync") {
-                    self.waits(items, path);
-                }
-                items.iter().for_each(|item| self.at(item, path));
-            }
-            Node::Map(entries) => {
-                for (key, value) in entries {
-                    path.push(key.leaf().unwrap_or_default().to_string());
-                    self.at(value, path);
-                    path.pop();
-                }
-            }
-            Node::Leaf(_) => {}
+    fn list(&mut self, _: &Tree, items: &[Tree], path: &[String]) {
+        let last = path.last().map_or("", String::as_str);
+        if last == "steps" && path.iter().any(|part| part == "sync") {
+            self.waits(items, path);
         }
     }
 
     fn field(&mut self, name: &str, value: &Tree, path: &[String]) {
-        let text = self.sources.text(value.span).to_string();
+        if is_silent(name) {
+            return;
+        }
+        let text = self.places.sources.text(value.span).to_string();
         let number = text.parse::<i64>().ok();
         match (name, number) {
-            (_, None) if text == "true" => self.add(Kind::Flags, path, value.span, "false".into()),
-            (_, None) if text == "false" => self.add(Kind::Flags, path, value.span, "true".into()),
+            (_, None) if text == "true" => {
+                self.places.add(Kind::Flags, path, value.span, "false".into())
+            }
+            (_, None) if text == "false" => {
+                self.places.add(Kind::Flags, path, value.span, "true".into())
+            }
             ("layout", _) => self.rows(&text, value.span, path),
             ("range", _) => {
                 for bound in items(value) {
-                    let Ok(own) = self.sources.text(bound.span).parse::<i64>() else { continue };
+                    let Ok(own) = self.places.sources.text(bound.span).parse::<i64>() else {
+                        continue;
+                    };
                     for new in [own.checked_add(1), own.checked_sub(1)].into_iter().flatten() {
-                        self.add(Kind::Bounds, path, bound.span, new.to_string());
+                        self.places.add(Kind::Bounds, path, bound.span, new.to_string());
                     }
                 }
             }
             ("has", _) => {
                 for item in items(value) {
                     for group in self.theirs.clone() {
-                        self.add(Kind::Foreign, path, item.span, group.clone());
+                        self.places.add(Kind::Foreign, path, item.span, group.clone());
                     }
                 }
             }
             (name, Some(own)) if COSTS.contains(&name) && own > 1 => {
-                self.add(Kind::Halves, path, value.span, (own / 2).to_string());
+                self.places.add(Kind::Halves, path, value.span, (own / 2).to_string());
             }
             (name, Some(own)) if name.ends_with("bytes") || name.ends_with("bits") => {
-                self.add(Kind::Units, path, value.span, own.saturating_mul(8).to_string());
+                self.places.add(Kind::Units, path, value.span, own.saturating_mul(8).to_string());
                 if own >= 8 {
-                    self.add(Kind::Units, path, value.span, (own / 8).to_string());
+                    self.places.add(Kind::Units, path, value.span, (own / 8).to_string());
                 }
             }
             _ => {}
         }
     }
+}
 
+impl Walk<'_> {
     /// A step less, and what a step waits for one more.
     fn waits(&mut self, steps: &[Tree], path: &[String]) {
         for step in steps {
-            let rest = &self.sources.file(self.file).text[step.span.end as usize..];
-            let comma = rest.trim_start().starts_with(',');
-            let comma = if comma { rest.find(',').map_or(0, |at| at + 1) } else { 0 };
-            let span =
-                Span::new(self.file, step.span.start as usize, step.span.end as usize + comma);
-            self.add(Kind::Waits, path, span, String::new());
+            let span = self.places.with_comma(step);
+            self.places.add(Kind::Waits, path, span, String::new());
             let Some(Tree { node: Node::Map(counts), .. }) = field(step, "immediates") else {
                 continue;
             };
             for (_, count) in counts {
-                if self.sources.text(count.span) == "0" {
-                    self.add(Kind::Waits, path, count.span, "1".into());
+                if self.places.sources.text(count.span) == "0" {
+                    self.places.add(Kind::Waits, path, count.span, "1".into());
                 }
             }
         }
@@ -177,7 +155,7 @@ impl Walk<'_> {
                 turned.swap(first, second);
                 if extents[first] == extents[second] || second == first + 1 {
                     let new = format!("\"S[({}):({}){rest}", extents.join(","), turned.join(","));
-                    self.add(Kind::LaneRows, path, span, new);
+                    self.places.add(Kind::LaneRows, path, span, new);
                 }
             }
         }
