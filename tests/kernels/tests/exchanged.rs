@@ -122,3 +122,37 @@ fn what_is_not_allowed_is_refused() {
     let why = kernel(&text, "sm_80").expect_err("another word");
     assert!(why.contains("exchange"), "{why}");
 }
+
+/// Two elements of a fragment that no layout brings to one thread: it lies once among the threads, and not whole in each.
+#[test]
+fn little_is_read_of_what_all_would_hold() {
+    let text = |attribute: &str| {
+        format!(
+            "func @p(%A: memref<128xf32> {{align = 16}}, %C: memref<128xf32> {{align = 16}}) {{threads = 128}} {{
+  %f = alloc_tensor : tensor<128xf32, #fragment>
+  copy %A, %f
+  parallel (%i) in (128){attribute} {{
+    %k = index.sub 127, %i : index
+    %x = memref.load %f[%i]
+    %y = memref.load %f[%k]
+    %z = add %x, %y : f32
+    memref.store %z, %C[%i]
+  }}
+}}
+"
+        )
+    };
+    let given = Given { turns: 1, salt: 3, fill: Some(Fill::Small) };
+    let said = Interpreted::with(&text(""), given).expect("a program");
+    let loads = |kernel: &str| kernel.matches("ld.global").count();
+    for (attribute, shared, global) in [("", 0, 32), (" attributes {exchange = allow}", 2, 1)] {
+        let kernel = kernel(&text(attribute), "sm_80").expect("a kernel");
+        assembled("sm_80", &kernel).expect("an assembler");
+        run_text(&said, &kernel, &[], "sm_80").expect("what the program says");
+        assert_eq!(
+            (kernel.matches("ld.shared").count(), loads(&kernel)),
+            (shared, global),
+            "{kernel}"
+        );
+    }
+}
