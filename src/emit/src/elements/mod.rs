@@ -19,9 +19,7 @@
 //! | `storage` | how many registers an element has, or how many elements a register |
 //! | `explain` | why elements have no instructions, in words |
 //! | `cast` | elements as those of another type |
-//! | `reduce` | reductions of fragments |
-//! | `combine` | what combines their elements |
-//! | `rows` | the threads of their rows, and shared memory for these |
+//! | `reduce` | reductions of fragments: the threads of their rows and shared memory for these, what combines elements |
 //! | `outside` | values and branches outside of parallel loops |
 //! | `swizzle` | shared tiles under the swizzles that were found for them |
 //! | `product` | products of fragments and shared tiles |
@@ -33,7 +31,6 @@ mod address;
 mod body;
 mod bounds;
 mod cast;
-mod combine;
 mod explain;
 mod forms;
 mod fragment;
@@ -42,7 +39,6 @@ mod nest;
 mod outside;
 mod product;
 mod reduce;
-mod rows;
 mod slots;
 mod storage;
 mod sums;
@@ -51,7 +47,7 @@ mod unit_products;
 
 pub use address::{ElementSpot, KnownAddress};
 pub use nest::ElementLists;
-pub use rows::reserve_reductions;
+pub use reduce::rows::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
 pub use swizzle::place_swizzled;
 

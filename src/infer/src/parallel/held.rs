@@ -30,7 +30,7 @@ impl Inference<'_> {
     /// A fragment whose local index, in an operator's loop, depends on the thread, and which it does not write.
     ///
     /// # Errors
-    /// [`FormError::Full`], [`FormError::Overflow`].
+    /// [`FormError::Full`](crate::FormError::Full), [`FormError::Overflow`](crate::FormError::Overflow).
     #[doc(hidden)]
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn spilled(&mut self, id: OperatorId) -> FormResult<Option<BufferId>> {
@@ -56,7 +56,7 @@ impl Inference<'_> {
     /// loop reads, which does not write it.
     ///
     /// # Errors
-    /// [`FormError::Stale`].
+    /// [`FormError::Stale`](crate::FormError::Stale).
     #[doc(hidden)]
     pub fn held_by_all(&self, id: OperatorId) -> FormResult<Option<BufferId>> {
         let op = *self.operator_of(id)?;

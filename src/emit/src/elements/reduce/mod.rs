@@ -6,11 +6,14 @@
 //! of all others each thread of a row leaves its part at the place that they make, and each reads
 //! all of them. Where no digits tell the threads of a row, every element goes that way.
 
+mod combine;
+pub(crate) mod rows;
+
 use crate::elements::address::AccessState;
-use crate::elements::combine::Combining;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
-use crate::elements::rows::{PART_BYTES, Reduction, RowDigit, RowDigits};
+use crate::elements::reduce::combine::Combining;
+use crate::elements::reduce::rows::{PART_BYTES, Reduction, RowDigit, RowDigits};
 use crate::elements::slots::{Doers, SlotVars};
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
