@@ -4,7 +4,7 @@ use lanebook::TABLES;
 use lanebook_draw::svg;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
-use lanebook_report::infer::{Request, inferred};
+use lanebook_report::infer::{Inferred, Request, Stopped, inferred};
 use lanebook_report::plan::Parts;
 use lanebook_report::problem::Problems;
 use lanebook_report::program::Source;
@@ -33,10 +33,16 @@ pub(crate) fn compile(program: &str, arch: &str, explain: bool) -> Value {
 pub(crate) fn infer(program: &str, arch_name: &str, explain: bool) -> Value {
     let made = || -> Result<Value, Problems> {
         let (_, arch, _) = arch(&TABLES, arch_name)?;
-        inferred(&TABLES, &source(program), Request::usual(&TABLES, arch)?, |found| {
+        let take = |found: Inferred<'_, '_>| {
             let picture = svg::render(&found.picture());
             Ok(json!({ "picture": picture, "text": found.text(explain)? }))
-        })
+        };
+        let mut course = None;
+        let stopped = |stopped: Stopped, _: &Problems| course = Some(stopped.text());
+        let request = Request::usual(&TABLES, arch)?;
+        let made = inferred(&TABLES, &source(program), request, take, stopped);
+        let course = course.filter(|_| explain).unwrap_or_default();
+        made.map_err(|why| Problems::Rendered(why.kind(), why.render(false) + &course))
     };
     made().unwrap_or_else(|problems| refused(&problems))
 }

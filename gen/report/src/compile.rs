@@ -119,7 +119,7 @@ pub fn reported<T>(
         Some(memory) => {
             let request = Request::usual(tables, arch)?;
             exchanged(tables, &mut program, source, request)?;
-            let (mut told, timeline) = found(memory, tables, &program, source, request)?;
+            let (mut told, timeline) = found(memory, tables, &program, source, request, |_, _| ())?;
             meeting = races(&program, &mut told, timeline.names())?;
             compile_loops(tables, id, &mut program, room.scratch(), &mut told)
         }

@@ -137,26 +137,64 @@ pub fn read_through_memory(
     }
 }
 
-/// A function of parallel loops with its layouts, and how they came about.
+/// The course of an inference that gave no layouts.
+pub struct Stopped {
+    function: String,
+    arch: String,
+    timeline: Timeline,
+}
+
+impl Stopped {
+    /// The course as text: what was asked, and what was rejected.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = format!("// No layouts for {}.\n//\n", self.arch);
+        comment(&mut out, &self.timeline.text(true));
+        out
+    }
+
+    /// The course as JSON, and why there are no layouts.
+    #[must_use]
+    pub fn json(&self, why: &Problems) -> Json {
+        json!({
+            "function": self.function, "arch": self.arch, "refused": why.what(),
+            "timeline": self.timeline.json(),
+        })
+    }
+}
+
+/// Lines behind comment signs.
+fn comment(out: &mut String, text: &str) {
+    for line in text.lines() {
+        out.push_str(format!("// {line}").trim_end());
+        out.push('\n');
+    }
+}
+
+/// A function of parallel loops with its layouts, and how they came about; `stopped` hears the
+/// course of an inference that gives no layouts.
 pub(crate) fn found<'m>(
     memory: &'m mut LoopMemory,
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     source: &Source,
     request: Request<'_>,
+    stopped: impl FnOnce(Stopped, &Problems),
 ) -> Result<(Told<'m>, Timeline), Problems> {
     let function = function(program, source)?;
     let mut told = tell(program, function, tables, request.arch, memory.parts())
         .map_err(|error| of_told(program, source, error))?;
     let mut timeline = Timeline::new(Names::of(program, &told), &told);
-    told.inference
-        .run_to(request.level, request.policy, &mut timeline)
-        .map_err(|stop| of_stop(program, source, &timeline, stop))?;
-    if request.level == Level::Free {
-        lay_shared(&mut told, program, tables, request.arch, &mut timeline)
-            .map_err(|error| of_stop(program, source, &timeline, Stop::Failed(error)))?;
+    let mut done = told.inference.run_to(request.level, request.policy, &mut timeline);
+    if done.is_ok() && request.level == Level::Free {
+        done = lay_shared(&mut told, program, tables, request.arch, &mut timeline)
+            .map_err(Stop::Failed);
     }
-    Ok((told, timeline))
+    let Err(stop) = done else { return Ok((told, timeline)) };
+    let why = of_stop(program, source, &timeline, stop).into();
+    let (function, arch) = (program.symbol(function).to_string(), request.arch.name.to_string());
+    stopped(Stopped { function, arch, timeline }, &why);
+    Err(why)
 }
 
 /// What was inferred of one function.
@@ -169,7 +207,8 @@ pub struct Inferred<'i, 'p> {
     races: Vec<RaceFinding>,
 }
 
-/// Infers the layouts of a program's one kernel, and hands them to `take`.
+/// Infers the layouts of a program's one kernel, and hands them to `take`; to `stopped` how it came
+/// that there are none.
 ///
 /// # Errors
 /// What is wrong with the program, at its place; why there are no layouts; what `take` refuses.
@@ -178,6 +217,7 @@ pub fn inferred<T>(
     source: &Source,
     request: Request<'_>,
     take: impl FnOnce(Inferred<'_, '_>) -> Result<T, Problems>,
+    stopped: impl FnOnce(Stopped, &Problems),
 ) -> Result<T, Problems> {
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default())
@@ -187,7 +227,7 @@ pub fn inferred<T>(
     let function = function(&program, source)?;
     exchanged(tables, &mut program, source, request)?;
     let mut memory = LoopMemory::default();
-    let (mut told, timeline) = found(&mut memory, tables, &program, source, request)?;
+    let (mut told, timeline) = found(&mut memory, tables, &program, source, request, stopped)?;
     let races = races(&program, &mut told, timeline.names())?;
     take(Inferred { program: &mut program, function, request, told, timeline, races })
 }
@@ -208,10 +248,7 @@ impl Inferred<'_, '_> {
         for race in &self.races {
             out.push_str(&format!("// {}.\n//\n", race.text()));
         }
-        for line in self.timeline.text(explain).lines() {
-            out.push_str(format!("// {line}").trim_end());
-            out.push('\n');
-        }
+        comment(&mut out, &self.timeline.text(explain));
         Ok(out)
     }
 

@@ -134,13 +134,25 @@ impl Problems {
             Self::Rendered(_, text) => text.clone(),
         }
     }
-    /// The exit status.
-    pub fn exit_code(&self) -> u8 {
-        let kind = match self {
+    /// What is wrong, in one sentence where it is a problem of the command's own.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        match self {
+            Self::One(problem) => &problem.what,
+            Self::Rendered(_, text) => text,
+        }
+    }
+    /// Why the command failed.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
             Self::One(problem) => problem.kind,
             Self::Rendered(kind, _) => *kind,
-        };
-        match kind {
+        }
+    }
+    /// The exit status.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind() {
             Kind::Refused => 1,
             Kind::Usage => 2,
             Kind::System => 3,

@@ -194,8 +194,33 @@ impl Inference<'_> {
         match self.operator_of(id)?.kind {
             Kind::Parallel => self.infer_parallel(id, level, listener),
             Kind::Reduce { dim } => self.infer_reduce(id, usize::from(dim), level, listener),
+            Kind::Product => self.tell_product(id, level, listener),
             Kind::Uniform => Ok(false),
         }
+    }
+
+    /// A product's fragments lie where its unit wants them from the start on; it is heard in its
+    /// turn.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn tell_product(
+        &mut self,
+        id: OperatorId,
+        level: Level,
+        listener: &mut dyn Listener,
+    ) -> Answer {
+        let mut lays = false;
+        for k in (0..self.buffers.len()).filter(|_| level == Level::Strict) {
+            let own = buffer(k);
+            let Some(fragment) = self.layout(own) else { continue };
+            if self.laid_by_product(own) == Some(id) {
+                listener.event(self, InferenceEvent::Laid(id, level, own, fragment));
+                lays = true;
+            }
+        }
+        if !lays {
+            listener.event(self, InferenceEvent::Waits(id, level));
+        }
+        Ok(false)
     }
 
     /// Asks operators until none is left in the queue.

@@ -286,6 +286,23 @@ impl<'a> Inference<'a> {
         self.set_buffer(id, fragment)
     }
 
+    /// Pins the layout of a buffer where the unit of a product, the last operator, wants it.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`].
+    pub fn pin_product(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
+        let last = self.operators.len().saturating_sub(1);
+        let last = OperatorId(u16::try_from(last).map_err(|_| self.operators.full())?);
+        self.buffers.get_mut(usize::from(id.0)).ok_or(FormError::Stale)?.product = Some(last);
+        self.pin_buffer(id, fragment)
+    }
+
+    /// The product whose unit has laid a buffer.
+    #[must_use]
+    pub fn laid_by_product(&self, id: BufferId) -> Option<OperatorId> {
+        self.buffer_of(id).ok()?.product
+    }
+
     /// Pins the layout of an operator's loop.
     pub fn pin_operator(&mut self, id: OperatorId, fragment: FragmentForm) -> FormResult<()> {
         self.operators.get_mut(usize::from(id.0)).ok_or(FormError::Stale)?.pinned = true;

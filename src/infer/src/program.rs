@@ -140,6 +140,8 @@ pub struct Buffer {
     pub(crate) uses: Option<(u32, u32)>,
     /// Of a storage: the first of the threads that its fragments' threads are counted from.
     pub(crate) begin: Option<u32>,
+    /// The product whose unit has laid it.
+    pub(crate) product: Option<OperatorId>,
     /// The next buffer of its component.
     pub(crate) next_buffer: Option<BufferId>,
     /// It was laid since the queue looked, and which one before it.
@@ -159,6 +161,8 @@ pub enum Kind {
     },
     /// A read outside of any operator, by all threads.
     Uniform,
+    /// A matrix product: its unit says where its fragments lie ([`crate::Inference::pin_product`]).
+    Product,
 }
 
 /// An operator as inference sees it.

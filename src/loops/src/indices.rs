@@ -4,8 +4,11 @@ use crate::error::LoopErrorKind;
 use crate::tell::{Fact, Teller};
 use lanebook_infer::notation::select;
 use lanebook_infer::{FormArena, FormError, FormOp, IndexForm};
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{AffineStep, Op, Value, attr_names};
 use lanebook_tables::{AxisWord, IndexWord};
+
+/// Most values of an affine map that wait for the operation that takes them.
+const MAX_WAITING: usize = 28;
 
 impl Teller<'_, '_, '_, '_> {
     /// The map of a value; `None` if it depends on data, or on a number
@@ -23,6 +26,12 @@ impl Teller<'_, '_, '_, '_> {
     /// Learns the map of an operation's result.
     pub(crate) fn learn_index(&mut self, op: Op) -> Result<(), LoopErrorKind> {
         let Some(result) = self.program.result(op, 0) else { return Ok(()) };
+        if self.program.has_attr(op, attr_names::MAP) {
+            return match self.mapped(op)? {
+                Some(form) => self.set_fact(result, Fact::Index(form)),
+                None => Ok(()),
+            };
+        }
         let mut operands: heapless::Vec<IndexForm, 3> = heapless::Vec::new();
         for operand in self.program.operands(op) {
             let Some(form) = self.index(operand)? else { return Ok(()) };
@@ -40,6 +49,49 @@ impl Teller<'_, '_, '_, '_> {
             self.set_fact(result, Fact::Index(form))?;
         }
         Ok(())
+    }
+
+    /// The affine map that an operation applies; `None` if an operand depends on data.
+    fn mapped(&mut self, op: Op) -> Result<Option<IndexForm>, LoopErrorKind> {
+        let (mut waiting, mut failed) = (heapless::Vec::<IndexForm, MAX_WAITING>::new(), None);
+        let program = self.program;
+        let done = program.affine_steps(op, |step| {
+            let made = self.affine_step(op, step, &mut waiting);
+            let made = made.inspect_err(|error| failed = Some(*error)).ok()??;
+            waiting.push(made).ok()
+        });
+        match (failed, done) {
+            (Some(error), _) => Err(error),
+            (None, done) => Ok(done.and_then(|()| waiting.pop())),
+        }
+    }
+
+    /// What a step of an affine map comes to, with what waits for it.
+    fn affine_step(
+        &mut self,
+        op: Op,
+        step: AffineStep,
+        waiting: &mut heapless::Vec<IndexForm, MAX_WAITING>,
+    ) -> Result<Option<IndexForm>, LoopErrorKind> {
+        match step {
+            AffineStep::Number(number) => return Ok(Some(IndexForm::constant(number))),
+            AffineStep::Operand(at) => {
+                let operand = self.program.operand(op, usize::from(at));
+                return operand.map_or(Ok(None), |operand| self.index(operand));
+            }
+            _ => {}
+        }
+        let (Some(b), Some(a)) = (waiting.pop(), waiting.pop()) else { return Ok(None) };
+        let arena = &mut self.inference.arena;
+        let made = match step {
+            AffineStep::Sub => arena.add_scaled(a, b, -1),
+            AffineStep::Mul => arena.op(FormOp::Mul, a, b),
+            AffineStep::FloorDiv => arena.op(FormOp::Div, a, b),
+            AffineStep::CeilDiv => ceil_div(arena, a, b),
+            AffineStep::Mod => arena.op(FormOp::Rem, a, b),
+            _ => arena.add(a, b),
+        };
+        made.map(Some).map_err(LoopErrorKind::Form)
     }
 
     /// Whether a map is nowhere below zero: with a sign and without it is the same number.

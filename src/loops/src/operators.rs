@@ -255,8 +255,11 @@ impl Teller<'_, '_, '_, '_> {
         self.uniform(op, &loads)?;
         let threads = self.threads_of(op)?;
         let id = self.begin(op, Kind::Parallel, &extents, threads)?;
-        if let Some(width) = self.number(op, width)? {
-            self.inference.bound_vector(width);
+        if let Some(most) = self.number(op, width)? {
+            if most == 0 {
+                return Err(self.wrong_attr(op, width));
+            }
+            self.inference.bound_vector(most);
         }
         let vars = self.inference.operator_of(id).map_err(LoopErrorKind::Form)?.vars;
         for (part, var) in program.nest(op).zip(vars.iter()) {
@@ -549,6 +552,7 @@ impl Teller<'_, '_, '_, '_> {
                 split.ok_or(LoopErrorKind::Warps)?
             }
         };
+        self.begin(op, Kind::Product, &[], threads)?;
         for (buffer, side) in [(c, UnitSide::D), (a, UnitSide::A), (b, UnitSide::B)] {
             let own = *self.inference.buffer_of(buffer).map_err(LoopErrorKind::Form)?;
             if own.scope != MemoryScope::Fragment {
@@ -581,7 +585,7 @@ impl Teller<'_, '_, '_, '_> {
     /// Pins a fragment where a product wants it, unless it lies there.
     fn anchor(&mut self, buffer: BufferId, wanted: FragmentForm) -> TellResult {
         let Some(has) = self.inference.layout(buffer) else {
-            return self.inference.pin_buffer(buffer, wanted).map_err(LoopErrorKind::Form);
+            return self.inference.pin_product(buffer, wanted).map_err(LoopErrorKind::Form);
         };
         let arena = &mut self.inference.arena;
         let (a, b) = (arena.threads(&has), arena.threads(&wanted));

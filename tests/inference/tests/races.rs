@@ -168,3 +168,91 @@ fn where_data_decide_nothing_is_said() {
 fn expr_mul(inference: &mut Inference<'_>, a: IndexForm, b: IndexForm) -> IndexForm {
     inference.arena.op(lanebook_infer::FormOp::Mul, a, b).expect("a map")
 }
+
+/// One element of a view: its index along each dimension, and the iteration that accesses it.
+type ViewPoint = (u64, Vec<i64>);
+
+#[test]
+fn views_of_a_storage_are_compared_by_what_they_share() {
+    let mut r = Random(0x5eed_0fac_e002);
+    let mut memory = LoopMemory::default();
+    let (mut with, mut without, mut apart) = (0, 0, 0);
+    // The storage has 2,048 bits; views of it, by shape and bits.
+    let views: [(&[u32], u32); 5] =
+        [(&[64], 32), (&[8, 8], 32), (&[128], 16), (&[16, 16], 8), (&[4, 8], 64)];
+    for round in 0..800 {
+        let mut inference = Inference::new(memory.parts().inference, MACHINE);
+        let first = inference.buffer(views[0].0, views[0].1, MemoryScope::Shared).expect("room");
+        let mut ids = vec![first];
+        for (shape, bits) in &views[1..] {
+            ids.push(inference.alias(first, shape, *bits).expect("a view"));
+        }
+        let count = *r.pick(&[2u32, 4, 8]);
+        let id = inference.operator(Kind::Parallel, &[count], (0, 64)).expect("room");
+        let var = inference.operator_of(id).expect("it").vars.iter().next().expect("one");
+        let var = inference.arena.whole(var).expect("room");
+        // Row-major element numbers a * i + b, as indices of the view.
+        let mut all: Vec<(bool, usize, Vec<ViewPoint>)> = Vec::new();
+        for k in 0..2 + r.below(2) {
+            let which = usize::try_from(r.below(5)).expect("small");
+            let (shape, _) = views[which];
+            let last = i64::from(*shape.last().expect("a dimension"));
+            let (step, start) = (i64::try_from(r.below(4)).expect("small"), r.below(16));
+            let start = i64::try_from(start).expect("small");
+            let arena = &mut inference.arena;
+            let scaled = arena.scale(var, step).expect("a map");
+            let number = arena.add(scaled, IndexForm::constant(start)).expect("a map");
+            let indices = match shape.len() {
+                1 => vec![number],
+                _ => {
+                    let (row, column) = arena.div_rem(number, last).expect("a map");
+                    vec![row, column]
+                }
+            };
+            let write = k == 0 || r.below(2) == 0;
+            inference.access(ids[which], write, &indices).expect("room");
+            let points = (0..i64::from(count)).map(|i| {
+                let at = step * i + start;
+                let index = if shape.len() == 1 { vec![at] } else { vec![at / last, at % last] };
+                (u64::try_from(i).expect("a number"), index)
+            });
+            all.push((write, which, points.collect()));
+        }
+        // The bytes of an element.
+        let bytes = |which: usize, index: &[i64]| {
+            let (shape, bits) = views[which];
+            let flat = index.iter().zip(shape).fold(0, |n, (at, d)| n * i64::from(*d) + at);
+            let wide = i64::from(bits / 8);
+            flat * wide..(flat + 1) * wide
+        };
+        let share = |a: &(usize, &[i64]), b: &(usize, &[i64])| {
+            let (a, b) = (bytes(a.0, a.1), bytes(b.0, b.1));
+            a.start < b.end && b.start < a.end
+        };
+        let mut expected = false;
+        for (write, of, points) in &all {
+            for (_, other, theirs) in all.iter().filter(|_| *write) {
+                expected |= points.iter().any(|x| {
+                    let meets = |y: &&ViewPoint| share(&(*of, &x.1), &(*other, &y.1));
+                    theirs.iter().any(|y| x.0 != y.0 && meets(&y))
+                });
+            }
+        }
+        let found = inference.race(id).expect("an answer");
+        assert_eq!(found.is_some(), expected, "round {round}: {all:?}: {found:?}");
+        if let Some(race) = found {
+            let [a, b] = race.accesses.map(|k| &all[usize::from(k)]);
+            assert!(a.0 && b.0 == race.both_write && ids[b.1] == race.buffer, "{race:?}");
+            let rank = views[b.1].0.len();
+            let element = &race.element[..rank];
+            let second = (b.1, element);
+            assert!(b.2.contains(&(race.iterations[1], element.to_vec())), "{race:?}: {all:?}");
+            let shares = |x: &&ViewPoint| x.0 == race.iterations[0] && share(&(a.1, &x.1), &second);
+            assert!(a.2.iter().any(|x| shares(&x)), "{race:?}: {all:?}");
+            apart += u32::from(a.1 != b.1);
+        }
+        with += u32::from(expected);
+        without += u32::from(!expected);
+    }
+    assert!(with > 100 && without > 50 && apart > 50, "{with} {without} {apart}");
+}

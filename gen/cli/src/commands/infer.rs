@@ -3,7 +3,7 @@ use crate::args::{Colour, Infer, InferFormat, InferLevel};
 use crate::output;
 use lanebook::infer::Level;
 use lanebook_draw::{Picture, svg, text};
-use lanebook_report::infer::{Request, inferred};
+use lanebook_report::infer::{Inferred, Request, Stopped, inferred};
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::program::read;
 use lanebook_suggest::nearest;
@@ -29,20 +29,33 @@ pub fn run(args: &Infer, tables: &Tables<'_>, colour: Colour) -> Result<(), Prob
         InferLevel::Common => Level::Common,
         InferLevel::Free => Level::Free,
     };
-    inferred(tables, &source, request, |found| {
+    let mut course = None;
+    let stopped = |stopped: Stopped, why: &Problems| {
+        course = match args.format {
+            InferFormat::Json => Some(pretty(&stopped.json(why))),
+            InferFormat::Text => args.explain.then(|| Ok(stopped.text())),
+        };
+    };
+    let take = |found: Inferred<'_, '_>| {
         if args.picture {
             return drawn(args, &found.picture(), colour);
         }
         let out = match args.format {
-            InferFormat::Json => {
-                serde_json::to_string_pretty(&found.json())
-                    .map_err(|error| Problem::internal(error.to_string(), "report this"))?
-                    + "\n"
-            }
+            InferFormat::Json => pretty(&found.json())?,
             InferFormat::Text => found.text(args.explain)?,
         };
         Ok(output::write(args.output.as_deref(), &out)?)
-    })
+    };
+    let done = inferred(tables, &source, request, take, stopped);
+    if let Some(course) = course {
+        output::write(args.output.as_deref(), &course?)?;
+    }
+    done
+}
+
+fn pretty(json: &serde_json::Value) -> Result<String, Problem> {
+    let text = serde_json::to_string_pretty(json);
+    Ok(text.map_err(|error| Problem::internal(error.to_string(), "report this"))? + "\n")
 }
 
 /// An architecture by its name, the first without one.

@@ -58,8 +58,8 @@ fn element(
     race: &Race,
 ) -> Result<String, FormError> {
     let op = inference.operator_of(id)?;
-    let [first, _] = race.accesses;
-    let Some(access) = inference.accesses_of(op).get(usize::from(first)) else {
+    let [_, second] = race.accesses;
+    let Some(access) = inference.accesses_of(op).get(usize::from(second)) else {
         return Ok(names.buffer(race.buffer).to_string());
     };
     for (var, _) in inference.arena.variables(access.indices())? {

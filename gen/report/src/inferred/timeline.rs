@@ -22,8 +22,6 @@ pub struct Names {
     operators: BTreeMap<OperatorId, (String, Op)>,
     buffers: BTreeMap<BufferId, (String, Value)>,
     accesses: BTreeMap<(OperatorId, BufferId), String>,
-    /// Products, which are no operators of inference.
-    others: BTreeMap<Op, String>,
 }
 
 impl Names {
@@ -62,10 +60,7 @@ impl Names {
                 }
             }
         }
-        let products =
-            program.inside(told.function()).filter(|op| program.role(*op) == OpRole::ProductInto);
-        let others = products.map(|op| (op, tile_operation(program, op))).collect();
-        Self { operators, buffers, accesses, others }
+        Self { operators, buffers, accesses }
     }
     /// What an operator is called.
     pub fn operator(&self, id: OperatorId) -> &str {
@@ -75,11 +70,10 @@ impl Names {
     pub fn op(&self, id: OperatorId) -> Option<Op> {
         self.operators.get(&id).map(|(_, op)| *op)
     }
-    /// What an operation is called, which may be a product.
+    /// What an operation is called.
     pub fn caller(&self, op: Op) -> &str {
         let named = self.operators.values().find(|(_, of)| *of == op);
-        let named = named.map(|(name, _)| name.as_str());
-        named.or_else(|| self.others.get(&op).map(String::as_str)).unwrap_or("an operator")
+        named.map_or("an operator", |(name, _)| name)
     }
     /// What a buffer is called.
     pub fn buffer(&self, id: BufferId) -> &str {
@@ -126,6 +120,8 @@ enum What {
     Waits(String),
     /// A loop was spread, and gave these buffers their layouts.
     Spread(SpreadSource, String, Vec<(BufferId, String)>),
+    /// A product's unit has laid these buffers.
+    ByUnit(Vec<(BufferId, String)>),
     /// A buffer got its layout without a loop being spread.
     Laid(Vec<(BufferId, String)>),
     /// Another operator is asked again.
@@ -199,6 +195,7 @@ impl Timeline {
         let inference = &told.inference;
         let known = told
             .buffers()
+            .filter(|(id, _)| inference.laid_by_product(*id).is_none())
             .filter_map(|(id, _)| Some((id, layout(inference, &inference.layout(id)?))))
             .collect();
         Self {
@@ -242,6 +239,9 @@ impl Timeline {
         if matches!(op.kind, Kind::Reduce { .. }) {
             return "waits for the layout of what it reduces".into();
         }
+        if op.kind == Kind::Product {
+            return "no update, because no fragment of its own is without a layout".into();
+        }
         let fragment =
             |buffer: BufferId| at.buffer_of(buffer).is_ok_and(|b| b.scope == MemoryScope::Fragment);
         let open = |buffer: BufferId| fragment(buffer) && at.layout(buffer).is_none();
@@ -263,7 +263,16 @@ impl Timeline {
                 format!("cannot derive a useful layout from {} yet", name(a.buffer))
             }
             (Level::Strict, None, None) => {
-                "no update, because its fragments have their layouts".into()
+                let anchored =
+                    accesses.iter().find_map(|a| Some((a.buffer, at.laid_by_product(a.buffer)?)));
+                match anchored {
+                    Some((buffer, product)) => format!(
+                        "no update, because {} lies where {} leaves it",
+                        name(buffer),
+                        self.names.operator(product)
+                    ),
+                    None => "no update, because its fragments have their layouts".into(),
+                }
             }
             (_, _, Some(a)) => format!("still waits for {}'s layout", name(a.buffer)),
             _ => "no source fragment layout to propagate".into(),
@@ -332,8 +341,13 @@ impl Listener for Timeline {
                     {
                         list.push(laid);
                     }
-                    Some(Step { operator, what: What::Laid(list), .. }) if *operator == id => {
+                    Some(Step {
+                        operator, what: What::Laid(list) | What::ByUnit(list), ..
+                    }) if *operator == id => {
                         list.push(laid);
+                    }
+                    _ if at.operator_of(id).is_ok_and(|op| op.kind == Kind::Product) => {
+                        self.add(id, What::ByUnit(vec![laid]));
                     }
                     _ => self.add(id, What::Laid(vec![laid])),
                 }
@@ -589,6 +603,9 @@ impl Timeline {
             }
             What::Waits(text) => (text.clone(), Vec::new()),
             What::Rejected(text) => (format!("rejected: {text}"), Vec::new()),
+            What::ByUnit(laid) => {
+                (format!("its unit establishes {}", names(laid)), laid.iter().collect())
+            }
             What::Laid(laid) => {
                 let line = match step.level {
                     None => "replicated on all threads, because it is read outside of loops".into(),
@@ -711,6 +728,11 @@ impl Timeline {
                     SpreadSource::Plan => json!("plan"),
                     SpreadSource::EveryThread => json!("every thread"),
                 };
+            }
+            What::ByUnit(laid) => {
+                out["event"] = json!("laid");
+                out["by"] = json!("unit");
+                out["laid"] = json!(buffers(laid));
             }
             What::Laid(laid) => {
                 out["event"] = json!("laid");

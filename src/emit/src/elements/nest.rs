@@ -12,7 +12,7 @@ use heapless::VecView;
 use lanebook_infer::{
     Access, BufferId, FragmentForm, IndexForm, Kind, MemoryScope, OperatorId, VarRole,
 };
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{Op, Value, attr_names};
 use lanebook_loops::Told;
 use lanebook_tables::{AccessId, IndexOp, OpRole, Space};
 
@@ -89,7 +89,7 @@ impl LowerContext<'_, '_, '_, '_> {
         match kind {
             Kind::Parallel => {}
             Kind::Reduce { .. } => return self.reduction_in_place(op, told, id, open),
-            Kind::Uniform => return Err(refused(op, ElementReason::Operation)),
+            Kind::Uniform | Kind::Product => return Err(refused(op, ElementReason::Operation)),
         }
         self.check_touched(op)?;
         self.meet(op, open, true)?;
@@ -242,7 +242,8 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
     }
 
-    /// How many slots make a chunk: as many as an instruction can move of the narrowest elements.
+    /// How many slots make a chunk: as many as an instruction can move of the narrowest elements, and
+    /// no more than are written to be taken together.
     fn width(&self, op: Op, told: &Told<'_>, id: OperatorId, slots: u32) -> Result<u32, EmitError> {
         let own = told.inference.operator_of(id).map_err(of_form(op))?;
         let mut width = LANES as u32;
@@ -250,6 +251,10 @@ impl LowerContext<'_, '_, '_, '_> {
             let buffer = told.inference.buffer_of(access.buffer).map_err(of_form(op))?;
             let bytes = (buffer.bits >> 3).max(1);
             width = width.min(WIDEST.checked_div(bytes).unwrap_or(1).max(1));
+        }
+        let most = self.program.int_attr(op, attr_names::COALESCED_WIDTH);
+        if let Some(most) = most.and_then(|most| u32::try_from(most).ok()) {
+            width = width.min(most.checked_ilog2().map_or(1, |bits| 1 << bits));
         }
         while width > 1 && slots.checked_rem(width) != Some(0) {
             width >>= 1;

@@ -4,7 +4,8 @@
 //! Iterations have no order, and different threads execute them. By structure first: where a buffer
 //! is accessed by one map, and its outputs tell the loop's variables, no two iterations meet. Else
 //! point by point, as serial loops around the parallel one begin: what these add to an index is the
-//! same for both iterations. Where data decide, nothing is said.
+//! same for both iterations. Views of one storage are compared part by part of it, each as wide as
+//! the narrowest element. Where data decide, nothing is said.
 
 use crate::arena::{FormBase, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
@@ -26,7 +27,7 @@ type Maps = heapless::Vec<IndexForm, { MAX_RANK + 1 }>;
 /// Two iterations of a loop that meet at an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
-    /// Whose element.
+    /// Whose element: the one that the second iteration accesses.
     pub buffer: BufferId,
     /// Whether the second iteration writes it, too; it reads it otherwise. The first one writes it.
     pub both_write: bool,
@@ -72,6 +73,43 @@ impl Reached {
 struct LoopPoint {
     iteration: u64,
     index: [i64; MAX_RANK],
+    /// Where in the storage: the indices, or where views of it are compared the first part.
+    place: [i64; MAX_RANK],
+    /// How many parts, one after the other.
+    parts: i64,
+}
+
+impl LoopPoint {
+    /// The places that it touches.
+    fn places(&self) -> impl Iterator<Item = [i64; MAX_RANK]> + '_ {
+        (0..self.parts).map(|part| {
+            let mut place = self.place;
+            if let Some(first) = place.first_mut() {
+                *first = first.saturating_add(part);
+            }
+            place
+        })
+    }
+}
+
+/// How elements of a buffer lie in a storage that is compared part by part.
+#[derive(Clone, Copy)]
+struct StorageParts {
+    /// Parts of an element.
+    of_element: i64,
+    /// Extents of the buffer.
+    extents: [i64; MAX_RANK],
+    rank: usize,
+}
+
+impl StorageParts {
+    /// The first part of an element.
+    fn first(&self, index: &[i64; MAX_RANK]) -> i64 {
+        let dims = index.iter().zip(&self.extents).take(self.rank);
+        let number =
+            dims.fold(0i64, |n, (at, extent)| n.saturating_mul(*extent).saturating_add(*at));
+        number.saturating_mul(self.of_element)
+    }
 }
 
 impl Inference<'_> {
@@ -88,11 +126,12 @@ impl Inference<'_> {
         for k in 0..usize::from(op.accesses.1) {
             let Some(access) = self.accesses_of(&op).get(k).copied() else { break };
             let before = self.accesses_of(&op).get(..k).unwrap_or(&[]);
-            let seen = before.iter().any(|a| a.write && a.buffer == access.buffer);
+            let storage = self.storage(access.buffer);
+            let seen = before.iter().any(|a| a.write && self.storage(a.buffer) == storage);
             if !access.write || seen || self.apart(&op, &access)? {
                 continue;
             }
-            let found = self.meeting(&op, access.buffer)?;
+            let found = self.meeting(&op, storage)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -116,15 +155,16 @@ impl Inference<'_> {
         Ok(out)
     }
 
-    /// Whether structure tells that no two iterations meet: all accesses to the buffer are at the
-    /// same indices, which tell the loop's variables.
+    /// Whether structure tells that no two iterations meet: all accesses to the buffer's storage are
+    /// by this buffer, at the same indices, which tell the loop's variables.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn apart(&mut self, op: &Operator, access: &Access) -> FormResult<bool> {
         let alike = |other: &Access| {
             let mut both = other.indices().iter().zip(access.indices());
-            both.all(|(a, b)| self.arena.same(*a, *b))
+            other.buffer == access.buffer && both.all(|(a, b)| self.arena.same(*a, *b))
         };
-        let mut own = self.accesses_of(op).iter().filter(|a| a.buffer == access.buffer);
+        let storage = self.storage(access.buffer);
+        let mut own = self.accesses_of(op).iter().filter(|a| self.storage(a.buffer) == storage);
         if !own.all(alike) {
             return Ok(false);
         }
@@ -153,17 +193,44 @@ impl Inference<'_> {
         Ok(solved.free.iter().all(|free| !vars.contains(&free.digit.base)))
     }
 
-    /// Two iterations that meet at an element of a buffer, point by point: first what is written is
+    /// The bits of the narrowest element by which an operator's accesses look at a storage; `None` if
+    /// all look at it as the same buffer.
+    fn narrowest(&self, op: &Operator, storage: BufferId) -> FormResult<Option<u32>> {
+        let (mut first, mut bits, mut viewed) = (None, u32::MAX, false);
+        for access in self.accesses_of(op) {
+            let own = self.buffer_of(access.buffer)?;
+            if own.storage == storage {
+                viewed |= *first.get_or_insert(access.buffer) != access.buffer;
+                bits = bits.min(own.bits);
+            }
+        }
+        Ok(viewed.then_some(bits))
+    }
+
+    /// How a buffer's elements lie in parts of so many bits of its storage.
+    fn storage_parts(&self, id: BufferId, bits: u32) -> FormResult<StorageParts> {
+        let own = self.buffer_of(id)?;
+        let mut extents = [1; MAX_RANK];
+        for (to, dim) in extents.iter_mut().zip(own.dims.iter()) {
+            *to = i64::from(self.arena.extent(dim)?);
+        }
+        let of_element = own.bits.checked_div(bits).unwrap_or(1);
+        let (rank, of_element) = (own.dims.len(), i64::from(of_element));
+        Ok(StorageParts { of_element, extents, rank })
+    }
+
+    /// Two iterations that meet at an element of a storage, point by point: first what is written is
     /// noted, then what is read is looked up.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
-    fn meeting(&mut self, op: &Operator, buffer: BufferId) -> FormResult<Option<Race>> {
+    fn meeting(&mut self, op: &Operator, storage: BufferId) -> FormResult<Option<Race>> {
         let mut reached = Reached::NONE;
+        let bits = self.narrowest(op, storage)?;
         for k in 0..op.accesses.1 {
-            if self.writes(op, k, buffer).is_none() {
+            if self.writes(op, k, storage).is_none() {
                 continue;
             }
-            let known = self.walk(op, k, |_, point| {
-                reached.take(&point.index);
+            let known = self.walk(op, k, bits, |_, point| {
+                point.places().for_each(|place| reached.take(&place));
                 true
             })?;
             if !known {
@@ -176,28 +243,32 @@ impl Inference<'_> {
         self.points.fill(0);
         for both_write in [true, false] {
             for k in 0..op.accesses.1 {
-                if self.writes(op, k, buffer) != Some(both_write) {
+                let accessed = self.accesses_of(op).get(usize::from(k)).map(|a| a.buffer);
+                if self.writes(op, k, storage) != Some(both_write) {
                     continue;
                 }
                 let mut found = None;
-                self.walk(op, k, |words, point| {
-                    let entry = reached.number(&point.index).and_then(|at| words.get_mut(at));
-                    let Some(entry) = entry else { return false };
-                    let this = point.iteration.saturating_add(1);
-                    let before = *entry & 1u64.wrapping_shl(ITERATION_BITS).wrapping_sub(1);
-                    if before == 0 && both_write {
-                        *entry = u64::from(k).wrapping_shl(ITERATION_BITS) | this;
-                    } else if before != 0 && before != this {
-                        let first = entry.wrapping_shr(ITERATION_BITS);
-                        found = Some(Race {
-                            buffer,
-                            both_write,
-                            accesses: [u16::try_from(first).unwrap_or(0), k],
-                            iterations: [before.saturating_sub(1), point.iteration],
-                            element: point.index,
-                        });
+                self.walk(op, k, bits, |words, point| {
+                    for place in point.places() {
+                        let entry = reached.number(&place).and_then(|at| words.get_mut(at));
+                        let Some(entry) = entry else { return false };
+                        let this = point.iteration.saturating_add(1);
+                        let before = *entry & 1u64.wrapping_shl(ITERATION_BITS).wrapping_sub(1);
+                        if before == 0 && both_write {
+                            *entry = u64::from(k).wrapping_shl(ITERATION_BITS) | this;
+                        } else if before != 0 && before != this {
+                            let first = entry.wrapping_shr(ITERATION_BITS);
+                            found = Some(Race {
+                                buffer: accessed.unwrap_or(storage),
+                                both_write,
+                                accesses: [u16::try_from(first).unwrap_or(0), k],
+                                iterations: [before.saturating_sub(1), point.iteration],
+                                element: point.index,
+                            });
+                            return false;
+                        }
                     }
-                    found.is_none()
+                    true
                 })?;
                 if found.is_some() {
                     return Ok(found);
@@ -207,19 +278,20 @@ impl Inference<'_> {
         Ok(None)
     }
 
-    /// Whether an access of an operator to this buffer writes; `None` if it is to another one.
-    fn writes(&self, op: &Operator, number: u16, buffer: BufferId) -> Option<bool> {
+    /// Whether an access of an operator to this storage writes; `None` if it is to another one.
+    fn writes(&self, op: &Operator, number: u16, storage: BufferId) -> Option<bool> {
         let access = self.accesses_of(op).get(usize::from(number))?;
-        (access.buffer == buffer).then_some(access.write)
+        (self.storage(access.buffer) == storage).then_some(access.write)
     }
 
     /// Hands every point at which an access happens to `take`, with the lent words, until that is
-    /// false; false if nobody knows them.
+    /// false; false if nobody knows them. With `bits` places are parts of so many of the storage.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn walk(
         &mut self,
         op: &Operator,
         number: u16,
+        bits: Option<u32>,
         mut take: impl FnMut(&mut [u64], &LoopPoint) -> bool,
     ) -> FormResult<bool> {
         let Some(access) = self.accesses_of(op).get(usize::from(number)).copied() else {
@@ -227,6 +299,7 @@ impl Inference<'_> {
         };
         let Some(maps) = self.known_maps(&access)? else { return Ok(false) };
         let Some((vars, turns)) = self.walked(op, &maps)? else { return Ok(false) };
+        let parts = bits.map(|bits| self.storage_parts(access.buffer, bits)).transpose()?;
         let mut tape = Tape::new(&self.arena, &maps)?;
         let mut walk = Walk::new(&vars)?;
         let mut point = 0u64;
@@ -243,7 +316,15 @@ impl Inference<'_> {
                     *to = tape.value(&self.arena, *map)?;
                 }
                 let iteration = point.checked_div(turns).unwrap_or(0);
-                if !take(self.points, &LoopPoint { iteration, index }) {
+                let (mut place, mut count) = (index, 1);
+                if let Some(own) = &parts {
+                    place = [0; MAX_RANK];
+                    if let Some(first) = place.first_mut() {
+                        *first = own.first(&index);
+                    }
+                    count = own.of_element;
+                }
+                if !take(self.points, &LoopPoint { iteration, index, place, parts: count }) {
                     break;
                 }
             }
