@@ -15,7 +15,9 @@ use lanebook::infer::{
     Rejection, Stop,
 };
 use lanebook::ir::{self, Op, Program, Value};
-use lanebook::loops::{LoopError, LoopLayouts, Told, exchange, lay_shared, tell};
+use lanebook::loops::{
+    LoopError, LoopLayouts, Told, exchange, lay_shared, reduce_in_fragments, tell,
+};
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
 use serde_json::{Value as Json, json};
@@ -72,8 +74,9 @@ impl Listener for Readers<'_> {
     }
 }
 
-/// Lets loops with `exchange = allow` access through shared memory what no layout of theirs owns, until there are layouts or
-/// nothing more is allowed.
+/// Lets reductions of shared tiles go through fragments, and loops with `exchange = allow` access
+/// through shared memory what no layout of theirs owns, until there are layouts or nothing more is
+/// allowed.
 ///
 /// # Errors
 /// What cannot be told to inference.
@@ -84,6 +87,9 @@ pub(crate) fn exchanged(
     request: Request<'_>,
 ) -> Result<(), Problems> {
     let function = function(program, source)?;
+    reduce_in_fragments(program, function).ok_or_else(|| {
+        Problem::refused("the program has no room for fragments to reduce in", "split the function")
+    })?;
     let says = |program: &Program<'_, '_>| {
         program.inside(function).any(|op| program.has_attr(op, ir::attr_names::EXCHANGE))
     };

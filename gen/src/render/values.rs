@@ -162,7 +162,7 @@ structs! {
     WarpSpecialization<'_> { name, feature, threads, barrier, number, arrive, resize, registers, directive, file, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
+    Anchors<'_> { warps, unit_rows, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
     AnchorTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }

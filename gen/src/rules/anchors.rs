@@ -19,6 +19,8 @@ use serde::Deserialize;
 pub struct AnchorsFile {
     /// Warps of a program that does not say how many.
     pub warps: u16,
+    /// Rows of the unit of a product in place.
+    pub unit_rows: u16,
     /// Modules' target attributes and architectures.
     pub targets: Vec<(Name, Name)>,
     /// Foreign names of element types.
@@ -338,6 +340,7 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
     }
     t::Anchors {
         warps: file.warps,
+        unit_rows: file.unit_rows,
         targets: list(
             pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch }),
         ),

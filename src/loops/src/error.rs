@@ -38,12 +38,21 @@ pub enum LoopErrorKind {
     },
     /// The tiles of a copy do not agree in their extents.
     Extents,
+    /// A tile operation covers a buffer whose type does not say all its extents.
+    OpenExtents(Value),
     /// A written layout cannot be read.
     Layout(NotationError),
     /// A layout written for a shared buffer is none that loops keep to.
     Shared(Unwritable),
     /// The architecture has no unit that computes this product.
     NoUnit,
+    /// A matrix unit is driven by whole warps, and the threads are no number of them.
+    PartOfWarp {
+        /// Threads that compute the product.
+        threads: u32,
+        /// Threads of a warp.
+        wave: u32,
+    },
     /// There are more warps than parts of the product's result.
     Warps,
     /// Two products want one fragment in two layouts.
@@ -81,9 +90,11 @@ sentences! { LoopErrorKind, sink;
     View => ("storage is looked at from an offset on, or is none that is known");
     Index { dim } => ("index ~ of a fragment depends on data, or on a number below zero whose sign is left out, so nobody knows who owns the element", dim);
     Extents => ("the tiles do not have the extents that the operation needs");
+    OpenExtents(_) => ("the whole of a buffer is meant, and its type does not say all extents");
     Layout(error) => { error.write_text(sink) };
     Shared(why) => { sink.write_str(why.message(false)) };
     NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
+    PartOfWarp { threads, wave } => ("~ threads compute the product, and the matrix unit is driven by whole warps of ~", threads, wave);
     Warps => ("the product's result does not divide among the warps");
     Products(_) => ("another product has this fragment in a layout that this one cannot take");
     Values { has } => ("the program is too large: more than ~ values, buffers or operators", has);
@@ -107,6 +118,11 @@ impl LoopError {
             (LoopErrorKind::Buffer(value), Some(program)) => {
                 sentence!(sink, "%~ is no buffer that a loop reaches", program.value_name(value))
             }
+            (LoopErrorKind::OpenExtents(value), Some(program)) => sentence!(
+                sink,
+                "the whole of %~ is meant, and its type does not say all extents",
+                program.value_name(value)
+            ),
             (kind, _) => kind.write_text(sink),
         }
     }
@@ -149,7 +165,7 @@ mod tests {
         let count = every_variant_speaks!(LoopErrorKind:
             Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
             Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
-            Extents, Layout(notation), Shared(Unwritable::Rows), NoUnit, Warps, Products(buffer), Values { has: 3 },
+            Extents, OpenExtents(value), Layout(notation), Shared(Unwritable::Rows), NoUnit, PartOfWarp { threads: 32, wave: 64 }, Warps, Products(buffer), Values { has: 3 },
             Form(FormError::Overflow));
         assert!(count > 15);
     }

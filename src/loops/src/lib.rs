@@ -10,6 +10,7 @@
 //! | `machine` | figures and matrix units of an architecture |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
+//! | `reductions` | reductions of what lies in shared memory: through fragments |
 //! | `error` | what cannot be told, and where |
 //!
 //! Guarantees: no allocation, no recursion, no panic; every attribute and operation is told, or
@@ -122,6 +123,7 @@ mod indices;
 mod machine;
 mod operand;
 mod operators;
+mod reductions;
 mod result;
 mod swizzles;
 mod tell;
@@ -131,6 +133,7 @@ mod unit_operands;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
 pub use exchange::exchange;
+pub use reductions::reduce_in_fragments;
 pub use result::LoopLayouts;
 pub use swizzles::{SharedAnswer, SharedListener, SharedStep, lay_shared};
 pub use tell::{Fact, LoopParts, Told, tell};

@@ -60,7 +60,8 @@ fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
 }
 
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
-/// and the result is tall enough, else the least result, of those the greatest depth. None where no
+/// and the result is tall enough, else one of as many rows as `rules/anchors.ron` asks for, the least
+/// result of those, of these the greatest depth. None where no
 /// instruction takes these elements and extents.
 pub fn unit<'t>(
     tables: &Tables<'t>,
@@ -188,7 +189,7 @@ fn unit_for<'t>(
             continue;
         }
         for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
-            if let Some(rank) = rank(&instance, (request, depth), wave)
+            if let Some(rank) = rank(&instance, (request, depth), (wave, tables.anchors.unit_rows))
                 && instance.shape().is_some_and(|shape| by.takes(&rank, shape))
                 && best.as_ref().is_none_or(|b| rank < b.0)
             {
@@ -263,13 +264,19 @@ struct Rank {
     is_too_deep: bool,
     /// One warp executes it.
     is_alone: bool,
+    /// It has fewer rows than the unit of a product in place should have.
+    is_flat: bool,
     area: u32,
     shallow: u16,
 }
 
 /// How late an instruction is taken; `None` if it does not fit.
 #[inline(never)] // Its layout leaves the stack before the next one is looked at.
-fn rank(instance: &Instance<'_>, (request, depth): (&UnitRequest, u32), wave: u32) -> Option<Rank> {
+fn rank(
+    instance: &Instance<'_>,
+    (request, depth): (&UnitRequest, u32),
+    (wave, rows): (u32, u16),
+) -> Option<Rank> {
     let shape = instance.shape()?;
     let warps = together_of(instance, shape.d)?;
     let (m, n) = request.extents;
@@ -281,6 +288,7 @@ fn rank(instance: &Instance<'_>, (request, depth): (&UnitRequest, u32), wave: u3
     fits.then_some(Rank {
         is_too_deep: !whole(depth, shape.k),
         is_alone: warps == 1,
+        is_flat: shape.m < rows,
         area,
         shallow: u16::MAX.saturating_sub(shape.k),
     })

@@ -2,7 +2,7 @@
 
 use crate::error::LoopErrorKind;
 use crate::exchange::may_exchange;
-use crate::machine::{AnchorUnit, UnitRequest, warp_unit_beside};
+use crate::machine::{AnchorUnit, UnitRequest, figures, warp_unit_beside};
 use crate::tell::{Fact, Teller, Told};
 use crate::tensor_unit::{SumsAnchor, TensorUnit, sums_anchor, tensor_unit};
 use lanebook_infer::{
@@ -402,9 +402,22 @@ impl Teller<'_, '_, '_, '_> {
     }
 
     // ---- tile operations
+    /// Whether the type of an operand says all its extents.
+    fn has_extents(&self, op: Op, number: usize) -> bool {
+        let ty = self.program.operand(op, number).map(|value| self.program.type_of(value));
+        ty.is_some_and(|ty| ty.shape.iter().all(|extent| extent.is_some()))
+    }
+
     /// A tile operation over the whole of a buffer.
     fn over(&mut self, op: Op, shape_of: BufferId) -> TellResult<Indices> {
         let threads = self.threads_of(op)?;
+        let is_shape = |value: &Value| self.fact(*value) == Fact::Buffer(shape_of);
+        let own = (0usize..).zip(self.program.operands(op)).find(|(_, value)| is_shape(value));
+        if let Some((number, value)) = own
+            && !self.has_extents(op, number)
+        {
+            return Err(LoopErrorKind::OpenExtents(value));
+        }
         let dims = self.inference.buffer_of(shape_of).map_err(LoopErrorKind::Form)?.dims;
         let mut shape: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
         for dim in dims.iter() {
@@ -425,7 +438,10 @@ impl Teller<'_, '_, '_, '_> {
         self.attributes(op, &[attr_names::THREADS])?;
         let (from, to) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?);
         let part = |number| self.program.subscripts(op, number).next().is_some();
+        // The side that is moved as a whole says how much; of two the one that knows it.
         let shape_of = match (part(0), part(1)) {
+            (false, false) if self.has_extents(op, 1) => to,
+            (false, false) if self.has_extents(op, 0) => from,
             (_, false) => to,
             (false, true) => from,
             (true, true) => return Err(LoopErrorKind::Extents),
@@ -537,7 +553,17 @@ impl Teller<'_, '_, '_, '_> {
         let is_fragment = |buffer| self.scope(buffer) == Ok(MemoryScope::Fragment);
         let in_fragments = (is_fragment(a), is_fragment(b));
         let anchor = sums_anchor(machine, (&request, depth), in_fragments);
-        let SumsAnchor { unit, is_own } = anchor.ok_or(LoopErrorKind::NoUnit)?;
+        let no_unit = || {
+            // What whole warps would be given is denied to a part of one.
+            let wave = figures(self.tables, self.arch).wave;
+            let whole = UnitRequest { threads: wave, ..request };
+            let is_part = threads.1.checked_rem(wave) != Some(0);
+            match is_part && sums_anchor(machine, (&whole, depth), in_fragments).is_some() {
+                true => LoopErrorKind::PartOfWarp { threads: threads.1, wave },
+                false => LoopErrorKind::NoUnit,
+            }
+        };
+        let SumsAnchor { unit, is_own } = anchor.ok_or_else(no_unit)?;
         let in_tensor = match by_unit {
             true => tensor_unit(machine, (&request, depth), policy, &unit),
             false => None,

@@ -16,7 +16,7 @@ use lanebook_tables::{Arch, OpRole, Space, Tables};
 const INDEX_EXTENT: u32 = 1 << 31;
 
 /// What is known of a value.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Fact {
     /// Nothing, or that it depends on data.
     #[default]

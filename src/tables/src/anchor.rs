@@ -7,6 +7,9 @@ use crate::{OpRole, Space};
 pub struct Anchors<'a> {
     /// Warps that work together where a program does not say it; 0: it must.
     pub warps: u16,
+    /// Rows of the unit of a product in place, by which fragments lie: one of fewer is taken where no
+    /// other divides the product.
+    pub unit_rows: u16,
     /// Architectures by the names that other compilers' modules carry.
     pub targets: &'a [AnchorTarget<'a>],
     /// Element types by the names that other compilers give them.
@@ -31,6 +34,7 @@ impl Anchors<'_> {
     /// No knowledge.
     pub const EMPTY: Anchors<'static> = Anchors {
         warps: 0,
+        unit_rows: 0,
         targets: &[],
         dtypes: &[],
         formats: &[],

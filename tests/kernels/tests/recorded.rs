@@ -4,6 +4,7 @@
 //! counted here.
 #![allow(missing_docs)]
 
+use lanebook_inference_tests::expr;
 use lanebook_inference_tests::text::{tile_text, with_casts};
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
@@ -174,13 +175,6 @@ fn copies_take_no_more_instructions_than_in_tilelang() {
             continue;
         }
         let buffers = program["buffers"].as_array().expect("buffers");
-        let bytes = |b: &Value| match b["dtype"].as_str() {
-            Some("float64") => Some(8u64),
-            Some("float32" | "int32") => Some(4),
-            Some("float16" | "bfloat16") => Some(2),
-            Some(_) => Some(1),
-            None => None,
-        };
         let wide = buffers.iter().filter_map(bytes).max().expect("elements");
         if buffers.iter().any(|b| b["scope"] == "shared" || bytes(b) != Some(wide)) {
             continue;
@@ -213,4 +207,188 @@ fn copies_take_no_more_instructions_than_in_tilelang() {
     }
     assert!(worse.is_empty(), "{}", worse.join("\n"));
     assert!(seen >= 30, "only {seen} kernels");
+}
+
+/// The elements of a loop's accesses to global memory, as TileLang's plan deals them out: by thread
+/// and local index, and where in the buffer.
+struct PlannedLoop {
+    slots: usize,
+    /// Of each thread's local indices the point of the loop.
+    points: BTreeMap<(i64, i64), usize>,
+    /// Of each access the element at each point, and its bytes.
+    accesses: Vec<(Vec<i64>, u64)>,
+}
+
+/// The buffers that an expression loads from, with their indices.
+fn loads<'v>(e: &'v Value, out: &mut Vec<(&'v str, &'v Value)>) {
+    let Some(parts) = e.as_array() else { return };
+    if parts.first().and_then(Value::as_str) == Some("load") {
+        out.push((parts[1].as_str().expect("a buffer"), &parts[2]));
+    }
+    parts.iter().for_each(|part| loads(part, out));
+}
+
+impl PlannedLoop {
+    /// `None` where the record keeps no tables, and of a body that is more than stores.
+    fn of(program: &Value, op: &Value, plan: &Value) -> Option<Self> {
+        let numbers = |of: &Value| -> Option<Vec<i64>> {
+            of["table"].as_array()?.iter().map(Value::as_i64).collect()
+        };
+        let threads = numbers(&plan["thread"])?;
+        let copies = usize::try_from(plan["replicate"].as_u64()?).ok()?;
+        let shape: Vec<i64> =
+            plan["out_shape"].as_array()?.iter().filter_map(Value::as_i64).collect();
+        let mut index = vec![0; threads.len() / copies];
+        for (part, extent) in plan["index"].as_array()?.iter().zip(&shape) {
+            for (to, at) in index.iter_mut().zip(numbers(part)?) {
+                *to = *to * extent + at;
+            }
+        }
+        let first = threads.chunks(copies).map(|own| own[0]);
+        let points = first.zip(&index).enumerate().map(|(point, (t, at))| ((t, *at), point));
+        let vars = op["vars"].as_array()?;
+        let extents: Option<Vec<i64>> = vars.iter().map(|v| v[1].as_i64()).collect();
+        let extents = extents?;
+        if extents.iter().product::<i64>() != i64::try_from(index.len()).ok()? {
+            return None;
+        }
+        let mut out = Self {
+            slots: usize::try_from(shape.iter().product::<i64>()).ok()?,
+            points: points.collect(),
+            accesses: Vec::new(),
+        };
+        for statement in op["body"].as_array()? {
+            if statement["st"] != "store" {
+                return None;
+            }
+            let mut own = vec![(statement["buf"].as_str()?, &statement["idx"])];
+            loads(&statement["val"], &mut own);
+            for (name, indices) in own {
+                let buffer = program["buffers"].as_array()?.iter().find(|b| b["name"] == name)?;
+                if buffer["scope"] != "global" {
+                    continue;
+                }
+                let bytes = bytes(buffer)?;
+                let mut at = Vec::new();
+                for point in 0..index.len() {
+                    let mut rest = i64::try_from(point).ok()?;
+                    let mut values = vec![0; extents.len()];
+                    for (value, extent) in values.iter_mut().zip(&extents).rev() {
+                        (*value, rest) = (rest % extent, rest / extent);
+                    }
+                    let known =
+                        |name: &str| vars.iter().position(|v| v[0] == name).map(|k| values[k]);
+                    let mut element = 0;
+                    let dims = buffer["shape"].as_array()?;
+                    for (own, extent) in indices.as_array()?.iter().zip(dims) {
+                        element = element * extent.as_i64()? + expr::value(own, &known).ok()?;
+                    }
+                    at.push(element);
+                }
+                out.accesses.push((at, bytes));
+            }
+        }
+        Some(out)
+    }
+
+    /// Whether a thread's neighbouring local indices are so many neighbours in memory.
+    fn runs(&self, elements: &[i64], many: usize) -> bool {
+        let many = i64::try_from(many).expect("small");
+        self.points.iter().all(|((thread, index), point)| {
+            let within = index % many;
+            let first = self.points.get(&(*thread, index - within));
+            first.is_some_and(|first| {
+                elements[*first] % many == 0 && elements[*point] == elements[*first] + within
+            })
+        })
+    }
+
+    /// Whether each access leaves no gap between one thread and the next that has work there: what
+    /// does moves more sectors for its few instructions.
+    fn is_dense(&self) -> bool {
+        let many = self.vector();
+        self.accesses.iter().all(|(elements, _)| {
+            let firsts = self.points.iter().filter(|((_, index), _)| *index == 0);
+            let firsts: Vec<i64> = firsts.map(|(_, point)| elements[*point]).collect();
+            firsts.windows(2).all(|two| two[1] - two[0] == many as i64 || two[0] == two[1])
+        })
+    }
+
+    /// Instructions of a thread: one vector for all accesses of the loop, as TileLang's vectorizer
+    /// has it.
+    fn instructions(&self) -> usize {
+        self.slots / self.vector() * self.accesses.len()
+    }
+
+    fn vector(&self) -> usize {
+        let Some(wide) = self.accesses.iter().map(|(_, bytes)| *bytes).max() else { return 1 };
+        let fits = |many: &usize| {
+            *many as u64 * wide <= 16
+                && self.slots.is_multiple_of(*many)
+                && self.accesses.iter().all(|(elements, _)| self.runs(elements, *many))
+        };
+        [16, 8, 4, 2, 1].into_iter().find(fits).expect("one by one")
+    }
+}
+
+/// Bytes of an element.
+fn bytes(buffer: &Value) -> Option<u64> {
+    match buffer["dtype"].as_str() {
+        Some("float64") => Some(8),
+        Some("float32" | "int32") => Some(4),
+        Some("float16" | "bfloat16") => Some(2),
+        Some(_) => Some(1),
+        None => None,
+    }
+}
+
+/// Whether a record's loops are served and race nowhere, by its own exact checks: of others nobody
+/// can ask for less.
+fn is_sound(record: &Value) -> bool {
+    let plans = record["result"]["loops"].as_array().into_iter().flatten();
+    let mut checks = plans.flat_map(|plan| plan["exact_check"].as_array().into_iter().flatten());
+    let served = |check: &Value| {
+        check["loop_threads_own"] != false
+            && check["owners_all_write"] != false
+            && check["iterations"].as_u64() <= check["distinct_targets"].as_u64()
+    };
+    checks.all(served) && record["result"]["cpu_run"]["match"] != false
+}
+
+/// Programs of loops alone take no more instructions of global memory than the plans that TileLang
+/// has for all their loops, where these are dense.
+#[test]
+fn loops_take_no_more_instructions_than_in_tilelang() {
+    let (mut seen, mut fewer, mut worse) = (0, 0, Vec::new());
+    for record in records() {
+        let program = &record["program"];
+        let ops = program["ops"].as_array().expect("operations");
+        let plans = record["result"]["loops"].as_array().cloned().unwrap_or_default();
+        let plain = ops.iter().all(|op| op["op"] == "parallel") && ops.len() == plans.len();
+        if record["result"]["verdict"] != "lowers" || !plain {
+            continue;
+        }
+        let planned: Option<Vec<_>> =
+            ops.iter().zip(&plans).map(|(op, plan)| PlannedLoop::of(program, op, plan)).collect();
+        let Some(planned) = planned else { continue };
+        let allowed: usize = planned.iter().map(PlannedLoop::instructions).sum();
+        let id = program["id"].as_str().expect("an id");
+        let Ok(text) = aligned(program) else { continue };
+        for (arch, loads, stores) in
+            [("sm_80", "ld.global", "st.global"), ("gfx942", "global_load", "global_store")]
+        {
+            let Ok(kernel) = try_with_kernel(&text, arch, |_, _, out| out.to_string()) else {
+                continue;
+            };
+            seen += 1;
+            let have = kernel.matches(loads).count() + kernel.matches(stores).count();
+            fewer += usize::from(have < allowed);
+            if have > allowed && planned.iter().all(PlannedLoop::is_dense) && is_sound(&record) {
+                worse.push(format!("{id}, {arch}: {have}, {allowed} in TileLang"));
+            }
+        }
+    }
+    println!("{seen} kernels, {fewer} with fewer, {} with more", worse.len());
+    assert!(worse.is_empty(), "{}", worse.join("\n"));
+    assert!(seen >= 150, "only {seen} kernels");
 }

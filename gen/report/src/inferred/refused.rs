@@ -42,6 +42,9 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         LoopErrorKind::Extents => {
             "give a side of more dimensions a subscript for each, and one side none"
         }
+        LoopErrorKind::OpenExtents(_) => {
+            "write its extents as numbers, or copy a part of it: copy %a[%i, %j], %tile"
+        }
         LoopErrorKind::Layout(error) => match error.fault {
             NotationFault::Form(error) => of_form(error),
             _ => "write {thread = v0 * 16 + v1, index = 0, replicate = 1}",
@@ -51,6 +54,9 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         }
         LoopErrorKind::NoUnit => {
             "name another architecture with --arch, or change the element types (`lanebook atoms --class matrix` lists the units)"
+        }
+        LoopErrorKind::PartOfWarp { .. } => {
+            "let whole warps compute it: {threads = N} of the function, or threads = [first, end] of the product"
         }
         LoopErrorKind::Warps => "use fewer threads, a larger result, or another policy",
         LoopErrorKind::Products(_) => {

@@ -12,7 +12,7 @@ use lanebook::infer::{
 };
 use lanebook::ir::{Op, Program, Value};
 use lanebook::loops::{SharedListener, SharedStep, Told, UnitRefusal};
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpRole, Space};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -85,11 +85,28 @@ impl Names {
     }
 }
 
-/// The name of a value as the program is printed.
+/// The name of a value as the program is printed; of a tile that was put in also whose elements it
+/// has.
 fn called(program: &Program<'_, '_>, value: Value) -> String {
-    match program.value_name(value) {
-        "" => format!("_{}", value.index()),
-        name => name.to_string(),
+    let name = program.value_name(value);
+    if !name.is_empty() {
+        return name.to_string();
+    }
+    let place = match program.type_of(value).space {
+        Some(Space::Shared) => "in shared memory",
+        _ => "in registers",
+    };
+    let mut copies = program
+        .uses(value)
+        .filter_map(|place| program.user(place))
+        .filter(|op| program.role(*op) == OpRole::Copy);
+    let other = copies.find_map(|op| {
+        let mut sides = program.operands(op);
+        sides.find(|side| !program.value_name(*side).is_empty())
+    });
+    match other {
+        Some(other) => format!("_{} ({} {place})", value.index(), program.value_name(other)),
+        None => format!("_{}", value.index()),
     }
 }
 

@@ -14,6 +14,10 @@ use lanebook_ir::{Op, Value, attr_names};
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, OffsetField, Space};
 
+/// Most rows that the thread adds to those that are the same in all threads: with their stride they
+/// stay within 32 bits.
+const MOST_ROWS: i64 = 1 << 16;
+
 /// A buffer in memory with the subscripts of an access.
 #[derive(Copy, Clone)]
 pub(crate) struct Place<'i> {
@@ -344,21 +348,57 @@ impl LowerContext<'_, '_, '_, '_> {
         let zero = self.arena.constant(0)?;
         let still = ThreadVar { node: zero, ..thread };
         let whole = self.form_node(op, told, index, thread)?;
-        let first = self.form_node(op, told, index, still)?;
-        let rows = self.arena.op(IndexOp::Sub, &[whole, first])?;
         let (low, _) = told.inference.arena.range(index).map_err(of_form(op))?;
         let arena = &told.inference.arena;
         let rises = arena
             .terms_of(index)
             .iter()
             .all(|t| t.stride > 0 && matches!(arena.base(t.digit.base), Ok(FormBase::Var { .. })));
-        if low < 0 || !rises {
+        if low < 0 {
             return Err(refused(op, ElementReason::Sign));
         }
+        let first = match rises {
+            true => self.form_node(op, told, index, still)?,
+            false => self.outer_rows(told, op, index, thread)?,
+        };
+        let rows = self.arena.op(IndexOp::Sub, &[whole, first])?;
         let lanes = self.arena.op(IndexOp::Mul, &[rows, stride])?;
         *own = self.sum(IndexOp::Add, *own, Some(lanes))?;
         let wide = self.arena.op(IndexOp::MulWide64, &[first, stride])?;
         *outer = self.sum(IndexOp::Add64, *outer, Some(wide))?;
         Ok(())
+    }
+
+    /// Of rows that do not rise with the thread's number, those that are the same in all threads: the
+    /// others are from 0 on, and few.
+    fn outer_rows(
+        &mut self,
+        told: &Told<'_>,
+        op: Op,
+        index: IndexForm,
+        thread: ThreadVar,
+    ) -> Result<ExprId, EmitError> {
+        let refuse = refused(op, ElementReason::Sign);
+        let (mut first, mut low, mut high) = (None, index.constant, index.constant);
+        let mut at = 0usize;
+        while let Some(term) = told.inference.arena.terms_of(index).get(at).copied() {
+            at = at.saturating_add(1);
+            let base = told.inference.arena.base(term.digit.base).map_err(of_form(op))?;
+            if term.digit.base != thread.var && matches!(base, FormBase::Var { .. }) {
+                let step = u32::try_from(term.stride).map_err(|_| refuse)?;
+                let digit = self.outer_digit(op, told, term.digit)?;
+                let rows = self.arena.op_const(IndexOp::Mul, digit, u64::from(step))?;
+                first = self.sum(IndexOp::Add, first, Some(rows))?;
+                continue;
+            }
+            let most = i64::from(term.digit.extent).saturating_sub(1).saturating_mul(term.stride);
+            low = low.saturating_add(most.min(0));
+            high = high.saturating_add(most.max(0));
+        }
+        match (0 <= low && high <= MOST_ROWS, first) {
+            (true, Some(first)) => Ok(first),
+            (true, None) => Ok(self.arena.constant(0)?),
+            (false, _) => Err(refuse),
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! What a spread loop asks of memory.
 
-use crate::arena::{BaseDigit, BaseId, IndexForm, VarRole};
+use crate::arena::{BaseDigit, BaseId, FormArena, IndexForm, VarRole};
 use crate::error::{FormError, FormResult};
 use crate::form::ceil_div;
 use crate::inference::Inference;
 use crate::points::Tape;
 use crate::program::{Access, FragmentForm, MemoryScope, Operator};
-use crate::solve::Solution;
+use crate::solve::{MAX_VARS, Solution};
 use lanebook_tables::CostPolicy;
 
 /// Distinct sectors that one access of a wave is told apart by; further ones count as no more.
@@ -17,10 +17,35 @@ struct Iteration {
     thread: BaseId,
     index: BaseId,
     solved: Solution,
+    /// The thread of that iteration: another one where the thread has none.
+    executes: IndexForm,
+    /// Which copy of the loop it is.
+    copy: BaseId,
+}
+
+impl Iteration {
+    /// Whether the thread has the iteration that is on the tape: its variables are in their ranges,
+    /// and lead back to the thread. Copies but the first leave memory as it is.
+    fn is_executed(
+        &self,
+        arena: &FormArena<'_>,
+        tape: &Tape,
+        thread: u32,
+        write: bool,
+    ) -> FormResult<bool> {
+        for (var, form) in &self.solved.vars {
+            let value = tape.value(arena, *form)?;
+            let outside = value < 0 || value >= i64::from(arena.extent(*var)?);
+            if outside || write && *var == self.copy && value != 0 {
+                return Ok(false);
+            }
+        }
+        Ok(tape.value(arena, self.executes)? == i64::from(thread))
+    }
 }
 
 impl Inference<'_> {
-    /// What the loop's first wave asks of memory, by the prices of a policy.
+    /// What a wave of the loop asks of memory, by the prices of a policy.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn traffic(
         &mut self,
@@ -58,7 +83,8 @@ impl Inference<'_> {
         let vars = op.vars.with(Some(spread.copy));
         let mut solved = Solution::default();
         arena.solve(&[(t, spread.thread), (i, spread.index)], &vars, &mut solved)?;
-        Ok(Iteration { thread, index, solved })
+        let executes = arena.substitute(spread.thread, &solved.vars)?;
+        Ok(Iteration { thread, index, solved, executes, copy: spread.copy })
     }
 
     /// The instructions of an access, and the sectors that they move: none of shared memory.
@@ -81,7 +107,8 @@ impl Inference<'_> {
         if buffer.scope == MemoryScope::Shared {
             return Ok((times, 0));
         }
-        let sectors = self.sectors(address, by, vector, buffer.bits, op.threads.1)?;
+        let wide = (vector, buffer.bits);
+        let sectors = self.sectors((address, access.write), by, wide, op.threads.1)?;
         Ok((times, times.saturating_mul(sectors)))
     }
 
@@ -101,31 +128,52 @@ impl Inference<'_> {
         Ok(self.arena.same(own, within))
     }
 
-    /// Distinct sectors of the first wave's first access.
+    /// Distinct sectors of a wave's first access, of so many elements of so many bits: of the first and
+    /// the last wave in the mean.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn sectors(
         &self,
-        address: IndexForm,
+        (address, write): (IndexForm, bool),
         by: &Iteration,
-        vector: u32,
-        bits: u32,
+        (vector, bits): (u32, u32),
         threads: u32,
     ) -> FormResult<u64> {
-        let mut tape = Tape::new(&self.arena, &[address])?;
-        let mut seen: heapless::Vec<i64, MAX_SECTORS> = heapless::Vec::new();
-        for thread in 0..threads.min(self.machine.wave) {
-            tape.set(by.thread, i64::from(thread));
-            tape.derive(&self.arena)?;
-            let element = tape.value(&self.arena, address)?;
-            let first = element.checked_mul(i64::from(bits)).ok_or(FormError::Overflow)? >> 3;
-            let span = i64::from(vector.saturating_mul(bits) >> 3).max(1);
-            for byte in [first, first.saturating_add(span.saturating_sub(1))] {
-                let sector = byte.checked_div(i64::from(self.machine.sector_bytes)).unwrap_or(0);
-                if !seen.contains(&sector) {
-                    let _ = seen.push(sector);
+        let mut maps: heapless::Vec<IndexForm, { MAX_VARS + 2 }> = heapless::Vec::new();
+        let forms = by.solved.vars.iter().map(|(_, form)| *form);
+        for map in [address, by.executes].into_iter().chain(forms) {
+            let _ = maps.push(map);
+        }
+        let (mut tape, tells) = match Tape::new(&self.arena, &maps) {
+            Ok(tape) => (tape, true),
+            // Too many maps to follow at once: every thread counts.
+            Err(_) => (Tape::new(&self.arena, &[address])?, false),
+        };
+        // Threads of the first wave and of the last one: those between do as these.
+        let wave = self.machine.wave.max(1);
+        let last = threads.saturating_sub(1).checked_div(wave).unwrap_or(0).saturating_mul(wave);
+        let waves: &[u32] = if last > 0 { &[0, last] } else { &[0] };
+        let mut sum = 0usize;
+        for start in waves {
+            let mut seen: heapless::Vec<i64, MAX_SECTORS> = heapless::Vec::new();
+            for thread in *start..threads.min(start.saturating_add(wave)) {
+                tape.set(by.thread, i64::from(thread));
+                tape.derive(&self.arena)?;
+                if tells && !by.is_executed(&self.arena, &tape, thread, write)? {
+                    continue;
+                }
+                let element = tape.value(&self.arena, address)?;
+                let first = element.checked_mul(i64::from(bits)).ok_or(FormError::Overflow)? >> 3;
+                let span = i64::from(vector.saturating_mul(bits) >> 3).max(1);
+                for byte in [first, first.saturating_add(span.saturating_sub(1))] {
+                    let sector =
+                        byte.checked_div(i64::from(self.machine.sector_bytes)).unwrap_or(0);
+                    if !seen.contains(&sector) {
+                        let _ = seen.push(sector);
+                    }
                 }
             }
+            sum = sum.saturating_add(seen.len());
         }
-        Ok(u64::try_from(seen.len()).unwrap_or(u64::MAX))
+        Ok(u64::try_from(sum.div_ceil(waves.len())).unwrap_or(u64::MAX))
     }
 }

@@ -1,6 +1,7 @@
 //! Signatures: what operands, results, regions and attributes of each role must agree in.
 
 mod control_flow;
+mod storage_views;
 
 use crate::attr::AttrValue;
 use crate::attr_names;
@@ -85,6 +86,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         OpRole::Elementwise => at.elementwise(),
         OpRole::Select => at.select(),
         OpRole::View if at.ty(ValueSlot::Operand(0)).is_fragment() => at.alias_of_fragment(),
+        OpRole::View if at.is_alias_in_loops() => at.alias_of_shared(),
         OpRole::View | OpRole::Slice => at.dtypes(ValueSlot::Operand(0), ValueSlot::Result(0)),
         OpRole::For | OpRole::Parallel => at.counted(),
         OpRole::If => at.branches(),
@@ -591,23 +593,6 @@ impl OpTypes<'_, '_, '_> {
             }
         }
         Ok(())
-    }
-    /// Another shape and element type of a fragment's storage: as many bits, in a fragment.
-    fn alias_of_fragment(self) -> VerifyResult {
-        let (from, to) = (ValueSlot::Operand(0), ValueSlot::Result(0));
-        self.kind(to, WantedType::Buffer)?;
-        let bits = |slot| {
-            let ty = self.tile(slot)?;
-            let width = self.program.tables().dtype(ty.dtype?)?.bits;
-            ty.shape.elements()?.checked_mul(u64::from(width))
-        };
-        match (bits(from), bits(to)) {
-            (Some(a), Some(b)) if a != b => Err(ErrorKind::Elements { a, b }),
-            _ if self.ty(to).is_tile() && !self.ty(to).is_fragment() => {
-                Err(ErrorKind::Types { left: from, right: to })
-            }
-            _ => Ok(()),
-        }
     }
     fn elementwise(self) -> VerifyResult {
         let count = u8::try_from(self.program.operand_count(self.op)).unwrap_or(u8::MAX);
