@@ -13,6 +13,12 @@ use crate::error::{FormError, FormResult};
 use crate::pool::take_out;
 use lanebook_layout::order::{gcd, sort_by};
 
+/// The greatest index.
+const MAX_INDEX: i64 = (1 << 31) - 1;
+
+/// Most products of digits that a product of maps is taken apart into.
+const MAX_FACTORS: usize = 16;
+
 /// `a / b`, rounded up, of positive numbers.
 pub(crate) fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b.max(1))
@@ -302,6 +308,8 @@ impl FormArena<'_> {
         match op {
             FormOp::Mul if b.is_constant() => self.scale(a, b.constant),
             FormOp::Mul if a.is_constant() => self.scale(b, a.constant),
+            // Truths: 1 where both hold.
+            FormOp::Mul if low_a < 0 || low_b < 0 || high_a > 1 || high_b > 1 => self.product(a, b),
             FormOp::Div if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.0),
             FormOp::Rem if b.is_constant() && b.constant > 0 => Ok(self.div_rem(a, b.constant)?.1),
             FormOp::Xor => self.xor(a, b),
@@ -333,6 +341,36 @@ impl FormArena<'_> {
         if self.same(one, sum) { Ok(sum) } else { self.derived(FormOp::Or, a, b) }
     }
 
+    /// The product of two maps that vary: of their digits, one by one, so that what these are
+    /// multiples of, and what is the same in all threads, is seen.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn product(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+        let terms = |form| self.terms_of(form).len();
+        if terms(a).saturating_mul(terms(b)) > MAX_FACTORS {
+            return self.derived(FormOp::Mul, a, b);
+        }
+        let mut out = self.scale(b, a.constant)?;
+        let mut at = (0usize, 0usize);
+        while let Some(left) = self.terms_of(a).get(at.0).copied() {
+            let own = self.digit(left.digit)?;
+            let Some(right) = self.terms_of(b).get(at.1).copied() else {
+                let stride = left.stride.checked_mul(b.constant).ok_or(FormError::Overflow)?;
+                out = self.add_scaled(out, own, stride)?;
+                at = (at.0.saturating_add(1), 0);
+                continue;
+            };
+            let other = self.digit(right.digit)?;
+            let order = |term: &DigitTerm| (term.digit.base, term.digit.unit, term.digit.extent);
+            let (first, second) =
+                if order(&left) <= order(&right) { (own, other) } else { (other, own) };
+            let both = self.derived(FormOp::Mul, first, second)?;
+            let stride = left.stride.checked_mul(right.stride).ok_or(FormError::Overflow)?;
+            out = self.add_scaled(out, both, stride)?;
+            at.1 = at.1.saturating_add(1);
+        }
+        Ok(out)
+    }
+
     /// A base for an operation that no sum of digits says.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn derived(
@@ -341,7 +379,11 @@ impl FormArena<'_> {
         a: IndexForm,
         b: IndexForm,
     ) -> FormResult<IndexForm> {
-        let (low, high) = bounds(op, self.range(a)?, self.range(b)?)?;
+        let (low, mut high) = bounds(op, self.range(a)?, self.range(b)?)?;
+        if op == FormOp::Mul && low >= 0 {
+            // Indices are below 2^31, whatever their factors could be.
+            high = high.min(MAX_INDEX);
+        }
         let count =
             high.checked_sub(low).and_then(|n| n.checked_add(1)).ok_or(FormError::Overflow)?;
         let extent = u32::try_from(count).map_err(|_| FormError::Overflow)?;

@@ -9,7 +9,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
 use crate::step::Purpose;
 use heapless::VecView;
-use lanebook_infer::{BaseId, BufferId, FormBase, IndexForm, MAX_RANK, VarRole};
+use lanebook_infer::{BaseId, BufferId, FormBase, FormOp, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value, attr_names};
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, OffsetField, Space};
@@ -35,6 +35,8 @@ pub struct ElementSpot {
     pub outer: IndexForm,
     /// Bytes that the thread adds, without the number.
     pub own: IndexForm,
+    /// Bytes that the thread adds by a number of the program: rows of a flat index.
+    pub far: IndexForm,
     /// Subscripts of dimensions whose strides the program does not say.
     pub open: [IndexForm; MAX_RANK],
     /// The number.
@@ -97,24 +99,34 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         all = told.inference.placed(place.buffer, all).map_err(&full)?;
         let arena = &mut told.inference.arena;
-        let (mut outer, mut own) = (IndexForm::constant(0), IndexForm::constant(0));
+        let [mut outer, mut own, mut far] = [IndexForm::constant(0); 3];
         let mut at = 0usize;
         while let Some(term) = arena.terms_of(all).get(at).copied() {
             at = at.saturating_add(1);
-            let is_outer = term.digit.base != thread.var
-                && matches!(
-                    arena.base(term.digit.base),
-                    Ok(FormBase::Var { role: VarRole::Outer | VarRole::Inner, .. })
-                )
-                && term.stride > 0;
+            let base = arena.base(term.digit.base).map_err(&full)?;
             let digit = arena.digit(term.digit).map_err(&full)?;
-            let sum = if is_outer { &mut outer } else { &mut own };
+            let is_product = matches!(base, FormBase::Op { op: FormOp::Mul, .. });
+            let is_outer = match base {
+                FormBase::Var { role: VarRole::Outer | VarRole::Inner, .. } => {
+                    term.digit.base != thread.var
+                }
+                _ if is_product => {
+                    let under = arena.variables(&[digit]).map_err(&full)?;
+                    under.iter().all(|(var, _)| *var != thread.var)
+                }
+                _ => false,
+            };
+            let sum = match (term.stride > 0, is_outer, is_product) {
+                (true, true, _) => &mut outer,
+                (true, false, true) => &mut far,
+                _ => &mut own,
+            };
             *sum = arena.add_scaled(*sum, digit, term.stride).map_err(&full)?;
         }
         // What the thread adds is not below zero; the number makes up for it.
         let (low, _) = arena.range(own).map_err(&full)?;
         own.constant = own.constant.saturating_sub(low);
-        Ok(ElementSpot { outer, own, open, bytes: all.constant.saturating_add(low) })
+        Ok(ElementSpot { outer, own, far, open, bytes: all.constant.saturating_add(low) })
     }
 
     /// What all addresses of a spot are multiples of.
@@ -136,7 +148,7 @@ impl LowerContext<'_, '_, '_, '_> {
             false => u64::from(self.machine.tables.weights.shared_align),
         };
         let mut all = base | spot.bytes.unsigned_abs();
-        for form in [spot.outer, spot.own] {
+        for form in [spot.outer, spot.own, spot.far] {
             all |= form.constant.unsigned_abs();
             for term in arena.terms_of(form) {
                 all |= term.stride.unsigned_abs();
@@ -154,6 +166,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let arena = &told.inference.arena;
         arena.same(a.outer, b.outer)
             && arena.same(a.own, b.own)
+            && arena.same(a.far, b.far)
             && a.open.iter().zip(&b.open).all(|(a, b)| arena.same(*a, *b))
     }
 
@@ -271,6 +284,13 @@ impl LowerContext<'_, '_, '_, '_> {
         let op = place.op;
         let offset = self.shared_offset(op, place.value)?;
         let own = self.form_node(op, told, spot.own, thread)?;
+        let own = match spot.far.is_constant() {
+            true => own,
+            false => {
+                let far = self.form_node(op, told, spot.far, thread)?;
+                self.arena.op(IndexOp::Add, &[own, far])?
+            }
+        };
         let outer = self.form_node(op, told, spot.outer, thread)?;
         let outer = self.sum(IndexOp::Add, self.shared_base, Some(outer))?;
         let buffer = self.read_buffer(op, self.program.storage_of(place.value))?;
@@ -302,19 +322,19 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(Option<ExprId>, Option<ExprId>), EmitError> {
         let op = place.op;
         let mut outer = Some(self.parameter(op, place.value, ParamKind::Pointer)?);
-        let mut at = 0usize;
-        while let Some(term) = told.inference.arena.terms_of(spot.outer).get(at).copied() {
-            at = at.saturating_add(1);
-            let digit = self.outer_digit(op, told, term.digit)?;
-            let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
-            let size = self.arena.constant(size)?;
-            let wide = self.arena.op(IndexOp::MulWide64, &[digit, size])?;
-            outer = self.sum(IndexOp::Add64, outer, Some(wide))?;
+        self.add_wide(told, (op, thread), spot.outer, &mut outer)?;
+        if !split {
+            self.add_wide(told, (op, thread), spot.far, &mut outer)?;
         }
         let mut own = match spot.own.is_constant() && spot.own.constant == 0 {
             true => None,
             false => Some(self.form_node(op, told, spot.own, thread)?),
         };
+        if split && !spot.far.is_constant() {
+            // Elements that the lanes of a row are apart, by a number of the program: few, as rows are.
+            let far = self.form_node(op, told, spot.far, thread)?;
+            own = self.sum(IndexOp::Add, own, Some(far))?;
+        }
         let element = u64::from(self.element_bytes(op, place.value)?);
         for (dim, index) in spot.open.iter().enumerate() {
             if *index == IndexForm::default() {
@@ -333,6 +353,27 @@ impl LowerContext<'_, '_, '_, '_> {
             self.open_rows(told, (place, *index, thread), stride, (&mut own, &mut outer))?;
         }
         Ok((own, outer))
+    }
+
+    /// Adds what a map counts in bytes to an address, each term with 64 bits.
+    #[inline(never)]
+    fn add_wide(
+        &mut self,
+        told: &Told<'_>,
+        (op, thread): (Op, ThreadVar),
+        map: IndexForm,
+        sum: &mut Option<ExprId>,
+    ) -> Result<(), EmitError> {
+        let mut at = 0usize;
+        while let Some(term) = told.inference.arena.terms_of(map).get(at).copied() {
+            at = at.saturating_add(1);
+            let digit = self.map_node(op, told, (map, Some(term.digit)), thread)?;
+            let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
+            let size = self.arena.constant(size)?;
+            let wide = self.arena.op(IndexOp::MulWide64, &[digit, size])?;
+            *sum = self.sum(IndexOp::Add64, *sum, Some(wide))?;
+        }
+        Ok(())
     }
 
     /// Rows of a stride that the program does not say: those that the thread adds are few, the

@@ -37,7 +37,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let dtype = |k| self.program.type_of(self.program.operand(op, k)?).dtype;
         let (from, to) = (dtype(0), dtype(1));
         let types = from.zip(to).ok_or(refused(op, ElementReason::Element))?;
-        Ok((types.0 != types.1).then_some(types))
+        if types.0 == types.1 {
+            return Ok(None);
+        }
+        let wide = |id| self.machine.tables.dtype(id).is_none_or(|dtype| dtype.bits > 32);
+        match wide(types.0) || wide(types.1) {
+            true => Err(refused(op, ElementReason::Element)),
+            false => Ok(Some(types)),
+        }
     }
 
     /// Elements as those of another type: by an instruction, or by the steps that stand for it, of

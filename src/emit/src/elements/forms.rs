@@ -23,12 +23,23 @@ pub(crate) struct ThreadVar {
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The value of an index map over the thread and over what is the same in all threads.
-    #[inline(never)]
     pub(crate) fn form_node(
         &mut self,
         op: Op,
         told: &Told<'_>,
         form: IndexForm,
+        thread: ThreadVar,
+    ) -> Result<ExprId, EmitError> {
+        self.map_node(op, told, (form, None), thread)
+    }
+
+    /// The value of an index map, or of a digit that it has a term of.
+    #[inline(never)]
+    pub(crate) fn map_node(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        (form, digit): (IndexForm, Option<BaseDigit>),
         thread: ThreadVar,
     ) -> Result<ExprId, EmitError> {
         let arena = &told.inference.arena;
@@ -54,7 +65,10 @@ impl LowerContext<'_, '_, '_, '_> {
             };
             values.push((*id, node)).map_err(|_| refused(op, ElementReason::Room))?;
         }
-        self.digits(op, told, form, &values)
+        match digit {
+            Some(digit) => self.digit(op, told, digit, &values),
+            None => self.digits(op, told, form, &values),
+        }
     }
 
     /// A value that is the same in all threads: a variable by the value that counts it.

@@ -287,7 +287,7 @@ impl LowerContext<'_, '_, '_, '_> {
             };
             if packing.parts > 1 {
                 let part = packing.place(from).1;
-                self.take_part(op, (element(from), part), packing.parts, to)?;
+                self.take_part(op, (element(from), part), packing.bytes, to)?;
                 continue;
             }
             self.copy_tile(op, element(from), to)?;
@@ -337,7 +337,7 @@ impl LowerContext<'_, '_, '_, '_> {
             self.save_readers(op, to)?;
             let guard = self.guard_of(op, slot.guard)?;
             if packing.parts > 1 {
-                self.put_part(op, from, (to, part), packing.parts, guard)?;
+                self.put_part(op, from, (to, part), packing.bytes, guard)?;
                 continue;
             }
             self.copy_guarded(op, guard, from, to)?;

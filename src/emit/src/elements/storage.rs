@@ -21,11 +21,13 @@ pub(crate) struct Packing {
     pub words: u8,
     /// Elements of a register.
     pub parts: u8,
+    /// Bytes of an element in its register, where there are several.
+    pub bytes: u8,
 }
 
 impl Packing {
     /// Each element has a register.
-    pub const SINGLE: Self = Self { words: 1, parts: 1 };
+    pub const SINGLE: Self = Self { words: 1, parts: 1, bytes: REGISTER_BYTES };
 
     /// The register that a local index begins in, and its part of it.
     pub fn place(self, local: u16) -> (u16, u8) {
@@ -59,7 +61,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let unit = unit.min(REGISTER_BITS);
         let small = |n: Option<u32>| n.and_then(|n| u8::try_from(n).ok()).unwrap_or(1);
         let parts = small(unit.checked_div(own.bits)).max(1);
-        Ok(Packing { words: small(Some(own.bits.div_ceil(REGISTER_BITS))), parts })
+        let bytes = small(own.bits.checked_div(u8::BITS)).clamp(1, REGISTER_BYTES);
+        Ok(Packing { words: small(Some(own.bits.div_ceil(REGISTER_BITS))), parts, bytes })
     }
 
     /// Whether something sees the registers of a fragment in parts: what writes one of them reads
@@ -106,16 +109,15 @@ impl LowerContext<'_, '_, '_, '_> {
         if same { Ok(()) } else { Err(refuse) }
     }
 
-    /// An element from its part of a register.
+    /// An element of so many bytes from its part of a register.
     #[inline(never)]
     pub(crate) fn take_part(
         &mut self,
         op: Op,
         (from, part): (Reg, u8),
-        parts: u8,
+        bytes: u8,
         to: Reg,
     ) -> Result<(), EmitError> {
-        let bytes = REGISTER_BYTES.checked_div(parts).unwrap_or(1);
         let mut chosen = [0u8; 4];
         for (at, byte) in (0u8..).zip(&mut chosen) {
             let within = at.checked_rem(bytes.max(1)).unwrap_or(0);
@@ -124,17 +126,16 @@ impl LowerContext<'_, '_, '_, '_> {
         self.choose_parts(op, to, [from, from], chosen)
     }
 
-    /// Puts an element into its part of a register.
+    /// Puts an element of so many bytes into its part of a register.
     #[inline(never)]
     pub(crate) fn put_part(
         &mut self,
         op: Op,
         from: Reg,
         (to, part): (Reg, u8),
-        parts: u8,
+        bytes: u8,
         guard: Option<Reg>,
     ) -> Result<(), EmitError> {
-        let bytes = REGISTER_BYTES.checked_div(parts).unwrap_or(1);
         let first = part.saturating_mul(bytes);
         let mut chosen = [0u8; 4];
         for (at, byte) in (0u8..).zip(&mut chosen) {

@@ -9,6 +9,9 @@ use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use lanebook_loops::Told;
 
+/// Bytes of an element of which two lie in a register.
+const HALF_BYTES: u8 = 2;
+
 /// Registers of blocks of a sum.
 pub(super) struct BlockRegisters {
     /// Those of the first one.
@@ -230,7 +233,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 (false, ..) => {
                     let alone = self.steps.tuple(own.class, 1)?;
                     let part = u8::try_from(part).unwrap_or(0);
-                    self.take_part(op, (own, part), parts, alone)?;
+                    self.take_part(op, (own, part), HALF_BYTES, alone)?;
                     self.copy_tile(op, alone, held)?;
                 }
             }
