@@ -62,6 +62,7 @@ impl Listener for Readers<'_> {
         let InferenceEvent::Rejected(Rejection { operator, reason, .. }) = event else { return };
         let (Reason::NotOwner { buffer }
         | Reason::NotWritten { buffer }
+        | Reason::ThreadRange { buffer }
         | Reason::InnerVariable { buffer }
         | Reason::OuterVariable { buffer }
         | Reason::Threads { buffer: Some(buffer) }) = reason

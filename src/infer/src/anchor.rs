@@ -58,8 +58,7 @@ pub fn split_warps(
     split_where(policy, (m, n), warps, tile, |_| true)
 }
 
-/// The same, of the splits that give each warp whole instructions where that one does not and some
-/// do.
+/// The same, of the splits that give each warp whole instructions; `None` where none does.
 #[must_use]
 pub fn split_whole(
     policy: WarpPolicy,
@@ -76,7 +75,7 @@ pub fn split_whole(
     if divides(own) {
         return Some(own);
     }
-    split_where(policy, (m, n), warps, tile, divides).or(Some(own))
+    split_where(policy, (m, n), warps, tile, divides)
 }
 
 /// The split that a policy takes of those that are taken at all.

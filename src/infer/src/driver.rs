@@ -110,10 +110,7 @@ impl Inference<'_> {
                 if *begin.get_or_insert(op.threads.0) == op.threads.0 {
                     continue;
                 }
-                let reason = match self.writes_storage(&op, buffer)? {
-                    true => Reason::NotWritten { buffer },
-                    false => Reason::NotOwner { buffer },
-                };
+                let reason = Reason::ThreadRange { buffer };
                 self.reject(listener, (operator(k), Level::Strict), reason, None, None);
                 return Err(Stop::Rejected { operator: operator(k), reason });
             }

@@ -56,6 +56,12 @@ pub enum Reason {
         /// Of which buffer's layout, if not the loop's own.
         buffer: Option<BufferId>,
     },
+    /// A fragment's threads are counted from another one than those of the operator: under these
+    /// numbers its threads have other registers.
+    ThreadRange {
+        /// Which buffer's.
+        buffer: BufferId,
+    },
     /// An operand's layout does not hold what a reduction leaves there.
     Reduced {
         /// Which buffer's.
@@ -95,6 +101,7 @@ impl Reason {
             | Self::NotWritten { buffer }
             | Self::InnerVariable { buffer }
             | Self::OuterVariable { buffer }
+            | Self::ThreadRange { buffer }
             | Self::Reduced { buffer }
             | Self::View { buffer }
             | Self::Uniform { buffer } => Some(buffer),
@@ -112,6 +119,7 @@ lanebook_layout::sentences! { Reason, sink;
     InnerVariable { buffer } => ("the owner of an element of buffer ~ changes with a serial loop inside", buffer.0);
     OuterVariable { buffer } => ("the owner of buffer ~'s elements would change with a serial loop in or around", buffer.0);
     Threads {} => ("a layout names threads that do not execute the loop");
+    ThreadRange { buffer } => ("the threads of buffer ~ are counted from another one than those that execute this", buffer.0);
     Reduced { buffer } => ("buffer ~ does not lie where the reduction leaves its result", buffer.0);
     View { buffer } => ("an element of buffer ~, a view, does not lie in neighbouring places of one thread", buffer.0);
     Uniform { buffer } => ("buffer ~ is read by all threads, but does not lie on all of them", buffer.0);
@@ -241,9 +249,10 @@ mod tests {
         let buffer = BufferId(1);
         let count = every_variant_speaks!(Reason:
             NotOwner { buffer }, NotWritten { buffer }, InnerVariable { buffer },
-            OuterVariable { buffer }, Threads { buffer: None }, Reduced { buffer },
+            OuterVariable { buffer }, Threads { buffer: None }, ThreadRange { buffer },
+            Reduced { buffer },
             View { buffer }, Uniform { buffer }, NotInjective { buffer: None }, IndexByCopy { buffer: None }, Nothing);
-        assert_eq!(count, 11);
+        assert_eq!(count, 12);
         every_variant_speaks!(FormError:
             Full { pool: PoolName::Terms, has: 9 }, Overflow, Divisor { found: -2 }, Stale);
         let (operator, reason) = (OperatorId(0), Reason::Nothing);

@@ -486,15 +486,30 @@ impl<'t> Program<'_, 't> {
         };
         self.role(op) == OpRole::Copy && (whole(0) || whole(1))
     }
-    /// Whether a function does nothing but copy whole memrefs to allocated tiles and back.
+    /// Whether a copy brings one tile in shared memory into another: threads do, element by element.
+    fn copies_in_shared(&self, op: Op) -> bool {
+        let shared = |number: usize| {
+            let side = self.operand(op, number);
+            side.is_some_and(|value| self.type_of(value).space == Some(Space::Shared))
+        };
+        self.role(op) == OpRole::Copy && shared(0) && shared(1)
+    }
+    /// Whether a function does nothing but copy whole memrefs to allocated tiles and back, or has
+    /// nothing but copies, loops and indices, and a copy from shared memory into shared memory.
     fn only_copies(&self, function: Op) -> bool {
-        self.inside(function).any(|op| self.copies_whole_memref(op))
-            && self.inside(function).all(|op| {
-                matches!(
-                    self.role(op),
-                    OpRole::Alloc | OpRole::Copy | OpRole::View | OpRole::Yield | OpRole::Return
-                )
-            })
+        let is_copy = |op: Op| {
+            matches!(
+                self.role(op),
+                OpRole::Alloc | OpRole::Copy | OpRole::View | OpRole::Yield | OpRole::Return
+            )
+        };
+        let is_around = |op: Op| {
+            matches!(self.role(op), OpRole::For | OpRole::If | OpRole::Index | OpRole::Constant)
+        };
+        let all = || self.inside(function);
+        all().any(|op| self.copies_whole_memref(op)) && all().all(is_copy)
+            || all().any(|op| self.copies_in_shared(op))
+                && all().all(|op| is_copy(op) || is_around(op))
     }
     /// Whether a function has parallel loops, fragments, or tile operations in place.
     #[doc(hidden)]

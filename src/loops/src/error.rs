@@ -53,7 +53,15 @@ pub enum LoopErrorKind {
         /// Threads of a warp.
         wave: u32,
     },
-    /// There are more warps than parts of the product's result.
+    /// No unit takes so few products for each element at a time.
+    Depth {
+        /// How many the product sums.
+        depth: u32,
+        /// How many the unit takes.
+        unit: u32,
+    },
+    /// There are more warps than parts of the product's result, or they do not divide it into whole
+    /// ones.
     Warps,
     /// Two products want one fragment in two layouts.
     Products(BufferId),
@@ -95,6 +103,7 @@ sentences! { LoopErrorKind, sink;
     Shared(why) => { sink.write_str(why.message(false)) };
     NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
     PartOfWarp { threads, wave } => ("~ threads compute the product, and the matrix unit is driven by whole warps of ~", threads, wave);
+    Depth { depth, unit } => ("the product sums ~ products for each element, and the matrix unit takes ~ at a time", depth, unit);
     Warps => ("the product's result does not divide among the warps");
     Products(_) => ("another product has this fragment in a layout that this one cannot take");
     Values { has } => ("the program is too large: more than ~ values, buffers or operators", has);
@@ -165,7 +174,8 @@ mod tests {
         let count = every_variant_speaks!(LoopErrorKind:
             Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
             Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
-            Extents, OpenExtents(value), Layout(notation), Shared(Unwritable::Rows), NoUnit, PartOfWarp { threads: 32, wave: 64 }, Warps, Products(buffer), Values { has: 3 },
+            Extents, OpenExtents(value), Layout(notation), Shared(Unwritable::Rows), NoUnit, PartOfWarp { threads: 32, wave: 64 },
+            Depth { depth: 8, unit: 16 }, Warps, Products(buffer), Values { has: 3 },
             Form(FormError::Overflow));
         assert!(count > 15);
     }

@@ -21,8 +21,10 @@ pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
 /// reads the fragment and writes it as well, it is another one that the loop only writes, if there
 /// is one: that costs less.
 ///
-/// `None`, and the program as it was: the loop does not say so, does not access this fragment or
-/// accesses its storage by another name, the program has too little room.
+/// What the loop accesses by other names of the same storage, it accesses as views of that tile.
+///
+/// `None`, and the program as it was: the loop does not say so, does not access this fragment, the
+/// program has too little room.
 ///
 /// ```
 /// use lanebook::TABLES;
@@ -59,11 +61,15 @@ pub fn exchange(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Opt
         (true, true) => only_written(program, nest).unwrap_or(fragment),
         _ => fragment,
     };
-    if !program.type_of(fragment).is_fragment() || has_another_name(program, nest, fragment) {
+    if !program.type_of(fragment).is_fragment() {
         return None;
     }
     let mark = program.mark();
-    match exchanged(program, nest, fragment) {
+    let done = match has_another_name(program, nest, fragment) {
+        true => exchanged_storage(program, nest, program.storage_of(fragment)),
+        false => exchanged(program, nest, fragment),
+    };
+    match done {
         Some(tile) => {
             program.keep(mark);
             Some(tile)
@@ -103,6 +109,56 @@ fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option
     for (role, number) in [(OpRole::ElementLoad, 0), (OpRole::ElementStore, 1)] {
         while let Some(access) = access_of(program, nest, fragment, role) {
             program.set_operand(access, number, tile).ok()?;
+        }
+    }
+    Some(tile)
+}
+
+/// The same of a fragment's storage, which the loop accesses by several names: views of the tile.
+fn exchanged_storage(program: &mut Program<'_, '_>, nest: Op, storage: Value) -> Option<Value> {
+    let tables = program.tables();
+    let [alloc, copy, view] =
+        [OpRole::Alloc, OpRole::Copy, OpRole::View].map(|role| tables.op_of_role(role));
+    let shared = |program: &Program<'_, '_>, of: Value| {
+        let ty = program.type_of(of);
+        Some(Type::tensor(ty.shape, ty.dtype?).in_space(Space::Shared))
+    };
+    let function = core::iter::successors(Some(nest), |at| program.parent(*at)).last()?;
+    let first = program.body(function).and_then(|body| program.first(body))?;
+    let ty = shared(program, storage)?;
+    let tile = program.insert_before(first, alloc?, &[], &[ty]).ok()?;
+    let tile = program.result(tile, 0)?;
+    program.insert_before(nest, copy?, &[storage, tile], &[]).ok()?;
+    let is_written = program.inside(nest).any(|op| {
+        program.role(op) == OpRole::ElementStore
+            && accessed(program, op).is_some_and(|of| program.storage_of(of) == storage)
+    });
+    if is_written {
+        match program.next(nest) {
+            Some(next) => program.insert_before(next, copy?, &[tile, storage], &[]).ok()?,
+            None => {
+                let block = program.block_of(nest)?;
+                program.append(block, copy?, &[tile, storage], &[]).ok()?
+            }
+        };
+    }
+    let named = |program: &Program<'_, '_>| {
+        let mut names = program.inside(nest).filter_map(|op| accessed(program, op));
+        names.find(|of| program.storage_of(*of) == storage && program.type_of(*of).is_fragment())
+    };
+    while let Some(name) = named(program) {
+        let seen = match name == storage {
+            true => tile,
+            false => {
+                let ty = shared(program, name)?;
+                let seen = program.insert_before(first, view?, &[tile], &[ty]).ok()?;
+                program.result(seen, 0)?
+            }
+        };
+        for (role, number) in [(OpRole::ElementLoad, 0), (OpRole::ElementStore, 1)] {
+            while let Some(access) = access_of(program, nest, name, role) {
+                program.set_operand(access, number, seen).ok()?;
+            }
         }
     }
     Some(tile)

@@ -573,6 +573,10 @@ impl Teller<'_, '_, '_, '_> {
             None if !is_own => return Err(LoopErrorKind::NoUnit),
             None => {
                 let warps = threads.1.checked_div(unit.wave()).ok_or(LoopErrorKind::Warps)?;
+                let each = unit.instance().shape().map_or(1, |shape| u32::from(shape.k)).max(1);
+                if depth.checked_rem(each) != Some(0) {
+                    return Err(LoopErrorKind::Depth { depth, unit: each });
+                }
                 let split = |tile: &UnitTile<'_>| split_whole(policy, (m, n), warps, tile);
                 let split = unit.tile(UnitSide::D, split).ok_or(LoopErrorKind::NoUnit)?;
                 split.ok_or(LoopErrorKind::Warps)?

@@ -58,6 +58,9 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         LoopErrorKind::PartOfWarp { .. } => {
             "let whole warps compute it: {threads = N} of the function, or threads = [first, end] of the product"
         }
+        LoopErrorKind::Depth { .. } => {
+            "let the shared dimension of both factors be a multiple of that: fill what is beyond with zeros"
+        }
         LoopErrorKind::Warps => "use fewer threads, a larger result, or another policy",
         LoopErrorKind::Products(_) => {
             "give both the policy with which the first one's result is the second one's operand (FullRow and FullRow), or go through shared memory"
@@ -148,6 +151,9 @@ fn remedy(why: Reason) -> &'static str {
         }
         Reason::Threads { .. } => {
             "let thread be at least 0 and below the number of threads that execute the loop"
+        }
+        Reason::ThreadRange { .. } => {
+            "let all that use the fragment begin at the same thread, let a loop access it through shared memory: attributes {exchange = allow}, or copy it through a shared tile"
         }
         Reason::Reduced { .. } => {
             "leave the result's layout out, or write one that holds an element wherever the operand's row lies"

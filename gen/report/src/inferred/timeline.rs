@@ -510,6 +510,10 @@ pub fn reason(names: &Names, id: OperatorId, reason: Reason) -> String {
         Reason::Threads { buffer } => {
             format!("{} names threads that do not execute {own}", whose(buffer))
         }
+        Reason::ThreadRange { buffer } => format!(
+            "the threads of {} are counted from another one than those that execute {own}",
+            name(buffer)
+        ),
         Reason::Reduced { buffer } => {
             format!("{} does not lie where {own} leaves its result", name(buffer))
         }

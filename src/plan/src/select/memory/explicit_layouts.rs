@@ -92,24 +92,23 @@ pub fn shared_by_rows(
     text: &str,
     tile: Value,
 ) -> Result<SharedLayout, Unwritable> {
-    if program.type_of(tile).shape.rank() > 2 {
-        return matrices_by_rows(program, text, tile);
-    }
-    let shape = tile_shape(program, tile).ok_or(Unwritable::Rows)?;
-    let layout = shared(program, text, shape).map_err(|why| match why {
-        Unwritable::Order | Unwritable::Extent | Unwritable::Both | Unwritable::Swizzle => {
-            Unwritable::Rows
+    let shape = tile_shape(program, tile).filter(|_| program.type_of(tile).shape.rank() <= 2);
+    let Some(shape) = shape else { return any_rows(program, text, tile) };
+    let layout = match shared(program, text, shape) {
+        // Rows of any length, which a tile of registers would not have.
+        Err(Unwritable::Order | Unwritable::Extent | Unwritable::Both | Unwritable::Swizzle) => {
+            return any_rows(program, text, tile);
         }
-        why => why,
-    })?;
+        layout => layout?,
+    };
     let whole = layout.row_major || layout.strip.is_none();
     let once = layout.post.padding().is_none_or(|padding| padding.pads().len() <= 1);
     if whole && once && layout.turn.is_none() { Ok(layout) } else { Err(Unwritable::Rows) }
 }
 
-/// The same for matrices one behind the other.
+/// The same of any rank, and for rows of any length: each behind the one before, all at one distance.
 #[inline(never)]
-fn matrices_by_rows(
+fn any_rows(
     program: &Program<'_, '_>,
     text: &str,
     tile: Value,
@@ -123,26 +122,65 @@ fn matrices_by_rows(
     covers(&layout, shape)?;
     let view = layout.view();
     let at = |x: u64| view.offset_on(x, AxisId::M).ok().and_then(|at| u64::try_from(at).ok());
+    // From a row to the next: a whole one, or one and a gap.
+    let pitch = match (rows, rows_fastest) {
+        (1, _) => Some(cols),
+        (_, false) => at(cols),
+        (_, true) => next_row(program, tile).and_then(&at),
+    };
+    let pitch = pitch.filter(|pitch| *pitch >= cols).ok_or(Unwritable::Rows)?;
+    let place = |element: u64| {
+        let (row, col) = (element.checked_div(cols)?, element.checked_rem(cols)?);
+        row.checked_mul(pitch)?.checked_add(col)
+    };
     let (mut before, mut behind) = (1u64, all);
     for extent in program.type_of(tile).shape.iter().flatten().map(u64::from) {
         behind = behind.checked_div(extent).ok_or(Unwritable::Rows)?;
         let number = if rows_fastest { before } else { behind };
         // A tree of iters adds up, so dimensions decide; the last element makes sure of it.
-        if (0..extent).any(|k| at(k.wrapping_mul(number)) != Some(k.wrapping_mul(behind))) {
+        if (0..extent).any(|k| at(k.wrapping_mul(number)) != place(k.wrapping_mul(behind))) {
             return Err(Unwritable::Rows);
         }
         before = before.wrapping_mul(extent);
     }
     let last = all.saturating_sub(1);
-    if at(last) != Some(last) {
+    if at(last) != place(last) {
         return Err(Unwritable::Rows);
     }
-    let post = match post {
-        PostMap::None => PostMap::None,
-        PostMap::Swizzle(s) => swizzle(s, shape, u32::from(shape.bits / 8))?,
+    let element = u32::from(shape.bits / 8);
+    let bytes = |n: u64| {
+        u32::try_from(n).ok().and_then(|n| n.checked_mul(element)).ok_or(Unwritable::Padding)
+    };
+    let post = match (post, pitch.checked_sub(cols).unwrap_or(0)) {
+        (PostMap::None, 0) => PostMap::None,
+        (PostMap::None, more) => {
+            let pad = Pad { interval: bytes(cols)?, pad: bytes(more)? };
+            let padding = Padding::new(&[pad], Unit::Byte);
+            PostMap::Padding(padding.map_err(|_| Unwritable::Padding)?)
+        }
+        (PostMap::Swizzle(s), 0) => {
+            swizzle(s, shape, element).or_else(|why| whole_periods(s, all, element).ok_or(why))?
+        }
         _ => return Err(Unwritable::Rows),
     };
     Ok(SharedLayout { post, ..SharedLayout::BY_ROWS })
+}
+
+/// The number of the first element of the second row, counted with the first dimension fastest.
+fn next_row(program: &Program<'_, '_>, tile: Value) -> Option<u64> {
+    let shape = program.type_of(tile).shape;
+    let last = shape.rank().checked_sub(1)?;
+    let mut number = 1u64;
+    for dim in 0..last {
+        let extent = u64::from(shape.extent(dim)?);
+        // The last dimension before that which has a second row.
+        let inner = (dim.saturating_add(1)..last).all(|k| shape.extent(k) == Some(1));
+        if inner {
+            return Some(number);
+        }
+        number = number.checked_mul(extent)?;
+    }
+    None
 }
 
 /// Elements of a tile, those of its last dimension, and bits of each.
@@ -343,6 +381,18 @@ fn swizzle(s: Swizzle, shape: TileShape, element: u32) -> Result<PostMap, Unwrit
             .map_err(|_| Unwritable::Swizzle),
         Err(_) => Err(Unwritable::Swizzle),
     }
+}
+
+/// In bytes, where the elements make whole periods: none leaves them.
+fn whole_periods(s: Swizzle, elements: u64, element: u32) -> Option<PostMap> {
+    let shift = match s.unit {
+        Unit::Byte => 0,
+        _ => i8::try_from(element.max(1).ilog2()).ok()?,
+    };
+    let s = s.rescaled(shift, Unit::Byte).ok()?;
+    let period = 1u64.checked_shl(s.period_bits())?;
+    let bytes = elements.checked_mul(u64::from(element))?;
+    (s.s > 0 && bytes.checked_rem(period) == Some(0)).then_some(PostMap::Swizzle(s))
 }
 
 /// In bytes; behind powers of two, so that what each bit adds does not depend on the others.
