@@ -92,10 +92,7 @@ pub fn resolve_layouts(
     function: Op,
     storage: &mut LayoutStorage,
 ) -> Result<(), CompileError> {
-    // Loops say their layouts in a notation of their own, which inference reads.
-    if program.has_loops(function) {
-        return Ok(());
-    }
+    let in_loops = program.has_loops(function);
     let lanes = tables.arch(arch).and_then(|arch| arch.wave_lanes.first()).copied();
     let threads = program.int_attr(function, attr_names::THREADS).unwrap_or(1);
     let warps = threads.checked_div(i64::from(lanes.unwrap_or(1))).unwrap_or(1);
@@ -107,7 +104,9 @@ pub fn resolve_layouts(
         while let Some(value) = nth_value(program, op, number) {
             number = number.saturating_add(1);
             // What reads layouts is called from here: it is what needs the most stack.
-            let Some(tile) = spell(tables, program, (op, value), storage)? else { continue };
+            let Some(tile) = spell(tables, program, (op, value), in_loops, storage)? else {
+                continue;
+            };
             let LayoutStorage { query, written, resolved } = &mut *storage;
             let found = match tile.in_shared {
                 true => memory_layout(tables, arch, written, &tile.extents, query, resolved),
@@ -137,6 +136,7 @@ fn spell(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     (op, value): (Op, Value),
+    in_loops: bool,
     storage: &mut LayoutStorage,
 ) -> Result<Option<WrittenTile>, CompileError> {
     let ty = program.type_of(value);
@@ -147,6 +147,10 @@ fn spell(
     let (Some(text), planned) = (of_op.or_else(|| of_type(program, &ty)), planned(&ty)) else {
         return Ok(None);
     };
+    // Loops say the layouts of fragments in a notation of their own, too, which inference reads.
+    if in_loops && ty.is_fragment() && text.trim_ascii_start().starts_with('{') {
+        return Ok(None);
+    }
     // Copies in other registers of a lane are seen by nobody: they are left out.
     let has_copies = planned == OF_REGISTERS && has_register_copies(program, text);
     if notation_of(text) & planned != 0 && !has_copies {

@@ -167,7 +167,7 @@ pub fn dumped(
 }
 
 /// Brings layouts in notations of other systems to one that is planned in.
-fn resolve(
+pub(crate) fn resolve(
     tables: &Tables<'_>,
     (id, arch): (ArchId, &Arch<'_>),
     program: &mut ir::Program<'_, '_>,

@@ -1,4 +1,5 @@
 //! Layouts of a program's parallel loops and fragments, and how they came about.
+use crate::compile::resolve;
 use crate::inferred::fragments;
 use crate::inferred::races::races;
 use crate::inferred::refused::{of_stop, of_told};
@@ -232,6 +233,9 @@ pub fn inferred<T>(
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     isolate(tables, &mut program, source)?;
     let function = function(&program, source)?;
+    if let Some(arch) = tables.arch_named(request.arch.name) {
+        resolve(tables, (arch, request.arch), &mut program, source)?;
+    }
     exchanged(tables, &mut program, source, request)?;
     let mut memory = LoopMemory::default();
     let (mut told, timeline) = found(&mut memory, tables, &program, source, request, stopped)?;

@@ -52,8 +52,33 @@ impl FormArena<'_> {
     pub fn xor(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
         let mut both = ParityBits::default();
         if !self.add_bits(a, &mut both)? || !self.add_bits(b, &mut both)? {
+            return self.xor_below(a, b);
+        }
+        self.parities(&both)
+    }
+
+    /// The same of maps whose bits are not all apart: what lies above all bits of the smaller one
+    /// stays as it is.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn xor_below(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+        let ((low_a, high_a), (low_b, high_b)) = (self.range(a)?, self.range(b)?);
+        if low_a < 0 || low_b < 0 {
             return self.derived(FormOp::Xor, a, b);
         }
+        let (great, small, most) = if high_a < high_b { (b, a, high_a) } else { (a, b, high_b) };
+        let above =
+            u64::try_from(most).ok().and_then(|n| n.checked_add(1)?.checked_next_power_of_two());
+        let unit = above.and_then(|unit| i64::try_from(unit).ok()).ok_or(FormError::Overflow)?;
+        let (high, low) = self.div_rem(great, unit)?;
+        let mut both = ParityBits::default();
+        let apart = self.add_bits(low, &mut both)? && self.add_bits(small, &mut both)?;
+        let mixed =
+            if apart { self.parities(&both)? } else { self.derived(FormOp::Xor, low, small)? };
+        self.add_scaled(mixed, high, unit)
+    }
+
+    /// The sum of bits, each the parity of its digits.
+    fn parities(&mut self, both: &ParityBits) -> FormResult<IndexForm> {
         let mut terms = DigitTerms::new();
         let mut constant = 0i64;
         for place in 0..MAX_BITS {
@@ -61,7 +86,7 @@ impl FormArena<'_> {
             if both.flips(place) {
                 constant = constant.checked_add(weight).ok_or(FormError::Overflow)?;
             }
-            let Some(digit) = self.parity_digit(&both, place)? else { continue };
+            let Some(digit) = self.parity_digit(both, place)? else { continue };
             let stride = if both.flips(place) { weight.saturating_neg() } else { weight };
             terms.push(DigitTerm { stride, digit }).map_err(|_| too_many())?;
         }

@@ -272,7 +272,7 @@ impl Teller<'_, '_, '_, '_> {
             let form = form.map_err(LoopErrorKind::Form)?;
             self.set_fact(at.induction, Fact::Index(form))?;
         }
-        if let Some(layout) = self.layout_attr(op, vars)? {
+        if let Some(layout) = self.layout_attr(op, vars, 0)? {
             self.inference.pin_operator(id, layout).map_err(LoopErrorKind::Form)?;
         }
         self.inside = Some(op);

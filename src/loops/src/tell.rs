@@ -2,12 +2,15 @@
 
 use crate::error::{LoopError, LoopErrorKind, LoopResult};
 use crate::machine::figures;
-use lanebook_infer::notation::{self, is_fragment_text};
+use lanebook_infer::notation::{self, LaneUnits, is_fragment_text};
 use lanebook_infer::{
     BaseId, BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId,
     VarRange,
 };
-use lanebook_ir::{AttrValue, MAX_RANK, Op, Program, TileEncoding, Value, attr_names};
+use lanebook_ir::{
+    AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, Value, attr_names,
+};
+use lanebook_layout::Layout;
 use lanebook_plan::Unwritable;
 use lanebook_plan::select::{shared_by_rows, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
@@ -321,10 +324,11 @@ impl Teller<'_, '_, '_, '_> {
             _ => Some(program.layout_text(&ty).unwrap_or("")),
         };
         let vars = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.dims;
-        let attr = self.layout_attr(op, vars)?;
+        let bits = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.bits;
+        let attr = self.layout_attr(op, vars, bits)?;
         let layout = match (written, attr) {
             (Some(_), Some(_)) => return Err(LoopErrorKind::Operation),
-            (Some(text), None) => Some(self.layout(vars, text)?),
+            (Some(text), None) => Some(self.layout(vars, text, bits)?),
             (None, attr) => attr,
         };
         match layout {
@@ -366,18 +370,43 @@ impl Teller<'_, '_, '_, '_> {
         }
     }
 
-    fn layout(&mut self, vars: VarRange, text: &str) -> Result<FragmentForm, LoopErrorKind> {
+    /// A layout over threads: in the notation of fragments, or one over lanes, warps and registers of
+    /// elements of so many bits.
+    fn layout(
+        &mut self,
+        vars: VarRange,
+        text: &str,
+        bits: u32,
+    ) -> Result<FragmentForm, LoopErrorKind> {
         if !is_fragment_text(text) {
-            return Err(LoopErrorKind::Layout(notation::foreign()));
+            return self.lane_layout(vars, text, bits);
         }
         notation::read(&mut self.inference.arena, vars, text).map_err(LoopErrorKind::Layout)
     }
 
-    /// The layout that an operation's attribute writes.
+    #[inline(never)] // Its layout leaves the stack before the next step begins.
+    fn lane_layout(
+        &mut self,
+        vars: VarRange,
+        text: &str,
+        bits: u32,
+    ) -> Result<FragmentForm, LoopErrorKind> {
+        let foreign = LoopErrorKind::Layout(notation::foreign());
+        let Some(Ok(id)) = self.program.layout_id(text) else { return Err(foreign) };
+        let mut layout = Layout::new();
+        let order = self.program.layout_at(id, &mut layout).ok_or(foreign)?;
+        let rows_fastest = order == PositionOrder::RowsFastest;
+        let units = LaneUnits { wave: self.inference.wave(), bits, rows_fastest };
+        notation::of_lanes(&mut self.inference.arena, vars, &layout, units)
+            .map_err(LoopErrorKind::Layout)
+    }
+
+    /// The layout that an operation's attribute writes, of elements of so many bits.
     pub(crate) fn layout_attr(
         &mut self,
         op: Op,
         vars: VarRange,
+        bits: u32,
     ) -> Result<Option<FragmentForm>, LoopErrorKind> {
         let program = self.program;
         let text = match program.attr(op, attr_names::LAYOUT) {
@@ -386,7 +415,7 @@ impl Teller<'_, '_, '_, '_> {
             Some(AttrValue::Alias(name)) => program.alias(program.text(name)).unwrap_or(""),
             Some(_) => return Err(self.wrong_attr(op, attr_names::LAYOUT)),
         };
-        self.layout(vars, text).map(Some)
+        self.layout(vars, text, bits).map(Some)
     }
 
     // ---- attributes

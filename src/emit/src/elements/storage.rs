@@ -61,7 +61,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let unit = unit.min(REGISTER_BITS);
         let small = |n: Option<u32>| n.and_then(|n| u8::try_from(n).ok()).unwrap_or(1);
         let parts = small(unit.checked_div(own.bits)).max(1);
-        let bytes = small(own.bits.checked_div(u8::BITS)).clamp(1, REGISTER_BYTES);
+        let bytes = match parts {
+            1 => REGISTER_BYTES,
+            _ => small(own.bits.checked_div(u8::BITS)).max(1),
+        };
         Ok(Packing { words: small(Some(own.bits.div_ceil(REGISTER_BITS))), parts, bytes })
     }
 

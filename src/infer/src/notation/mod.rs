@@ -28,11 +28,13 @@
 //! ```
 
 mod expression;
+mod lanes;
 mod strided;
 mod tilelang;
 mod write;
 
 pub use expression::select;
+pub use lanes::{LaneUnits, of_lanes};
 pub use strided::strided;
 pub use tilelang::read as read_tilelang;
 #[doc(hidden)]
@@ -79,6 +81,11 @@ pub enum NotationFault {
     Threads,
     /// The map is no sum of digits of the coordinates times strides.
     NotStrided,
+    /// It is one over other axes than lanes, warps, threads and the registers of a thread, or over
+    /// parts of elements.
+    Axes,
+    /// It is one of another number of elements.
+    Size,
     /// The map cannot be computed.
     Form(FormError),
 }
@@ -109,6 +116,8 @@ lanebook_layout::sentences! { NotationFault, sink;
     Indices => ("the local index is no single number: write the one that its numbers stand for, the last the fastest");
     Threads => ("forward_thread reaches more threads than are said");
     NotStrided => ("the map is no sum of digits of the coordinates times strides: it has an exclusive or, a quotient of a sum, or moves thread and local index by one digit");
+    Axes => ("it has other axes than lanes, warps, threads and registers that hold whole elements");
+    Size => ("it is one of another number of elements than the tile has");
     Form(error) => { error.write_text(sink) };
 }
 

@@ -223,7 +223,7 @@ impl FormArena<'_> {
 
 /// The number by which one has to multiply to undo a multiplication by `factor`, of remainders by
 /// `modulus`, with which it has no divisor in common: Euclid's algorithm, extended.
-fn inverse_of(factor: i64, modulus: i64) -> Option<i64> {
+pub(super) fn inverse_of(factor: i64, modulus: i64) -> Option<i64> {
     let (mut last, mut rest) = (modulus, factor.checked_rem_euclid(modulus)?);
     let (mut before, mut times) = (0i64, 1i64);
     while rest > 1 {

@@ -8,6 +8,7 @@
 
 mod known;
 mod quotients;
+mod remainders;
 
 use crate::arena::{
     BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, too_many,
@@ -108,6 +109,7 @@ impl FormArena<'_> {
             moved = moved || told(self.base_of_known(equations, &mut known, &mut done))?;
             moved = moved || told(self.quotient_of_other(&mut known))?;
             moved = moved || told(self.whole_of_quotient(equations, &mut known))?;
+            moved = moved || told(self.whole_of_remainders(&mut known))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
