@@ -362,3 +362,74 @@ fn swizzled_maps_lead_where_the_swizzle_does() {
     }
     assert!(moved > 10_000, "only {moved} points are moved");
 }
+
+/// Families whose inverses are found by arithmetic of remainders, and bit by bit.
+#[test]
+fn remainders_and_bits_are_solved() {
+    let mut memory = LoopMemory::default();
+    let mut inference = Inference::new(memory.parts().inference, MACHINE);
+    let arena = &mut inference.arena;
+    let mut open = Vec::new();
+    for (extents, written) in [
+        ([15, 1, 1], vec![json!(["%", "i", 3]), json!(["%", "i", 5])]),
+        ([28, 1, 1], vec![json!(["%", "i", 4]), json!(["%", "i", 7])]),
+        ([3, 5, 1], vec![json!(["%", ["+", ["*", "i", 10], ["*", "j", 6]], 15])]),
+        ([4, 7, 1], vec![json!(["%", ["+", ["*", "i", 21], ["*", "j", 8]], 28])]),
+        ([4, 12, 1], vec![json!(["^", ["+", ["*", "i", 12], "j"], 25])]),
+        ([4, 12, 1], vec![json!(["^", ["+", ["*", "i", 12], "j"], 1])]),
+        ([4, 12, 8], vec![json!(["^", ["+", ["*", "i", 12], "j"], 6]), json!("k")]),
+        (
+            [4, 96, 1],
+            vec![json!(["^", ["+", ["*", "i", 12], ["//", "j", 8]], 25]), json!(["%", "j", 8])],
+        ),
+        (
+            [4, 96, 1],
+            vec![
+                json!(["^", ["//", ["+", ["*", "i", 96], "j"], 8], 25]),
+                json!(["%", ["+", ["*", "i", 96], "j"], 8]),
+            ],
+        ),
+    ] {
+        let mark = arena.mark();
+        let vars: Vec<(BaseId, u32)> =
+            extents.map(|e| (arena.var(e, VarRole::Loop).expect("room"), e)).to_vec();
+        let names = forms(arena, &vars);
+        let ids: Vec<BaseId> = vars.iter().map(|v| v.0).collect();
+        let mut outputs = Vec::new();
+        let mut pairs = Vec::new();
+        for e in &written {
+            let form = expr::form(arena, e, &names).expect("a map");
+            let (_, high) = arena.range(form).expect("a range");
+            let extent = u32::try_from(high + 1).expect("small");
+            let output = arena.var(extent, VarRole::Output).expect("room");
+            pairs.push((arena.whole(output).expect("room"), form));
+            outputs.push(output);
+        }
+        let mut solved = lanebook_infer::Solution::default();
+        arena.solve(&pairs, &ids, &mut solved).expect("a solution");
+        if !solved.free.is_empty() {
+            open.push(format!("{written:?}"));
+            arena.release(mark);
+            continue;
+        }
+        let all: Vec<IndexForm> = pairs.iter().chain(&[]).map(|p| p.1).collect();
+        let maps: Vec<IndexForm> =
+            all.iter().copied().chain(solved.vars.iter().map(|v| v.1)).collect();
+        let mut tape = Tape::new(arena, &maps).expect("a tape");
+        every_point(&vars, |point| {
+            put(&mut tape, &vars, point);
+            tape.derive(arena).expect("values");
+            let values: Vec<i64> =
+                all.iter().map(|form| tape.value(arena, *form).expect("a value")).collect();
+            for (output, value) in outputs.iter().zip(values) {
+                tape.set(*output, value);
+            }
+            tape.derive(arena).expect("values");
+            for ((_, form), x) in solved.vars.iter().zip(point) {
+                assert_eq!(tape.value(arena, *form), Ok(*x), "{written:?} at {point:?}");
+            }
+        });
+        arena.release(mark);
+    }
+    assert!(open.is_empty(), "{}", open.join("\n"));
+}

@@ -1,6 +1,8 @@
 //! What is known of a base by digits of it that are known: parts of one, several together, the whole.
 
-use crate::arena::{BaseDigit, BaseId, DigitTerms, FormArena, FormBase, IndexForm, VarRole};
+use crate::arena::{
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, VarRole,
+};
 use crate::error::{FormError, FormResult};
 use crate::solve::{Free, Known, MAX_FREE};
 use crate::subst::too_deep;
@@ -140,6 +142,17 @@ impl FormArena<'_> {
         modulus: u32,
     ) -> FormResult<Option<IndexForm>> {
         let [term] = open.as_slice() else { return Ok(None) };
+        let Some(digit) = self.congruent_digit(term, rest, modulus)? else { return Ok(None) };
+        self.scale(digit, term.stride).map(Some)
+    }
+
+    /// The digit itself.
+    pub(super) fn congruent_digit(
+        &mut self,
+        term: &DigitTerm,
+        rest: IndexForm,
+        modulus: u32,
+    ) -> FormResult<Option<IndexForm>> {
         let common = gcd(term.stride.unsigned_abs(), u64::from(modulus));
         let common = i64::try_from(common).map_err(|_| FormError::Overflow)?;
         let values = i64::from(modulus).checked_div(common).unwrap_or(0);
@@ -151,7 +164,7 @@ impl FormArena<'_> {
         let (quotient, _) = self.div_rem(rest, common)?;
         let digit = self.scale(quotient, inverse)?;
         let (_, digit) = self.div_rem(digit, values)?;
-        self.scale(digit, term.stride).map(Some)
+        Ok(Some(digit))
     }
 
     /// The sum of the known digits of a base from the lowest up without a gap, and how far it goes.

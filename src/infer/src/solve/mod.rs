@@ -110,6 +110,7 @@ impl FormArena<'_> {
             moved = moved || told(self.quotient_of_other(&mut known))?;
             moved = moved || told(self.whole_of_quotient(equations, &mut known))?;
             moved = moved || told(self.whole_of_remainders(&mut known))?;
+            moved = moved || told(self.digit_of_remainder(&mut known))?;
             moved =
                 moved || (complete && self.complete_sum(&mut known, &mut done, &mut out.free)?);
             if !moved {
