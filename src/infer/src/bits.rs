@@ -69,6 +69,18 @@ impl FormArena<'_> {
         let above =
             u64::try_from(most).ok().and_then(|n| n.checked_add(1)?.checked_next_power_of_two());
         let unit = above.and_then(|unit| i64::try_from(unit).ok()).ok_or(FormError::Overflow)?;
+        // Digits of the sum itself: those of its parts could carry into each other.
+        let great = match self.terms_of(great).len() > 1 {
+            true => {
+                let base = self.sum_base(great)?;
+                let extent = self.extent(base)?;
+                self.store(
+                    &[DigitTerm { stride: 1, digit: BaseDigit { base, unit: 1, extent } }],
+                    0,
+                )?
+            }
+            false => great,
+        };
         let (high, low) = self.div_rem(great, unit)?;
         let mut both = ParityBits::default();
         let apart = self.add_bits(low, &mut both)? && self.add_bits(small, &mut both)?;

@@ -111,7 +111,33 @@ impl FormArena<'_> {
         constant: i64,
     ) -> FormResult<IndexForm> {
         self.canonical(terms)?;
+        let constant = self.open_sums(terms, constant)?;
         self.store(terms, constant)
+    }
+
+    /// Puts the terms of a sum in the place of the whole of it, so that what its digits join to
+    /// joins with others; the number that comes with them.
+    fn open_sums(&self, terms: &mut DigitTerms, mut constant: i64) -> FormResult<i64> {
+        let mut at = 0usize;
+        while let Some(term) = terms.get(at).copied() {
+            at = at.saturating_add(1);
+            let base = self.base(term.digit.base)?;
+            let FormBase::Sum { form, .. } = base else { continue };
+            let count = terms.len().saturating_add(usize::from(form.len));
+            if term.digit.unit != 1 || !self.is_top(term.digit)? || count > terms.capacity() {
+                continue;
+            }
+            take_out(terms, at.saturating_sub(1));
+            for own in self.terms_of(form) {
+                let stride = own.stride.checked_mul(term.stride).ok_or(FormError::Overflow)?;
+                terms.push(DigitTerm { stride, ..*own }).map_err(|_| too_many())?;
+            }
+            let more = form.constant.checked_mul(term.stride).ok_or(FormError::Overflow)?;
+            constant = constant.checked_add(more).ok_or(FormError::Overflow)?;
+            self.canonical(terms)?;
+            at = 0;
+        }
+        Ok(constant)
     }
 
     pub(crate) fn canonical(&self, terms: &mut DigitTerms) -> FormResult<()> {
@@ -290,7 +316,7 @@ impl FormArena<'_> {
     }
 
     /// A sum that is never negative as a base.
-    fn sum_base(&mut self, form: IndexForm) -> FormResult<BaseId> {
+    pub(crate) fn sum_base(&mut self, form: IndexForm) -> FormResult<BaseId> {
         let (low, high) = self.range(form)?;
         let min = u32::try_from(low).map_err(|_| FormError::Overflow)?;
         let last = u32::try_from(high).map_err(|_| FormError::Overflow)?;
