@@ -263,6 +263,26 @@ impl FormArena<'_> {
             let q = self.finish(&mut quotient, q)?;
             return Ok((q, self.store(&rest, c)?));
         }
+        // What carries is kept in one piece: parts of it would carry apart.
+        quotient.clear();
+        rest.clear();
+        for k in 0..usize::from(form.len) {
+            let Some(t) = self.terms_of(form).get(k).copied() else { break };
+            match t.stride.checked_rem(d) {
+                Some(0) => {
+                    let stride = t.stride.checked_div(d).ok_or(FormError::Overflow)?;
+                    quotient.push(DigitTerm { stride, ..t }).map_err(|_| too_many())?;
+                }
+                _ => rest.push(t).map_err(|_| too_many())?,
+            }
+        }
+        q = floor_div(form.constant, d)?;
+        c = form.constant.checked_rem_euclid(d).ok_or(FormError::Overflow)?;
+        let (low, _) = self.range_of(&rest, c)?;
+        let turns = floor_div(low, d)?;
+        let shift = turns.checked_mul(d).ok_or(FormError::Overflow)?;
+        q = q.checked_add(turns).ok_or(FormError::Overflow)?;
+        c = c.checked_sub(shift).ok_or(FormError::Overflow)?;
         // All strides together divide by `unit`: so does the sum, and the divisor.
         let all = rest.iter().fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
         let unit = i64::try_from(all).map_err(|_| FormError::Overflow)?;
