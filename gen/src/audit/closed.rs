@@ -1,10 +1,10 @@
 //! A list that draws a line through what has an order names all that is on its side of the line.
 //!
-//! Units take wide elements where they take none narrower, and not the other way round: what a limit
-//! says of types of one width it says of every narrower one that the word of the product can say.
-//! Descriptors whose words say the same types are limited alike. Elements of a tensor map go by their
-//! width likewise, those that are padded and those that are not apart. Tiles of operands whose swizzles
-//! keep as many bytes together hold the same elements.
+//! Units take wide elements where they take none narrower, and not the other way round: what a
+//! limit says of types of one width it says of every narrower one that the word of the product can
+//! say. Descriptors whose words say the same types are limited alike. Elements of a tensor map go
+//! by their width likewise, those that are padded and those that are not apart. Tiles of operands
+//! whose swizzles keep as many bytes together hold the same elements.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::HwModel;

@@ -1,9 +1,9 @@
 //! A sequence makes of numbers what the operation makes that it stands for.
 //!
-//! Both are carried out on numbers that are tried: the ends of a type, small ones, powers of two and
-//! what is beside them, and some from everywhere. What is exact is the same to the bit (of zeros both
-//! signs, of NaNs all); what may be off is off by no more than is said. Where an operation or a step is
-//! none that [`super::evaluate`] knows, nothing is tried.
+//! Both are carried out on numbers that are tried: the ends of a type, small ones, powers of two
+//! and what is beside them, and some from everywhere. What is exact is the same to the bit (of
+//! zeros both signs, of NaNs all); what may be off is off by no more than is said. Where an
+//! operation or a step is none that [`super::evaluate`] knows, nothing is tried.
 use super::evaluate;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -1,7 +1,7 @@
 //! What operations element by element make of numbers.
 //!
-//! A number is the bits of its element type. What is not told here, or what no program may rely on (a
-//! shift by the width, a quotient by zero, a float beyond its type), has no value.
+//! A number is the bits of its element type. What is not told here, or what no program may rely on
+//! (a shift by the width, a quotient by zero, a float beyond its type), has no value.
 use crate::model::Dtype;
 use lanebook_tables::DtypeKind;
 

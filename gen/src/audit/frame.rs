@@ -1,10 +1,10 @@
 //! What is done when a kernel enters tensor memory and leaves it has both of its halves.
 //!
 //! What is taken is given back: an instruction whose text has a word that another's has behind `de`
-//! stands in `enter`, the other in `leave`. Of the other instructions of that word each stands in one
-//! of the two. An order that is asked for in front of a barrier is asked for behind it: two
-//! instructions whose texts differ by `before` and `after` stand on both sides of one that makes the
-//! waves meet. What the first writes in shared memory is read there.
+//! stands in `enter`, the other in `leave`. Of the other instructions of that word each stands in
+//! one of the two. An order that is asked for in front of a barrier is asked for behind it: two
+//! instructions whose texts differ by `before` and `after` stand on both sides of one that makes
+//! the waves meet. What the first writes in shared memory is read there.
 use super::spelling::{text, words};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -1,9 +1,9 @@
 //! What an instruction set says of kernels agrees with itself.
 //!
 //! Registers that are filled when a kernel begins are different ones. A set that says which block a
-//! kernel is says how many there are, divides (by an instruction, or by counting zeros) and compares
-//! with signs: places in memory are computed so. What is passed in a block of parameters has an
-//! address. Tuples begin at multiples of a power of two.
+//! kernel is says how many there are, divides (by an instruction, or by counting zeros) and
+//! compares with signs: places in memory are computed so. What is passed in a block of parameters
+//! has an address. Tuples begin at multiples of a power of two.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::{FixedRegister, Isa};

@@ -164,8 +164,8 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     diags
 }
 
-/// What the engine can do is done by some pass, and rules that are no instruction set's are tried by
-/// one: what is left out is a step that was lost.
+/// What the engine can do is done by some pass, and rules that are no instruction set's are tried
+/// by one: what is left out is a step that was lost.
 fn passes(compiled: &Compiled, diags: &mut Diagnostics) {
     let rules = &compiled.rules;
     let Some(first) = rules.passes.first() else { return };

@@ -1,8 +1,8 @@
 //! No entry of a list stands there again.
 //!
 //! Records and words of a list are different ones; of the parts of one entry that carry a name, no
-//! two carry the same. Lists of numbers, and tuples, may repeat. In what is known about programs tuples
-//! with words may not; what is done step by step may be done again, but not at once.
+//! two carry the same. Lists of numbers, and tuples, may repeat. In what is known about programs
+//! tuples with words may not; what is done step by step may be done again, but not at once.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load::Loaded;

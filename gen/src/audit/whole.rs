@@ -262,8 +262,8 @@ fn pipes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
 /// How many instructions of a tag tell what the others are.
 const MANY: usize = 3;
 
-/// A tag behind the first goes with results in registers of one kind, where all but one that carry it
-/// have them so.
+/// A tag behind the first goes with results in registers of one kind, where all but one that carry
+/// it have them so.
 fn results(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
     let mut kinds: BTreeMap<TagId, BTreeMap<String, Vec<&Atom>>> = BTreeMap::new();
     for atom in &model.atoms {

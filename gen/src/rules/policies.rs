@@ -63,8 +63,9 @@ pub(super) fn lower(policies: &[CostPolicyEntry]) -> &'static [t::CostPolicy<'st
     }))
 }
 
-/// Weights are weights, and what measures memory is a power of two: sectors, alignments, widths. Where
-/// a lane has whole rows and columns a product is half as deep, for it has twice as much of each.
+/// Weights are weights, and what measures memory is a power of two: sectors, alignments, widths.
+/// Where a lane has whole rows and columns a product is half as deep, for it has twice as much of
+/// each.
 pub(super) fn weights(one: &t::Weights, file: FileId, diags: &mut Diagnostics) {
     let mut say = |message: String, help: &str| {
         diags.push(Diagnostic::at(Span::new(file, 0, 0), message).help(help));
