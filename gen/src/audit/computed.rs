@@ -13,7 +13,7 @@ use lanebook_tables::{DtypeId, DtypeKind, OpId, OpRole, SequenceOperand};
 use std::collections::BTreeSet;
 
 /// Numbers that are tried of one, of two and of three operands each.
-const TRIED: [usize; 3] = [160, 24, 9];
+const TRIED: [usize; 3] = [96, 16, 8];
 /// Beyond this size what approximates promises nothing that is looked at here.
 const FAR: f64 = 60.0;
 /// What a logarithm close to 0 may be off by, and half of it more for the libraries.
