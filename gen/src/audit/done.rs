@@ -147,6 +147,21 @@ fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) 
             );
         }
     }
+    // What takes one operand and has several puts them side by side. (A text may name the highest
+    // first.)
+    let one_each = match word {
+        Some(OpWord::Op(id)) => {
+            compiled.rules.ops.get(id).is_some_and(|op| op.entry.operands.0 == 1)
+        }
+        _ => false,
+    };
+    let falls = one.uses.windows(2).any(|two| two[0] > two[1]);
+    if one_each && !one_line(atom) && falls && one.uses.windows(2).any(|two| two[0] < two[1]) {
+        say(
+            format!("`{}` puts {} side by side", atom.name.value, used.join(", ")),
+            "the lowest comes first, in `operands` as in `uses`: correct one of them",
+        );
+    }
     if let (Some(OpWord::Choose), Some(selector), Some(result)) =
         (word, one.uses.last().and_then(operand), result)
     {

@@ -76,5 +76,6 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             );
         }
     }
+    super::closed::orders(compiled, &mut diags);
     diags
 }

@@ -22,6 +22,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     interleaves(units, &mut diags);
     padded(units, &mut diags);
     ranks(units, &mut diags);
+    super::closed::copies(compiled, &mut diags);
     diags
 }
 

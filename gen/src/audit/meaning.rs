@@ -3,7 +3,8 @@
 //! Texts name operations by the words that the index language and the operations of tiles have, or
 //! by their beginnings. A text that says `add` adds; operands are taken in the order in which they
 //! are written, unless the text says that it takes them in reverse; a number of a term is one of
-//! the text or the mask of one. Equal texts mean the same wherever one architecture has both.
+//! the text or the mask of one. A sequence of operations makes what the operation does that it
+//! stands for. Equal texts mean the same wherever one architecture has both.
 use super::done::account;
 use super::parts::{ordered, parts, together};
 use super::spelling::text;
@@ -36,6 +37,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     spellings(compiled, &mut diags);
+    super::computed::check(compiled, &mut diags);
     ordered(compiled, &mut diags);
     rounded(compiled, &mut diags);
     together(compiled, &mut diags);

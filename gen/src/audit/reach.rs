@@ -2,8 +2,10 @@
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::status::Says;
+use crate::rules::passes::Step;
 use crate::schema::Name;
 use crate::source::Span;
+use lanebook_tables::ANALYSES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names by their place, and whether something uses them.
@@ -49,6 +51,7 @@ pub fn unreachable(compiled: &Compiled) -> Diagnostics {
 pub fn unused(compiled: &Compiled) -> Diagnostics {
     let model = &compiled.model;
     let mut diags = Diagnostics::new();
+    passes(compiled, &mut diags);
     let mut cited: BTreeSet<usize> =
         model.atoms.iter().flat_map(|atom| atom.sources.iter()).map(|id| id.index()).collect();
     for arch in &model.archs {
@@ -159,4 +162,32 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
         ));
     }
     diags
+}
+
+/// What the engine can do is done by some pass, and rules that are no instruction set's are tried
+/// by one: what is left out is a step that was lost.
+fn passes(compiled: &Compiled, diags: &mut Diagnostics) {
+    let rules = &compiled.rules;
+    let Some(first) = rules.passes.first() else { return };
+    let steps = || rules.passes.iter().flat_map(|pass| &pass.steps);
+    let is_done =
+        |name: &str| steps().any(|step| matches!(step, Step::Analysis(one) if one == name));
+    let lost: Vec<String> =
+        ANALYSES.iter().filter(|name| !is_done(name)).map(|name| format!("`{name}`")).collect();
+    if !lost.is_empty() {
+        diags.push(
+            Diagnostic::at(first.name.span, format!("no pass does {}", lost.join(", ")))
+                .help("name each analysis in the pass that it is a step of"),
+        );
+    }
+    for (number, phase) in (0u8..).zip(&rules.phases) {
+        let mut of = rules.rules.iter().filter(|rule| rule.isa.is_none() && rule.phase == number);
+        let Some(rule) = of.next() else { continue };
+        if !steps().any(|step| matches!(step, Step::Rules(one, _) if *one == number)) {
+            diags.push(
+                Diagnostic::at(rule.name.span, format!("no pass tries the rules of phase `{phase}`"))
+                    .help("name the phase in the pass that it is a step of, or correct the rule's `phase`"),
+            );
+        }
+    }
 }

@@ -236,6 +236,27 @@ fn offsets(atom: &Atom, diags: &mut Diagnostics) {
         })
         .collect();
     let addresses = [&movement.from, &movement.to].map(|side| [Some(side.operand), side.base]);
+    // In brackets it is one address that an offset is added to.
+    for field in movement.offsets.iter().filter(|field| field.on_from && field.on_to) {
+        let mut address = None;
+        for (name, first) in inside(atom) {
+            if first {
+                address = number(name);
+            }
+            let is_own = number(name) == Some(field.operand) && address.is_some();
+            if is_own && addresses[0].contains(&address) != addresses[1].contains(&address) {
+                let message = format!(
+                    "an offset of `{}` is of both sides, and stands behind the address of one",
+                    atom.name.value
+                );
+                diags.push(
+                    Diagnostic::at(field.span.head(), message)
+                        .note(atom.template_span, "the text")
+                        .help("an offset moves the address in whose brackets it stands: correct `on`, or the text"),
+                );
+            }
+        }
+    }
     for field in movement.offsets.iter().filter(|field| field.on_from != field.on_to) {
         let [own, other] = if field.on_from { addresses } else { [addresses[1], addresses[0]] };
         let Some(at) = named.iter().position(|one| *one == field.operand) else { continue };

@@ -34,6 +34,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     symbols(units, &mut diags);
+    super::closed::tiles(compiled, &mut diags);
     for descriptor in &units.descriptors {
         factors(descriptor, &mut diags);
         parts(descriptor, &mut diags);

@@ -32,6 +32,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     shapes(units, &mut diags);
+    super::frame::check(compiled, &mut diags);
     diags
 }
 
@@ -301,11 +302,13 @@ fn moves(
 fn counts(compiled: &Compiled, fact: &Fact<TensorMove>, diags: &mut Diagnostics) {
     let entry = &fact.entry;
     let counts: BTreeSet<u16> = entry.counts.iter().copied().collect();
-    for name in [&entry.loads.0, &entry.stores.0] {
+    for (name, one) in [&entry.loads, &entry.stores] {
         for atom in compiled.model.atoms.iter().filter(|atom| atom.name.value == name.value) {
             for operand in atom.operands.iter().filter(|o| !o.vary.values.is_empty()) {
-                let values: BTreeSet<u16> = operand.vary.values.iter().copied().collect();
-                if !values.is_subset(&counts) {
+                // What moves one register has a text of its own.
+                let mut values: BTreeSet<u16> = operand.vary.values.iter().copied().collect();
+                values.extend((!one.is_empty()).then_some(1));
+                if values != counts {
                     let message = format!(
                         "`{}` takes {:?}, the move's `counts` are {:?}",
                         atom.name.value, values, entry.counts

@@ -36,9 +36,11 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         }
     }
     pipes(model, &mut say);
+    results(model, &mut say);
     shapes(model, &mut say);
     model.atoms.iter().for_each(|atom| scales(model, atom, &mut diags));
     parts(model, &mut diags);
+    super::kernels::check(compiled, &mut diags);
     diags
 }
 
@@ -164,8 +166,16 @@ fn crossing(atom: &Atom, movement: &Movement, say: &mut impl FnMut(Span, String,
     }
 }
 
-/// Where places are bytes, elements are.
+/// Where places are bytes, elements are; a coordinate that is always 0 is none.
 fn units(atom: &Atom, movement: &Movement, say: &mut impl FnMut(Span, String, &str)) {
+    let extents = &movement.extents.value;
+    if extents.len() > 2 && extents.last() == Some(&1) {
+        say(
+            movement.extents.span,
+            format!("the last of the extents {extents:?} of `{}` is 1", atom.name.value),
+            "lanes and what each moves are the coordinates: leave the last one out",
+        );
+    }
     let bytes = [&movement.from, &movement.to]
         .iter()
         .filter(|side| side.space != Space::Register)
@@ -244,6 +254,42 @@ fn pipes(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
                     name(*usual)
                 ),
                 "the first tag says which pipe an instruction runs in: correct one of them",
+            );
+        }
+    }
+}
+
+/// How many instructions of a tag tell what the others are.
+const MANY: usize = 3;
+
+/// A tag behind the first goes with results in registers of one kind, where all but one that carry
+/// it have them so.
+fn results(model: &HwModel, say: &mut impl FnMut(Span, String, &str)) {
+    let mut kinds: BTreeMap<TagId, BTreeMap<String, Vec<&Atom>>> = BTreeMap::new();
+    for atom in &model.atoms {
+        let classes = &model.isa(atom.isa).classes;
+        let of = atom.operands.iter().filter(|one| matches!(one.role, Role::Def | Role::UseDef));
+        // The first is the result; what else is written may be a flag, or nothing that is kept.
+        let of = of.filter_map(|one| classes.get(one.class?.index())).next();
+        let told = of.map_or("no register".to_string(), |class| format!("`{}`", class.name.value));
+        for tag in atom.tags.iter().skip(1) {
+            kinds.entry(*tag).or_default().entry(told.clone()).or_default().push(atom);
+        }
+    }
+    for (tag, found) in kinds.into_iter().filter(|(_, found)| found.len() == 2) {
+        let mut list: Vec<(String, Vec<&Atom>)> = found.into_iter().collect();
+        list.sort_by_key(|(_, atoms)| std::cmp::Reverse(atoms.len()));
+        if let [(usual, many), (odd, one)] = &list[..]
+            && let ([atom], true) = (&one[..], many.len() >= MANY)
+        {
+            say(
+                atom.name.span,
+                format!(
+                    "`{}` has tag `{}` and its result in {odd}, all others of this tag in {usual}",
+                    atom.name.value,
+                    model.tags[tag.index()].name.value
+                ),
+                "a tag is of instructions that write alike: correct `tags`, or a class",
             );
         }
     }

@@ -202,6 +202,39 @@ fn word<T: Copy>(
     found.or(words.first()).map(|(_, value)| *value).expect("every list of words has one")
 }
 
+/// The number of a target is the number of its architecture.
+fn targets(targets: &[(Name, Name)], hw: &HwModel, diags: &mut Diagnostics) {
+    let number = |name: &str| -> String {
+        let digits = name.chars().skip_while(|c| !c.is_ascii_digit());
+        digits.take_while(char::is_ascii_alphanumeric).filter(char::is_ascii_digit).collect()
+    };
+    for (target, arch) in targets {
+        // A target may be a word.
+        let said = number(target);
+        if hw.arch_named(arch).is_some() && !said.is_empty() && said != number(arch) {
+            diags.push(
+                Diagnostic::at(arch.span, format!("target `{}` is `{}`", target.value, arch.value))
+                    .note(target.span, "the target")
+                    .help("both have the number of one machine: correct one of them"),
+            );
+        }
+    }
+}
+
+/// What is written in one way is of machines of one vendor.
+fn family(names: &[Name], hw: &HwModel, diags: &mut Diagnostics) {
+    let vendor = |name: &Name| hw.arch_named(name).map(|arch| arch.vendor.as_str());
+    let Some(first) = names.first() else { return };
+    if let Some(other) =
+        names.iter().find(|name| vendor(name).is_some() && vendor(name) != vendor(first))
+    {
+        diags.push(
+            Diagnostic::at(other.span, format!("`{}` and `{}` are of two vendors", other.value, first.value))
+                .help("what one text asks for is a unit of one vendor's machines: give each an entry of its own"),
+        );
+    }
+}
+
 /// Checks the names of a file.
 pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) -> AnchorsFile {
     let archs = || hw.archs.iter().map(|arch| arch.name.as_str());
@@ -218,6 +251,7 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     for (_, name) in &file.targets {
         arch(name, diags);
     }
+    targets(&file.targets, hw, diags);
     for name in file.units.iter().flat_map(|unit| &unit.archs) {
         arch(name, diags);
     }
@@ -249,6 +283,7 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
         word(&AXIS_WORDS, name, "meaning", diags);
     }
     for unit in &file.units {
+        family(&unit.archs, hw, diags);
         let accumulators = word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
         if (accumulators == t::Accumulators::Tensor) != unit.ops.is_some() {
             let help = "accumulators in tensor memory, and no others, have `ops: (alloc: .., product: .., load: ..)`";

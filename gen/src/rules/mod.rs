@@ -120,6 +120,7 @@ pub fn compile(
             }
             "rules/cost.ron" => {
                 if let Some(file) = reader.file::<schema::Weights>() {
+                    policies::weights(&file.value(), id, diags);
                     model.weights = Some(file.value());
                     model.policies = policies::check(file.inference, diags);
                 }

@@ -153,10 +153,57 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
             });
         }
     }
-    for entry in ops.list.iter().map(|op| &op.entry) {
-        tiles(&ops, entry, diags);
+    for op in &ops.list {
+        tiles(&ops, &op.entry, diags);
+        itself(op, diags);
     }
     ops
+}
+
+/// An operation agrees with itself: counts from the least to the most, one result of what computes
+/// one, memory that is read by what loads and written by what stores, and not by what is pure.
+fn itself(op: &Op, diags: &mut Diagnostics) {
+    let entry = &op.entry;
+    let mut say = |message: String, help: &str| {
+        let message = format!("operation `{}` {message}", entry.name.value);
+        diags.push(Diagnostic::at(entry.name.span, message).help(help));
+    };
+    for (what, (least, most)) in [("operands", entry.operands), ("results", entry.results)] {
+        if least > most {
+            say(format!("has {least} to {most} {what}"), "the least comes first: correct them");
+        }
+    }
+    let computes = matches!(op.role, OpRole::Elementwise | OpRole::Index);
+    if computes && entry.results != (1, 1) {
+        say(
+            format!(
+                "computes one value and has {} to {} results",
+                entry.results.0, entry.results.1
+            ),
+            "what is computed element by element, or of indices, is one result: correct `results` or `role`",
+        );
+    }
+    if entry.pure && entry.writes {
+        say(
+            "is pure and writes memory".into(),
+            "what changes memory cannot be computed again elsewhere: correct `pure` or `writes`",
+        );
+    }
+    let (loads, stores) = match op.role {
+        OpRole::Load | OpRole::ElementLoad => (true, false),
+        OpRole::Store | OpRole::ElementStore => (false, true),
+        OpRole::Copy | OpRole::Atomic => (true, true),
+        _ => return,
+    };
+    if loads && !entry.reads || stores && !entry.writes {
+        say(
+            format!(
+                "{} memory by its role, and says that it does not",
+                if loads && !entry.reads { "reads" } else { "writes" }
+            ),
+            "correct `reads`, `writes` or `role`",
+        );
+    }
 }
 
 /// What does to tiles what an operation does to indices is one element by element, or several whose

@@ -41,6 +41,12 @@ pub(crate) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagn
         for step in &pass.steps {
             match step {
                 StepEntry::Rules { phase, sweeps } => {
+                    if *sweeps == 0 {
+                        diags.push(
+                            Diagnostic::at(phase.span, "the rules of this phase are tried no time")
+                                .help("`sweeps` is how often they are gone through at the most: 1 or more"),
+                        );
+                    }
                     let phase = phases
                         .find(phase, "phase", diags)
                         .and_then(|phase| u8::try_from(phase).ok());
@@ -62,6 +68,45 @@ pub(crate) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagn
                 }
             }
         }
+        if steps.is_empty() {
+            diags.push(
+                Diagnostic::at(pass.name.span, format!("pass `{}` does nothing", pass.name.value))
+                    .help("name its steps, or remove it"),
+            );
+        }
         model.passes.push(Pass { name: pass.name.clone(), steps });
+    }
+    order(&file.phases, model, diags);
+}
+
+/// Phases have their numbers in the order in which a pipeline comes to them first.
+fn order(phases: &[Name], model: &RuleModel, diags: &mut Diagnostics) {
+    let mut apart: Vec<(u8, u8, &Name)> = Vec::new();
+    for pass in &model.passes {
+        let mut seen: Vec<u8> = Vec::new();
+        for step in &pass.steps {
+            if let Step::Rules(phase, _) = step
+                && !seen.contains(phase)
+            {
+                apart.extend(
+                    seen.last().filter(|last| *last > phase).map(|l| (*l, *phase, &pass.name)),
+                );
+                seen.push(*phase);
+            }
+        }
+    }
+    for (early, late, pass) in apart.into_iter().take(1) {
+        let (Some(early), Some(late)) =
+            (phases.get(usize::from(early)), phases.get(usize::from(late)))
+        else {
+            continue;
+        };
+        let message =
+            format!("pass `{}` comes to `{}` before `{}`", pass.value, early.value, late.value);
+        diags.push(
+            Diagnostic::at(late.span, message)
+                .note(early.span, "the phase that it comes to first")
+                .help("phases stand in the order in which passes come to them: exchange them here, or in the pass"),
+        );
     }
 }

@@ -2,6 +2,7 @@
 use super::schema::{CostPolicyEntry, CostTermWord};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::leak::{list, text};
+use crate::source::{FileId, Span};
 use crate::spanned::Spanned;
 use lanebook_tables as t;
 
@@ -60,4 +61,51 @@ pub(super) fn lower(policies: &[CostPolicyEntry]) -> &'static [t::CostPolicy<'st
             }))
         })),
     }))
+}
+
+/// Weights are weights, and what measures memory is a power of two: sectors, alignments, widths.
+/// Where a lane has whole rows and columns a product is half as deep, for it has twice as much of
+/// each.
+pub(super) fn weights(one: &t::Weights, file: FileId, diags: &mut Diagnostics) {
+    let mut say = |message: String, help: &str| {
+        diags.push(Diagnostic::at(Span::new(file, 0, 0), message).help(help));
+    };
+    let sizes = [
+        ("segment_bytes", one.segment_bytes),
+        ("shared_align", one.shared_align),
+        ("convert_bits", one.convert_bits),
+        ("widened_depth", one.widened_depth),
+        ("widened_depth_lanes", one.widened_depth_lanes),
+    ];
+    for (name, size) in sizes.into_iter().filter(|(_, size)| !size.is_power_of_two()) {
+        say(format!("`{name}` is {size}"), "it is a power of two");
+    }
+    if one.widened_depth != 2 * one.widened_depth_lanes {
+        say(
+            format!(
+                "`widened_depth` is {}, and that of lanes {}",
+                one.widened_depth, one.widened_depth_lanes
+            ),
+            "it is twice as deep where lanes share rows and columns: correct one of them",
+        );
+    }
+    let weights = [
+        ("instruction", one.instruction),
+        ("shared_transaction", one.shared_transaction),
+        ("tensor_cycle", one.tensor_cycle),
+        ("register", one.register),
+        ("address", one.address),
+        ("global_segment", one.global_segment),
+        ("matrix_cycle", one.matrix_cycle),
+        ("loop_trips", one.loop_trips),
+        ("convert_byte", one.convert_byte),
+        ("work_byte", one.work_byte),
+        ("load_byte", one.load_byte),
+        ("reduce_lane", one.reduce_lane),
+        ("reduce_warp", one.reduce_warp),
+        ("loop_depth", one.loop_depth),
+    ];
+    for (name, _) in weights.into_iter().filter(|(_, weight)| *weight == 0) {
+        say(format!("`{name}` weighs nothing"), "what costs nothing is not weighed: correct it");
+    }
 }

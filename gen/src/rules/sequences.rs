@@ -58,20 +58,20 @@ pub struct Step {
 /// A sequence of one operation and element type.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    op: OpId,
-    from: DtypeId,
-    to: DtypeId,
-    ulp: u16,
-    steps: Vec<ResolvedStep>,
-    at: crate::source::Span,
+    pub(crate) op: OpId,
+    pub(crate) from: DtypeId,
+    pub(crate) to: DtypeId,
+    pub(crate) ulp: u16,
+    pub(crate) steps: Vec<ResolvedStep>,
+    pub(crate) at: crate::source::Span,
 }
 
 #[derive(Clone, Debug)]
-struct ResolvedStep {
-    op: OpId,
-    to: DtypeId,
-    operands: Vec<SequenceOperand>,
-    from: DtypeId,
+pub(crate) struct ResolvedStep {
+    pub(crate) op: OpId,
+    pub(crate) to: DtypeId,
+    pub(crate) operands: Vec<SequenceOperand>,
+    pub(crate) from: DtypeId,
 }
 
 struct Names<'a> {

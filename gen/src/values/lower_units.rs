@@ -354,13 +354,17 @@ fn memory(model: &HwModel, fact: &Fact<s::TensorMemory>) -> t::TensorMemory<'sta
 
 fn shape(fact: &Fact<s::UnitShape>) -> t::UnitShape<'static> {
     let e = &fact.entry;
+    // One row count is as good as another: the lowest first, however they are written.
+    let mut rows: Vec<(u16, String)> =
+        e.m.iter().map(|(m, tile)| (*m, tile.value.clone())).collect();
+    rows.sort();
     t::UnitShape {
         kind: text(&e.kind),
         feature: fact.feature,
         blocks: e.blocks,
         stationary: e.stationary,
         sparse: e.sparse,
-        m: list(e.m.iter().map(|(m, tile)| (*m, text(tile)))),
+        m: list(rows.into_iter().map(|(m, tile)| (m, text(&tile)))),
         n: list(e.n.iter().map(|n| t::Steps { low: n.0, high: n.1, step: n.2 })),
         k: list(e.k.iter().copied()),
         descriptor: text(&e.descriptor),
@@ -369,16 +373,23 @@ fn shape(fact: &Fact<s::UnitShape>) -> t::UnitShape<'static> {
     }
 }
 
+/// Names of which it matters only whether one is among them, in one order however they are written.
+fn set(names: &[crate::schema::Name]) -> &'static [&'static str] {
+    let mut names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+    names.sort_unstable();
+    list(names.into_iter().map(text))
+}
+
 fn order_limit(fact: &Fact<s::OrderLimit>) -> t::OrderLimit<'static> {
     let e = &fact.entry;
     t::OrderLimit {
         name: text(&e.name),
         feature: fact.feature,
-        descriptors: list(e.descriptors.iter().map(|d| text(d))),
+        descriptors: set(&e.descriptors),
         blocks: e.blocks,
         operands: (e.operands.contains(&s::Factor::A), e.operands.contains(&s::Factor::B)),
         major: major(e.major),
-        types: list(e.types.iter().map(|t| text(t))),
+        types: set(&e.types),
         n: list(e.n.iter().map(|n| t::Steps { low: n.0, high: n.1, step: n.2 })),
         status: fact.status,
         sources: list(fact.sources.iter().copied()),
@@ -390,8 +401,8 @@ fn map_limit(fact: &Fact<s::MapLimit>) -> t::MapLimit<'static> {
     t::MapLimit {
         name: text(&e.name),
         feature: fact.feature,
-        elements: list(e.elements.iter().map(|name| text(name))),
-        swizzles: list(e.swizzles.iter().map(|name| text(name))),
+        elements: set(&e.elements),
+        swizzles: set(&e.swizzles),
         copies: (e.copies.contains(&s::TiledCopy::Load), e.copies.contains(&s::TiledCopy::Store)),
         status: fact.status,
         sources: list(fact.sources.iter().copied()),
