@@ -210,6 +210,7 @@ pub fn choose(
     planner.choose_products(function)?;
     planner.choose_free_tiles()?;
     planner.settle()?;
+    planner.spare_buffers();
     planner.check_stages()?;
     planner.plan_exchanges()?;
     planner.ready()
