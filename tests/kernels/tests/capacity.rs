@@ -128,6 +128,10 @@ const MANY_TILES: Capacities = Capacities { rejected: 0, ..lanebook_report::comp
 /// As many tiles in shared memory as are lent.
 #[test]
 fn shared_tiles_are_as_many_as_are_lent() {
+    with_much_room(shared_tiles_of_a_large_room);
+}
+
+fn shared_tiles_of_a_large_room() {
     let text = format!(
         "func @f(%A: memref<?x64xf16, #gmem> {{align = 16}}, %C: memref<?x64xf16, #gmem> {{align = 16}}) {{threads = 64}} {{\n{}{}{}}}\n",
         many(70, "  %s@ = alloc_tensor : tensor<8x8xf16, #smem>"),
@@ -147,9 +151,19 @@ fn shared_tiles_are_as_many_as_are_lent() {
     }
 }
 
+/// Does something where much room can be made.
+fn with_much_room(what: fn()) {
+    let thread = std::thread::Builder::new().stack_size(1 << 28);
+    thread.spawn(what).expect("a thread").join().expect("what holds");
+}
+
 /// What has no room is what is said, not what the conversion was wanted for.
 #[test]
 fn conversions_that_have_no_room_say_so() {
+    with_much_room(conversions_beyond_the_room);
+}
+
+fn conversions_beyond_the_room() {
     let text = include_str!("../programs/products_of_seventeen_pairs.tile");
     for arch in ["sm_80", "gfx942"] {
         let id = TABLES.arch_named(arch).expect("an architecture");
