@@ -158,7 +158,7 @@ pub fn plan<'s>(
     loop {
         let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
         let done = expanded(program, &mut others, made, |program| {
-            let inserted = &mut InsertedConversions::default();
+            let inserted = &mut InsertedConversions::new(&mut *expansions.inserted);
             decide(tables, program, function, &mut plan, &mut workspace, inserted)
         });
         match done {
@@ -315,7 +315,9 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         let values = room.told.told().map(|told| ToldValues(told));
         let made = others.expand(tables, arch, program, function, values.as_ref());
         let done = expanded(program, &mut others, made, |program| {
-            decided(tables, program, function, &mut plan, (&mut scratch.workspace, &mut room))
+            let inserted = InsertedConversions::new(&mut *scratch.expansions.inserted);
+            let room = (&mut scratch.workspace, &mut room);
+            decided(tables, program, function, &mut plan, room, inserted)
         });
         match done {
             Err(CompileError::Plan(error)) if others.cross(Some(error)) => {}
@@ -365,8 +367,8 @@ fn decided<'f, L: LoopSource<'f>>(
     function: Op,
     plan: &mut Plan<'_>,
     (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    mut inserted: InsertedConversions<'_>,
 ) -> Result<RegisterUsage, CompileError> {
-    let mut inserted = InsertedConversions::default();
     decide(tables, program, function, plan, workspace, &mut inserted)?;
     if let Some(told) = room.told.told() {
         lay_shared_tiles(tables, program, function, plan, (told, workspace))?;
@@ -376,7 +378,7 @@ fn decided<'f, L: LoopSource<'f>>(
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
             // Functions of loops load no tiles that could be elsewhere.
             let found = if room.told.told().is_none() {
-                refill(tables, program, plan, function, (workspace, room))
+                refill(tables, program, plan, function, (workspace, room), &mut inserted)
             } else {
                 fill_late(tables, program, plan, function, (workspace, room))
             };
@@ -426,7 +428,7 @@ fn decide(
     function: Op,
     plan: &mut Plan<'_>,
     workspace: &mut Workspace<'_>,
-    inserted: &mut InsertedConversions,
+    inserted: &mut InsertedConversions<'_>,
 ) -> Result<(), CompileError> {
     let mut refused: Option<PlanError> = None;
     // Once more with each load as some instruction loads, then with each factor as it comes.
@@ -463,13 +465,14 @@ fn refill<'f, L: LoopSource<'f>>(
     plan: &mut Plan<'_>,
     function: Op,
     (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    inserted: &mut InsertedConversions<'_>,
 ) -> Option<RegisterUsage> {
     let mut sunk = LoadSinking::default();
     if !sunk.sink(program, function) {
         return fill_late(tables, program, plan, function, (workspace, room));
     }
-    let mut inserted = InsertedConversions::default();
-    let decided = decide(tables, program, function, plan, workspace, &mut inserted).is_ok();
+    let earlier = inserted.begin_again();
+    let decided = decide(tables, program, function, plan, workspace, inserted).is_ok();
     if decided && let Ok(usage) = fill_moved(tables, program, plan, function, (workspace, room)) {
         return Some(usage);
     }
@@ -477,6 +480,7 @@ fn refill<'f, L: LoopSource<'f>>(
         return Some(usage);
     }
     inserted.rollback(program);
+    inserted.end_again(earlier);
     sunk.rollback(program);
     None
 }

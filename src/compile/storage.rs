@@ -28,8 +28,9 @@ use lanebook_emit::{
     Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES,
     Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
+use lanebook_ir::Op;
 use lanebook_plan::select::{
-    Copies, CopyOp, MAX_PRODUCTS, PricedTile, Replaced, SharedTile, Staged, Workspace,
+    Copies, CopyOp, MAX_PRODUCTS, PricedTile, Replaced, SharedTile, Staged, Waiting, Workspace,
 };
 use lanebook_plan::{
     AllocPlan, FragmentPlan, GlobalPlan, MapPlan, PlanPool, ProductPlan, RejectedCandidate,
@@ -277,6 +278,10 @@ storage! {
         buckets BUCKETS = 256,
         /// Operations that others stand for, where no instruction does them.
         expansions EXPANSIONS = 128,
+        /// Tiles in registers that wait for a distribution, where one is handed on.
+        waiting WAITING = 128,
+        /// Conversions between distributions that the program does not write.
+        conversions CONVERSIONS = 32,
     }
 
     lent Workspace as workspace {
@@ -287,6 +292,7 @@ storage! {
         copies: [Copies; COPIES];
         tiles: [SharedTile; ALLOCS];
         priced: [PricedTile; PRICED];
+        waiting: [Waiting; WAITING], plan Worklist;
     }
 
     /// What a plan is kept in.
@@ -326,9 +332,10 @@ storage! {
         written: [u8; WRITTEN];
     }
 
-    /// Operations in whose place others stand.
+    /// Operations in whose place others stand, and conversions between them.
     own ExpansionPools as expansions {
         replaced: [Replaced; EXPANSIONS], plan Expansions;
+        inserted: [Op; CONVERSIONS], plan Conversions;
     }
 
     /// Index expressions while they are simplified and selected.

@@ -6,6 +6,7 @@
 //! is said of the objects that they do that with.
 
 use crate::reader::has;
+use crate::stages::stages_of;
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Op, Program};
@@ -35,10 +36,10 @@ pub(crate) fn specialization<'t>(
 }
 
 /// By how many turns what a loop's turns read is behind what they copy: none where other warps copy.
-pub(crate) fn lag(program: &Program<'_, '_>, around: Op) -> u8 {
+pub(crate) fn lag(program: &Program<'_, '_>, plan: &Plan<'_>, around: Op) -> u8 {
     match program.is_warp_specialized(around) {
         true => 0,
-        false => program.stages(around).saturating_sub(1),
+        false => stages_of(program, plan, around).saturating_sub(1),
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! A loop of `n` stages is gone through `n - 1` times more than it has turns. In time `j` (from 0)
 //! copies bring the tiles of turn `j`, as far as there is one, into buffer `j mod n`; all else in
-//! the body belongs to turn `j - (n - 1)`, as far as there is one.
+//! the body belongs to turn `j - (n - 1)`, as far as there is one. So many are the stages that are
+//! written; where every copy goes through registers, which hold one turn's, no more than two.
 
 use lanebook_ir::{Op, Program, Value};
+use lanebook_plan::{End, Plan};
 use lanebook_tables::{OpRole, Space};
 
 /// Most operations that are made of what one of them makes.
@@ -77,11 +79,29 @@ fn leads(program: &Program<'_, '_>, op: Op, around: Op) -> bool {
     copies && (through_load || is_loaded() || program.role(op) != OpRole::Index)
 }
 
+/// How many turns' copies of a loop are on their way or in shared memory at once.
+pub(crate) fn stages_of(program: &Program<'_, '_>, plan: &Plan<'_>, around: Op) -> u8 {
+    let written = program.stages(around);
+    let mut own = plan.transfers.iter().filter(|m| {
+        program.parent(m.op) == Some(around)
+            && fills(program, m.op)
+            && matches!((m.from, m.to), (End::Global(_), End::Shared(_)))
+    });
+    let whole = |m: &lanebook_plan::TransferPlan| m.second.is_some();
+    let first = own.next();
+    let held = first.is_some_and(whole) && own.all(whole) && !program.is_warp_specialized(around);
+    if held { written.min(2) } else { written }
+}
+
 /// The copy that fills a tile turns ahead.
-pub(crate) fn staged_tile(program: &Program<'_, '_>, tile: Value) -> Option<StagedTile> {
+pub(crate) fn staged_tile(
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    tile: Value,
+) -> Option<StagedTile> {
     let mut users = program.uses(tile).filter_map(|place| program.user(place));
     users.find_map(|copy| {
         let around = ahead_of(program, copy).filter(|_| program.operand(copy, 1) == Some(tile))?;
-        Some(StagedTile { around, copy, stages: program.stages(around) })
+        Some(StagedTile { around, copy, stages: stages_of(program, plan, around) })
     })
 }

@@ -32,6 +32,7 @@ impl PlanPool {
             Self::Candidates => "ways to do one product",
             Self::UnitOperands => "operands that matrix units read from shared memory",
             Self::Expansions => "elementwise operations that others stand for",
+            Self::Conversions => "conversions between distributions in registers",
         }
     }
 }

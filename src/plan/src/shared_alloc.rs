@@ -9,9 +9,6 @@ use lanebook_ir::{Op, Program, Value};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::unit::tensor;
 
-/// Most shared tiles of a program.
-const MAX_TILES: usize = 64;
-
 /// How long tiles live.
 #[derive(Copy, Clone)]
 struct Lives {
@@ -92,33 +89,29 @@ fn place_all(
         Some(op) => PlanError::SharedMemory { op, need: u32::MAX, have: arch.shared.max_bytes },
         None => PlanError::Stale,
     };
-    let mut lives: heapless::Vec<(usize, usize), MAX_TILES> = heapless::Vec::new();
     for number in 0..plan.allocs.len() {
         let life = life(program, plan, number, how);
-        lives.push(life).map_err(|_| PlanError::Capacity {
-            pool: crate::data::PlanPool::Allocs,
-            capacity: MAX_TILES as u32,
-            op: plan.allocs.get(number).and_then(|alloc| program.def_op(alloc.value)),
-        })?;
+        if let Some(alloc) = plan.allocs.get_mut(number) {
+            alloc.life = life;
+        }
     }
     let (mut end, mut last) = (0u32, None);
     let mut align = tables.weights.shared_align;
     for k in 0..plan.allocs.len() {
         let Some(own) = plan.allocs.get(k) else { continue };
-        let (value, own_align, bytes) = (own.value, own.align, own.bytes);
-        let life = lives.get(k).copied().unwrap_or((0, usize::MAX));
+        let (value, own_align, bytes, life) = (own.value, own.align, own.bytes, own.life);
         let mut at = 0u32;
         // First fit: behind every earlier tile that is alive at the same time and in the way, until
         // none is.
         loop {
             at = at.checked_next_multiple_of(own_align.max(1)).ok_or_else(|| full(value))?;
             let top = at.saturating_add(bytes);
-            let clash = plan.allocs.iter().zip(&lives).take(k).find(|(other, other_life)| {
-                let meet = other_life.0 <= life.1 && life.0 <= other_life.1;
+            let clash = plan.allocs.iter().take(k).find(|other| {
+                let meet = other.life.0 <= life.1 && life.0 <= other.life.1;
                 meet && other.offset < top && at < other.offset.saturating_add(other.bytes)
             });
             match clash {
-                Some((other, _)) => at = other.offset.saturating_add(other.bytes),
+                Some(other) => at = other.offset.saturating_add(other.bytes),
                 None => break,
             }
         }

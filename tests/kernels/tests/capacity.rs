@@ -107,7 +107,80 @@ fn tiles_that_wait_have_an_end() {
         panic!("{error:?}")
     };
     assert_eq!((pool, capacity, program.op_name(op)), (PlanPool::Worklist, 128, "mul"));
-    assert_eq!(plan_parameter(pool), None);
+    assert_eq!(plan_parameter(pool), Some("WAITING"));
+    // A lender who knows that name has what it takes.
+    let mut larger = Box::new(<lanebook::compile_storage!(PATIENT)>::new());
+    let again = compile(&TABLES, id, &mut program, larger.scratch()).map(|_| ());
+    let is_full = |pool| matches!(again, Err(CompileError::Plan(PlanError::Capacity { pool: p, .. })) if p == pool);
+    assert!(!is_full(PlanPool::Worklist), "{again:?}");
+}
+
+/// Room for many tiles that wait.
+const PATIENT: Capacities = Capacities { waiting: 512, ..WIDE };
+
+/// Room for everything but for more than 32 conversions.
+const FEW_CONVERSIONS: Capacities =
+    Capacities { conversions: 32, rejected: 0, ..lanebook_report::compile::SIZES };
+
+/// Room for more tiles in shared memory than a word has bits.
+const MANY_TILES: Capacities = Capacities { rejected: 0, ..lanebook_report::compile::SIZES };
+
+/// As many tiles in shared memory as are lent.
+#[test]
+fn shared_tiles_are_as_many_as_are_lent() {
+    with_much_room(shared_tiles_of_a_large_room);
+}
+
+fn shared_tiles_of_a_large_room() {
+    let text = format!(
+        "func @f(%A: memref<?x64xf16, #gmem> {{align = 16}}, %C: memref<?x64xf16, #gmem> {{align = 16}}) {{threads = 64}} {{\n{}{}{}}}\n",
+        many(70, "  %s@ = alloc_tensor : tensor<8x8xf16, #smem>"),
+        many(70, "  copy %A[@, 0], %s@ : memref<?x64xf16, #gmem> -> tensor<8x8xf16, #smem>"),
+        many(70, "  copy %s@, %C[@, 0] : tensor<8x8xf16, #smem> -> memref<?x64xf16, #gmem>"),
+    );
+    for arch in ["sm_80", "gfx942"] {
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let mut pools = Box::new(lanebook_report::compile::ProgramRoom::new());
+        let mut program =
+            parse(pools.pools(), &TABLES, &text, Options::default()).expect("a program");
+        verify(&mut program).expect("a sound one");
+        let mut storage = Box::new(<lanebook::compile_storage!(MANY_TILES)>::new());
+        let compiled = compile(&TABLES, id, &mut program, storage.scratch());
+        let tiles = compiled.map(|kernel| kernel.plan.allocs.len());
+        assert_eq!(tiles, Ok(70), "{arch}");
+    }
+}
+
+/// Does something where much room can be made.
+fn with_much_room(what: fn()) {
+    let thread = std::thread::Builder::new().stack_size(1 << 28);
+    thread.spawn(what).expect("a thread").join().expect("what holds");
+}
+
+/// What has no room is what is said, not what the conversion was wanted for.
+#[test]
+fn conversions_that_have_no_room_say_so() {
+    with_much_room(conversions_beyond_the_room);
+}
+
+fn conversions_beyond_the_room() {
+    let text = include_str!("../programs/products_of_seventeen_pairs.tile");
+    for arch in ["sm_80", "gfx942"] {
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let mut pools = Box::new(lanebook_report::compile::ProgramRoom::new());
+        let mut program =
+            parse(pools.pools(), &TABLES, text, Options::default()).expect("a program");
+        verify(&mut program).expect("a sound one");
+        let mut storage = Box::new(<lanebook::compile_storage!(FEW_CONVERSIONS)>::new());
+        let error = compile(&TABLES, id, &mut program, storage.scratch())
+            .map(|_| ())
+            .expect_err("more than there is room for");
+        let CompileError::Plan(PlanError::Capacity { pool, capacity, .. }) = error else {
+            panic!("{arch}: {error:?}")
+        };
+        assert_eq!((pool, capacity), (PlanPool::Conversions, 32), "{arch}");
+        assert_eq!(plan_parameter(pool), Some("CONVERSIONS"));
+    }
 }
 
 #[test]

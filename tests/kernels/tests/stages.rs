@@ -750,3 +750,17 @@ fn what_cannot_run_ahead_is_refused() {
         kernel_text(&gemm(1).replace(" {num_stages = 1}", ""), "sm_80")
     );
 }
+
+/// Where all copies of a loop go through registers, which hold one turn's, its tiles have two buffers,
+/// however many stages are written; where they are on their way to shared memory, as many.
+#[test]
+fn copies_through_registers_have_two_buffers() {
+    let text = include_str!("../programs/stages_within_bounds.tile");
+    for (arch, want) in [("sm_80", 4), ("gfx90a", 2), ("gfx942", 2), ("gfx950", 2), ("gfx1250", 2)]
+    {
+        let plan = with_kernel(text, arch, |_, kernel, _| {
+            kernel.plan.allocs.iter().map(|tile| tile.stages).collect::<Vec<u8>>()
+        });
+        assert_eq!(plan, [want; 2], "{arch}");
+    }
+}

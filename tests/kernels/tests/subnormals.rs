@@ -196,3 +196,32 @@ fn factors_that_a_matrix_unit_flushes() {
     }
     assert_eq!(different, 3);
 }
+
+/// Where no unit takes the factors as they are, and they become wider, their subnormal numbers stay.
+#[test]
+fn widened_factors_keep_them() {
+    let text = "func @f(%A: memref<32x2xf16, #gmem> {align = 16}, %B: memref<2x32xf16, #gmem> {align = 16}, %C: memref<32x32xf32, #gmem> {align = 16}) {threads = 64} {
+  %a = tiled_load %A[0, 0] : memref<32x2xf16, #gmem> -> tensor<32x2xf16>
+  %b = tiled_load %B[0, 0] : memref<2x32xf16, #gmem> -> tensor<2x32xf16>
+  %z = constant 0.0 : tensor<32x32xf32>
+  %d = mma %a, %b, %z : tensor<32x32xf32>
+  tiled_store %d, %C[0, 0] : tensor<32x32xf32> -> memref<32x32xf32, #gmem>
+}
+";
+    let mut seen = false;
+    for salt in 0..4 {
+        let said = Interpreted::with(text, Given { turns: 1, salt, fill: Some(Fill::Edges) })
+            .expect("a program");
+        let kernel = kernel_text(text, "gfx90a");
+        run_text(&said, &kernel, &[], "gfx90a").unwrap_or_else(|e| panic!("{e}"));
+        let items = |arch: &str| said.on(arch).expect().expect("a run")[2].items.clone();
+        assert_eq!(items("gfx90a"), items("gfx942"));
+        // With 32 times the depth a unit takes them, and they count as zero.
+        let deep = text.replace("<32x2x", "<32x64x").replace("<2x32x", "<64x32x");
+        let deep = Interpreted::with(&deep, Given { turns: 1, salt, fill: Some(Fill::Edges) });
+        let deep = deep.expect("a program");
+        let items = |arch: &str| deep.on(arch).expect().expect("a run")[2].items.clone();
+        seen |= items("gfx90a") != items("gfx942");
+    }
+    assert!(seen);
+}

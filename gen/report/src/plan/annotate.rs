@@ -2,6 +2,7 @@
 use super::Report;
 use super::words::{fragment, shared};
 use lanebook::ir::{Annotate, Op, print};
+use lanebook::plan::TransferPlan;
 use lanebook_tables::OpRole;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +40,23 @@ impl Report<'_> {
         let mut out = String::new();
         print(self.program, &Notes(notes), &mut out)?;
         Ok(out)
+    }
+
+    /// What a loop of stages is not obeyed in as it is written.
+    fn stages_note(&self, op: Op) -> Option<String> {
+        let plan = &self.compiled.plan;
+        let (written, kept) = (self.program.stages(op), plan.stages(self.program, op));
+        let own = |m: &&TransferPlan| self.program.parent(m.op) == Some(op);
+        let mut copies = plan.transfers.iter().filter(own).filter(|m| plan.runs_ahead(m.op));
+        let held = |m: &TransferPlan| m.second.is_some();
+        if kept < written {
+            return Some(format!(
+                "of {written} stages one runs ahead: its copies go through registers, which hold one turn's, and the tiles have {kept} buffers"
+            ));
+        }
+        (written > 2 && copies.any(held)).then(|| {
+            "what is copied through registers is on its way for one turn: these hold no more".into()
+        })
     }
 
     fn note(&self, op: Op) -> Option<String> {
@@ -80,7 +98,8 @@ impl Report<'_> {
             OpRole::Fence | OpRole::Wait => Some(
                 "no step of its own: accesses that meet in a byte are ordered as written".into(),
             ),
-            OpRole::For | OpRole::Yield | OpRole::Return => None,
+            OpRole::For => self.stages_note(op),
+            OpRole::Yield | OpRole::Return => None,
             _ => tile(),
         }
     }

@@ -408,7 +408,7 @@ pub(super) fn of_plan(
                         "let a `copy` from a memref to a tile in #smem stand in the loop's body, or leave `num_stages` out"
                     }
                     Unstaged::Bounds => {
-                        "begin at 0, or at an index without `signed`, and write the step as a number; or leave `num_stages` out"
+                        "begin at 0, at an index argument without `signed`, or at `index.max %lo, 0`, and write the step as a number; a product may wrap where nothing bounds it, as the function's `grid` does a block's number; or leave `num_stages` out"
                     }
                     Unstaged::Reach | Unstaged::Sizes => "take fewer stages, or smaller steps",
                     Unstaged::Uneven => {

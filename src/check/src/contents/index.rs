@@ -373,7 +373,7 @@ impl ThreadRun<'_, '_> {
         match end {
             End::Shared(k) => {
                 let a = self.look.plan.allocs.get(usize::from(k))?;
-                let buffer = match staged_tile(self.look.program, a.value) {
+                let buffer = match staged_tile(self.look.program, self.look.plan, a.value) {
                     Some(tile) => self.buffer(&tile)?.checked_mul(u64::from(a.stage_bytes()))?,
                     None => 0,
                 };

@@ -248,7 +248,7 @@ fn walk(
 /// turns and the buffers that statements 2a and 18 say, ordered as 14 says.
 fn is_staged(look: &ContentsContext<'_>, access: TileAccess) -> bool {
     let tile = look.plan.allocs.get(usize::from(access.alloc));
-    !access.own && tile.is_some_and(|a| staged_tile(look.program, a.value).is_some())
+    !access.own && tile.is_some_and(|a| staged_tile(look.program, look.plan, a.value).is_some())
 }
 
 /// What a loop writes is its own.

@@ -83,7 +83,7 @@ impl<'a> ContentsContext<'a> {
 impl ContentsContext<'_> {
     /// Where a tile begins, or the buffer of it that a step is to.
     fn start_of(&self, run: &ThreadRun<'_, '_>, tile: &AllocPlan) -> Option<u64> {
-        let buffer = match staged_tile(self.program, tile.value) {
+        let buffer = match staged_tile(self.program, self.plan, tile.value) {
             Some(staged) => run.buffer(&staged)?,
             None => 0,
         };

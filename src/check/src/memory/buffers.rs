@@ -16,7 +16,7 @@ pub(crate) fn buffers(
 ) -> Result<(), Violation> {
     let alloc = u16::try_from(number).unwrap_or(u16::MAX);
     let Some(tile) = plan.allocs.get(number) else { return Ok(()) };
-    let staged = staged_tile(program, tile.value);
+    let staged = staged_tile(program, plan, tile.value);
     let want = staged.map_or(1, |staged| staged.stages);
     let wrong = Violation::Buffers { alloc, want, found: tile.stages };
     let whole = tile.stage_bytes().checked_mul(u32::from(tile.stages)) == Some(tile.bytes);

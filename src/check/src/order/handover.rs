@@ -56,7 +56,8 @@ impl OrderContext<'_> {
     /// The tiles that copies of other warps fill in a loop, as what the readers' wait writes.
     fn handed_over(&self, around: Op) -> impl Iterator<Item = (&AllocPlan, AccessId)> {
         let filled = move |a: &AllocPlan| {
-            let tile = staged_tile(self.program, a.value).filter(|tile| tile.around == around)?;
+            let tile = staged_tile(self.program, self.plan, a.value)
+                .filter(|tile| tile.around == around)?;
             let m = self.plan.transfers.iter().find(|m| m.op == tile.copy)?;
             let form = self.tables.units.tiled_moves.get(usize::from(m.tiled?.form))?;
             Some(form.to)
@@ -68,7 +69,7 @@ impl OrderContext<'_> {
     pub(crate) fn handed_with(&self, bytes: (u32, u32)) -> Option<Op> {
         let of = |a: &&AllocPlan| (a.offset, a.bytes) == bytes;
         let tile = self.plan.allocs.iter().find(of)?;
-        let around = staged_tile(self.program, tile.value)?.around;
+        let around = staged_tile(self.program, self.plan, tile.value)?.around;
         self.is_apart(around).then_some(around)
     }
 

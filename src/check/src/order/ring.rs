@@ -10,7 +10,7 @@
 use crate::order::mbarrier::number;
 use crate::order::stages::{LeftOut, StagedAccess};
 use crate::order::walks::{OrderContext, narrow, overlap};
-use crate::stages::ahead_of;
+use crate::stages::{ahead_of, stages_of};
 use crate::violation::{ObjectFault, Violation};
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Op;
@@ -50,7 +50,7 @@ impl OrderContext<'_> {
     pub(crate) fn ring(&self, around: Op) -> Option<ObjectRing> {
         let own = self.plan.transfers.iter().filter(|m| self.is_ahead_in(m.op, around));
         let first = own.into_iter().find_map(|m| m.tiled?.completion)?;
-        Some(ObjectRing { around, first, count: self.program.stages(around) })
+        Some(ObjectRing { around, first, count: stages_of(self.program, self.plan, around) })
     }
 
     pub(crate) fn is_ahead_in(&self, copy: Op, around: Op) -> bool {

@@ -80,7 +80,8 @@ impl OrderContext<'_> {
                 && (m.atom == step.atom || m.second == Some(step.atom))
         };
         if let Some(m) = self.plan.transfers.iter().find(own) {
-            let staged = staged_tile(self.program, tile(m.to).or_else(|| tile(m.from))?)?;
+            let staged =
+                staged_tile(self.program, self.plan, tile(m.to).or_else(|| tile(m.from))?)?;
             let StagedTile { around, copy, stages } = staged;
             // What other warps copy is ordered without regard to which buffer it is in.
             if self.is_apart(around) {
@@ -99,9 +100,9 @@ impl OrderContext<'_> {
         };
         let product = self.plan.products.iter().find(own)?;
         let read = product.shared.iter().flatten();
-        let staged = read
-            .into_iter()
-            .find_map(|given| staged_tile(self.program, tile(End::Shared(given.alloc))?))?;
+        let staged = read.into_iter().find_map(|given| {
+            staged_tile(self.program, self.plan, tile(End::Shared(given.alloc))?)
+        })?;
         let StagedTile { around, stages, .. } = staged;
         if self.is_apart(around) {
             return None;
@@ -124,7 +125,7 @@ impl OrderContext<'_> {
             _ => return None,
         };
         let tile = |k: usize| Some(self.program.storage_of(self.program.operand(op, k)?));
-        operands.filter_map(tile).find_map(|tile| staged_tile(self.program, tile))
+        operands.filter_map(tile).find_map(|tile| staged_tile(self.program, self.plan, tile))
     }
 
     /// The step of a branch's label.

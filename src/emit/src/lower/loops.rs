@@ -425,7 +425,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn compare_of(&self, parts: &Loop) -> Result<AtomId, EmitError> {
         let isa = self.machine.isa;
         let plain = |value| self.program.index_facts(value).is_plain();
-        let below = self.program.stages(parts.op) > 1 && !self.is_apart(parts.op);
+        let below = self.plan.stages(self.program, parts.op) > 1 && !self.is_apart(parts.op);
         if plain(parts.lower) && plain(parts.upper) && !below {
             return Ok(isa.compare_less);
         }

@@ -19,7 +19,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Whether a way leads past what a loop's turns order: there may be none, and times of a loop of
     /// stages leave out those that have not begun.
     pub(crate) fn may_pass(&self, carrier: Op) -> bool {
-        !self.goes_round(carrier) || self.program.stages(carrier) > 1
+        !self.goes_round(carrier) || self.plan.stages(self.program, carrier) > 1
     }
 
     /// Loops around an operation.

@@ -86,7 +86,7 @@ struct SkippedCopies {
 impl LowerContext<'_, '_, '_, '_> {
     /// Whether an operation of a loop belongs to what waits for the first turn.
     pub(crate) fn waits_for_turns(&self, around: &Loop, op: Op) -> bool {
-        self.program.stages(around.op) > 1
+        self.plan.stages(self.program, around.op) > 1
             && !self.is_apart(around.op)
             && !self.plan.runs_ahead(op)
             && !self.is_lead(op, Some(around))
@@ -101,7 +101,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Whether an operation runs ahead with its loop's copies because it says where they begin.
     #[inline(never)]
     pub(crate) fn is_lead(&self, op: Op, around: Option<&Loop>) -> bool {
-        let around = around.filter(|at| self.program.stages(at.op) > 1);
+        let around = around.filter(|at| self.plan.stages(self.program, at.op) > 1);
         around.is_some_and(|at| self.program.leads(at).contains(&op))
     }
 
@@ -126,7 +126,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// By how much a loop's copies are ahead, in steps of its counter.
     pub(crate) fn ahead(&self, parts: &Loop) -> Result<u32, EmitError> {
-        let turns = u32::from(self.program.stages(parts.op).saturating_sub(1));
+        let turns = u32::from(self.plan.stages(self.program, parts.op).saturating_sub(1));
         if turns == 0 || self.is_apart(parts.op) {
             return Ok(0);
         }
@@ -137,7 +137,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Before the addresses of a loop of stages are made: what they will go on by.
     #[inline(never)]
     pub(crate) fn begin_stages(&mut self, parts: &Loop) -> Result<Option<StagedLoop>, EmitError> {
-        let stages = self.program.stages(parts.op);
+        let stages = self.plan.stages(self.program, parts.op);
         if stages < 2 {
             return Ok(None);
         }
@@ -367,7 +367,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Whether a loop is one of stages whose copies the same warps start.
     fn runs_in_one(&self, op: Op) -> bool {
-        self.program.stages(op) > 1 && !self.is_apart(op)
+        self.plan.stages(self.program, op) > 1 && !self.is_apart(op)
     }
 
     /// In front of a loop of stages: what has to stand before its first copies.

@@ -54,17 +54,48 @@ impl MemAccess {
         if !(self.writes || other.writes) {
             return false;
         }
-        let global = |t: &Self| t.from >> 30 == GLOBAL >> 30;
-        if global(self) && global(other) {
-            let (same, tensor) =
-                (self.from == other.from, self.from >> TILE_BITS == other.from >> TILE_BITS);
+        if self.is_global() && other.is_global() {
+            let last = |t: &Self| t.to.saturating_sub(1) >> TILE_BITS;
+            let tensor =
+                self.from >> TILE_BITS <= last(other) && other.from >> TILE_BITS <= last(self);
+            if !tensor || !self.is_one() || !other.is_one() {
+                return tensor;
+            }
+            let same = self.from == other.from;
             let own = same && self.dealt != 0 && self.dealt == other.dealt;
             let tile = |t: &Self| (t.from & 1u32.wrapping_shl(TILE_BITS).wrapping_sub(1)) as u16;
-            return tensor
-                && !own
-                && !(self.writes && other.writes && apart(tile(self), tile(other)));
+            return !own && !(self.writes && other.writes && apart(tile(self), tile(other)));
         }
         self.from < other.to && other.from < self.to
+    }
+
+    const fn is_global(&self) -> bool {
+        self.from >> 30 == GLOBAL >> 30
+    }
+
+    /// Whether a global access is to one tile: else it stands for several.
+    const fn is_one(&self) -> bool {
+        self.to.saturating_sub(self.from) <= 1
+    }
+
+    /// Whether accesses may be taken for one to all that lies between them.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.writes == other.writes
+            && self.completion == other.completion
+            && self.is_global() == other.is_global()
+    }
+
+    /// Whether all that another access conflicts with conflicts with this one, too.
+    fn covers(&self, other: &Self) -> bool {
+        let dealt = self.dealt == other.dealt || self.dealt == 0;
+        self.is_alike(other) && dealt && self.from <= other.from && other.to <= self.to
+    }
+
+    /// An access to both places, and to what lies between.
+    fn hull(self, other: Self) -> Self {
+        let (from, to) = (self.from.min(other.from), self.to.max(other.to));
+        Self { from, to, dealt: 0, ..self }
     }
 }
 
@@ -91,7 +122,7 @@ pub enum RequiredSync<'t> {
 /// What has to stand before an operation: barriers behind all that need not stand behind them.
 pub type WantedSteps<'t> = heapless::Vec<RequiredSync<'t>, STEPS>;
 
-/// Most kinds of accesses that can be open at once.
+/// Most accesses that are kept one by one: what is open beside them is taken together.
 const OPEN: usize = 64;
 /// Most different steps between two operations.
 const STEPS: usize = 8;
@@ -220,8 +251,9 @@ impl PendingAccesses {
     /// Whether anything is open that `other` has not.
     #[must_use]
     pub fn is_superset(&self, other: &Self) -> bool {
-        self.here()
-            .any(|e| !other.here().any(|o| o.touched() == e.touched() && o.behind & !e.behind == 0))
+        self.here().any(|e| {
+            !other.here().any(|o| o.touched().covers(&e.touched()) && o.behind & !e.behind == 0)
+        })
     }
 
     /// Before a loop that may run no turn: what is open stays so behind it.
@@ -259,8 +291,28 @@ impl PendingAccesses {
             e.behind &= behind;
             return Ok(());
         }
+        let Err(new) = self.list.push(PendingAccess::new(touched, behind)) else { return Ok(()) };
+        self.merge(new)
+    }
+
+    /// Where there is no room for one more, it and the nearest that is like it are one from here on, to
+    /// what lies between them as well: that can only bring more steps.
+    #[inline(never)]
+    fn merge(&mut self, new: PendingAccess) -> Result<(), StepError> {
+        let touched = new.touched();
+        let wide = |e: &&mut PendingAccess| {
+            let hull = e.touched().hull(touched);
+            hull.to.saturating_sub(hull.from).saturating_sub(e.to.saturating_sub(e.from))
+        };
+        let alike = self.list.iter_mut().filter(|e| e.is_here() && e.touched().is_alike(&touched));
         let full = StepError::Capacity { pool: EmitPool::OpenAccesses, capacity: OPEN as u32 };
-        self.list.push(PendingAccess::new(touched, behind)).map_err(|_| full)
+        let e = alike.min_by_key(wide).ok_or(full)?;
+        if !e.touched().covers(&touched) {
+            let hull = e.touched().hull(touched);
+            (e.from, e.to, e.dealt) = (hull.from, hull.to, hull.dealt);
+        }
+        e.behind &= new.behind;
+        Ok(())
     }
 
     /// What has become of an entry; nothing if it is over. Behind a loop around that runs no turn

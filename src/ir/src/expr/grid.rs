@@ -16,6 +16,9 @@ use heapless::Vec;
 /// Most operators and numbers that wait.
 const WAITING: usize = 24;
 
+/// Most ranges that wait: what nests deeper has no bound that is known.
+const RANGES: usize = 8;
+
 /// What is wrong with a grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -139,6 +142,17 @@ impl GridStack {
         let [n] = *self.numbers.as_slice() else { return Err(GridError::Expression) };
         u32::try_from(n).ok().filter(|n| (1..1 << 31).contains(n)).ok_or(GridError::Range)
     }
+}
+
+/// Between which numbers a step's result lies, whose operands lie between these.
+fn range_of(step: GridStep, a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
+    // Nothing is divided by what is not above zero, and no operator turns back between the ends.
+    let b = match step {
+        GridStep::CeilDiv => (b.0.max(1), b.1.max(1)),
+        _ => b,
+    };
+    let corners = [step.of(a.0, b.0)?, step.of(a.0, b.1)?, step.of(a.1, b.0)?, step.of(a.1, b.1)?];
+    Some((corners.into_iter().min()?, corners.into_iter().max()?))
 }
 
 /// What waits for its second operand.
@@ -353,6 +367,33 @@ impl Program<'_, '_> {
         match self.grid_axis_text(function, axis) {
             Some(part) => read(part, |name| self.index_argument(function, name), emit),
             None => Ok(()),
+        }
+    }
+
+    /// No more blocks than this lie along an axis (0 is x), whatever the arguments are; `None` where
+    /// the function does not say a grid.
+    #[inline(never)]
+    pub(crate) fn most_blocks(&self, function: Op, axis: u8) -> Option<i64> {
+        let _ = parts(self.grid_text(function)?.ok()?).ok()?;
+        let mut ranges: Vec<(i64, i64), RANGES> = Vec::new();
+        let found = self.grid_steps(function, axis, |step| {
+            let range = match step {
+                GridStep::Number(n) => Some((n, n)),
+                GridStep::Argument(number) => {
+                    let value = self.parameters(function).nth(usize::from(number));
+                    value.map(|value| self.leaf_facts(value)).map(|facts| (facts.low, facts.high))
+                }
+                _ => {
+                    let (b, a) = (ranges.pop(), ranges.pop());
+                    a.zip(b).and_then(|(a, b)| range_of(step, a, b))
+                }
+            };
+            ranges.push(range.ok_or(GridError::Range)?).map_err(|_| GridError::Expression)
+        });
+        match (found, ranges.as_slice()) {
+            (Ok(()), []) => Some(1),
+            (Ok(()), [(_, most)]) => Some(*most),
+            _ => None,
         }
     }
 

@@ -236,7 +236,7 @@ impl Program<'_, '_> {
         }
     }
 
-    fn leaf_facts(&self, value: Value) -> IndexFacts {
+    pub(crate) fn leaf_facts(&self, value: Value) -> IndexFacts {
         if let Some(n) = self.int(value) {
             return IndexFacts::number(n);
         }
@@ -263,6 +263,18 @@ impl Program<'_, '_> {
             Some(1) => IndexFacts { low: 0, high: 1, multiple: 1 },
             _ => IndexFacts::UNKNOWN,
         }
+    }
+
+    /// Facts of where a block is, or of how many there are: the function's grid bounds both.
+    #[inline(never)] // Beside what is known of other indices, not on top of it.
+    fn block_facts(&self, word: IndexWord, op: Op) -> IndexFacts {
+        let facts = computed(word, [IndexFacts::UNKNOWN; 3], Overflow::Wraps);
+        let mut around = core::iter::successors(self.parent(op), |at| self.parent(*at));
+        let function = around.find(|at| self.role(*at) == OpRole::Function);
+        let most = function.zip(self.grid_axis(op)).and_then(|(f, axis)| self.most_blocks(f, axis));
+        let less = i64::from(word == IndexWord::Block);
+        let high = most.map_or(facts.high, |most| most.saturating_sub(less).max(facts.low));
+        IndexFacts { high: facts.high.min(high), ..facts }
     }
 
     /// Between which numbers an index lies, and what it is a multiple of.
@@ -314,6 +326,9 @@ impl Program<'_, '_> {
             let found = match made {
                 Made::Leaf => self.leaf_facts(top),
                 Made::Word(IndexWord::Uniform, op) => self.uniform_facts(op),
+                Made::Word(word @ (IndexWord::Block | IndexWord::Blocks), op) => {
+                    self.block_facts(word, op)
+                }
                 Made::Word(word, _) => computed(word, facts, overflow),
                 Made::Counter(_) => counter(facts),
             };

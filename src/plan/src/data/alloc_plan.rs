@@ -19,12 +19,15 @@ pub struct AllocPlan {
     pub fixed: bool,
     /// Bytes, padding included: of all its buffers, one behind the other.
     pub bytes: u32,
-    /// Buffers: as many as the loop has stages that fills it turns ahead, else 1.
+    /// Buffers: as many as the loop has stages that fills it turns ahead ([`Plan::stages`]), else 1.
     pub stages: u8,
     /// Alignment of its start in bytes.
     pub align: u32,
     /// Where it starts, in bytes from the group's shared segment; set by placement.
     pub offset: u32,
+    /// The first and the last operation during which it lives, as placement counts.
+    #[doc(hidden)]
+    pub life: (usize, usize),
 }
 
 impl AllocPlan {
@@ -42,6 +45,7 @@ impl AllocPlan {
             stages: 1,
             align: 1,
             offset: 0,
+            life: (0, usize::MAX),
         }
     }
 
@@ -109,6 +113,14 @@ impl AllocPlan {
             let all = apart.and_then(|n| n.checked_mul(u32::from(self.stages)));
             self.bytes = all.unwrap_or(u32::MAX);
         }
+    }
+
+    /// Gives it fewer buffers.
+    pub(crate) fn keep_buffers(&mut self, stages: u8) {
+        let each = self.stage_bytes();
+        self.stages = stages;
+        self.bytes = each;
+        self.repeat(each);
     }
 
     /// Whether two placed tiles have bytes in common.

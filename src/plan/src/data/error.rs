@@ -521,4 +521,6 @@ pub enum PlanPool {
     UnitOperands,
     /// Elementwise operations with others in their place.
     Expansions,
+    /// Conversions that the program does not write.
+    Conversions,
 }

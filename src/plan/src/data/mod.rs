@@ -583,6 +583,16 @@ impl Plan<'_> {
         copy.is_some_and(|m| self.staged(m).is_some())
     }
 
+    /// How many turns' copies of a loop are on their way or in shared memory at once: as many as the
+    /// program writes, or two where all go through registers, which hold one turn's copies.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn stages(&self, program: &lanebook_ir::Program<'_, '_>, around: Op) -> u8 {
+        let mut own = self.transfers.iter().filter(|m| program.parent(m.op) == Some(around));
+        let tile = own.find_map(|m| self.staged(m).filter(|_| self.runs_ahead(m.op)));
+        tile.map_or_else(|| program.stages(around), |tile| tile.stages)
+    }
+
     /// The products that read a tile in shared memory by themselves, each with the operand (0 = A)
     /// that it is.
     #[doc(hidden)]

@@ -87,6 +87,10 @@ pub struct Expansions<'w> {
     conflict: Option<Op>,
     /// Whether a slice has stayed what it is.
     kept: bool,
+    /// Whether factors of products have been cut along the depth before they were widened, and
+    /// whether none is.
+    cut: bool,
+    whole: bool,
 }
 
 /// Puts an upper bound that is not below zero in the place of one that may be, of a loop whose copies
@@ -110,6 +114,8 @@ impl<'w> Expansions<'w> {
             all_cross: false,
             conflict: None,
             kept: false,
+            cut: false,
+            whole: false,
         }
     }
 
@@ -118,6 +124,26 @@ impl<'w> Expansions<'w> {
     /// that one asks for meets another.
     #[doc(hidden)]
     pub fn cross(&mut self, why: Option<PlanError>) -> bool {
+        self.cross_slices(why) || self.widen_whole(why)
+    }
+
+    /// Whether planning may succeed with widened factors that are not cut along the depth, where the
+    /// parts of those that were could not be had.
+    fn widen_whole(&mut self, why: Option<PlanError>) -> bool {
+        let of_parts = matches!(
+            why,
+            Some(PlanError::Part { .. } | PlanError::Reshape(_) | PlanError::Conflict { .. })
+        );
+        if !of_parts || !self.cut || self.whole {
+            return false;
+        }
+        self.crossing.clear();
+        (self.all_cross, self.conflict, self.kept, self.cut, self.whole) =
+            (false, None, false, false, true);
+        true
+    }
+
+    fn cross_slices(&mut self, why: Option<PlanError>) -> bool {
         if self.all_cross || !self.kept {
             return false;
         }
@@ -143,6 +169,13 @@ impl<'w> Expansions<'w> {
     pub fn told(&self, error: PlanError) -> PlanError {
         let of_parts = matches!(error, PlanError::Reshape(_) | PlanError::Part { .. });
         match (self.conflict, self.crossing.first()) {
+            // It is parts that go from lane to lane which cannot be had.
+            (None, Some(_)) if matches!(error, PlanError::Part { why: Unparted::Long, .. }) => {
+                error
+            }
+            (None, Some(op)) if matches!(error, PlanError::Reshape(_)) => {
+                PlanError::Part { op: *op, why: Unparted::Long }
+            }
             (Some(op), _) if of_parts => PlanError::Conflict { op, operand: None },
             (None, Some(op)) if of_parts => PlanError::Part { op: *op, why: Unparted::Lanes },
             _ => error,
@@ -261,7 +294,11 @@ impl<'w> Expansions<'w> {
                 let how = Replacement::Operands(reads);
                 let put = match (read_as, wider) {
                     (Some(to), _) => precision::put(program, op, to),
-                    (None, Some(to)) => widening::put(program, op, to),
+                    (None, Some(to)) => {
+                        let to = if self.whole { to.whole() } else { to };
+                        self.cut |= to.cuts(program, op);
+                        widening::put(program, op, to)
+                    }
                     (None, None) => None,
                 };
                 if put.is_none() {

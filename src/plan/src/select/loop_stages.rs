@@ -43,6 +43,7 @@ pub fn stage_loops(
     }
     planner.stage()?;
     planner.settle_movements()?;
+    planner.spare_buffers();
     planner.check_stages()?;
     planner.check_readers()
 }

@@ -37,6 +37,8 @@ pub use crate::select::elementwise::{
 };
 #[doc(hidden)]
 pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
+pub use crate::select::fragments::flow::Waiting;
+#[doc(hidden)]
 pub use crate::select::fragments::insert_conversions::InsertedConversions;
 #[doc(hidden)]
 pub use crate::select::loop_stages::{copies_ahead, stage_loops};

@@ -5,7 +5,7 @@ use crate::data::{
     TransferPlan,
 };
 use crate::select::elementwise::{ChooseBytes, lane_exchange};
-use crate::select::fragments::flow::is_register_tile;
+use crate::select::fragments::flow::{Waiting, is_register_tile};
 use crate::select::fragments::unread::Unread;
 use crate::select::loops::collect_loops;
 use crate::select::matrix::shared_operands::{MAX_UNIT_USES, SharedOperandUse};
@@ -57,6 +57,8 @@ pub struct Workspace<'s> {
     pub tiles: &'s mut VecView<SharedTile>,
     /// What shared tiles cost with the distributions that were asked for, as far as there is room.
     pub priced: &'s mut VecView<PricedTile>,
+    /// Register tiles that wait for their distributions.
+    pub waiting: &'s mut VecView<Waiting>,
 }
 
 /// The cheapest global half, of one width, of a copy that goes through registers: its load from
@@ -210,6 +212,7 @@ pub fn choose(
     planner.choose_products(function)?;
     planner.choose_free_tiles()?;
     planner.settle()?;
+    planner.spare_buffers();
     planner.check_stages()?;
     planner.plan_exchanges()?;
     planner.ready()
@@ -246,6 +249,7 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     /// Shared tiles, as far as there is room.
     pub(crate) tiles: &'a mut VecView<SharedTile>,
     pub(crate) priced: &'a mut VecView<PricedTile>,
+    pub(crate) waiting: &'a mut VecView<Waiting>,
     /// What shared tiles may take.
     pub(crate) limits: &'a Limits,
     /// Tiles that nothing reads.
@@ -269,6 +273,7 @@ pub(crate) fn begin<'t>(
     workspace.copies.clear();
     workspace.tiles.clear();
     workspace.priced.clear();
+    workspace.waiting.clear();
     let target = TargetInfo { tables, arch, isa, wave, warps, copies: false };
     list_copy_atoms(&target, program, function, workspace)?;
     Ok(target)
@@ -297,6 +302,7 @@ macro_rules! planner_over {
             free_from: usize::MAX,
             tiles: $workspace.tiles,
             priced: $workspace.priced,
+            waiting: $workspace.waiting,
             limits: $limits,
             unread: $crate::select::fragments::unread::Unread::of($program, $function),
         }

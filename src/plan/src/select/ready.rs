@@ -46,11 +46,10 @@ impl Planner<'_, '_, '_, '_> {
                     spread(
                         program,
                         value,
-                        whole,
-                        whole.unpacked,
+                        (whole, whole.unpacked),
                         None,
                         &self.unread,
-                        self.plan.fragments,
+                        (self.waiting, self.plan.fragments),
                     )?;
                 }
                 _ => self.choose_free_tile(op, value)?,

@@ -4,7 +4,7 @@
 //! program is refused with what keeps it from that.
 
 use crate::data::{
-    InShared, MAX_STAGED_SIZES, PlanError, ProductPlan, STAGED_REACH, SpecializedWarps,
+    End, InShared, MAX_STAGED_SIZES, PlanError, ProductPlan, STAGED_REACH, SpecializedWarps,
     TransferPlan, Unstaged,
 };
 use crate::in_flight::{CountedWait, closes_group, ends_with_product};
@@ -208,6 +208,29 @@ impl Planner<'_, '_, '_, '_> {
             return false;
         };
         self.plan.allocs.get(usize::from(alloc)).is_some_and(|tile| tile.stages > 1)
+    }
+
+    /// Takes the buffers back that no copy would be on its way into: of a loop whose copies all go
+    /// through registers, one turn's copies are in registers, and its tiles have two buffers.
+    pub(crate) fn spare_buffers(&mut self) {
+        let program = self.program;
+        for around in program.inside(self.function).filter(|op| program.stages(*op) > 2) {
+            let own = |m: &&TransferPlan| program.parent(m.op) == Some(around);
+            let ahead = |m: &&TransferPlan| self.plan.runs_ahead(m.op);
+            let mut copies = self.plan.transfers.iter().filter(own).filter(ahead);
+            if copies.any(|m| m.second.is_none()) {
+                continue;
+            }
+            for k in 0..self.plan.transfers.len() {
+                let Some(m) = self.plan.transfers.get(k).filter(own) else { continue };
+                let (End::Global(_), End::Shared(alloc)) = (m.from, m.to) else { continue };
+                if let Some(tile) = self.plan.allocs.get_mut(usize::from(alloc))
+                    && tile.stages > 2
+                {
+                    tile.keep_buffers(2);
+                }
+            }
+        }
     }
 
     /// Refuses copies that cannot be waited for turn by turn, and loads that cannot be ordered

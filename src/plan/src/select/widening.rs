@@ -9,7 +9,7 @@ use lanebook_ir::{Op, Program, Type, Value, attr_names};
 use lanebook_tables::{
     Arch, AtomId, Capability, Dtype, DtypeId, DtypeKind, OpRole, OpWord, Tables,
 };
-use lanebook_tile::unlaid::divides;
+use lanebook_tile::unlaid::{divides, undivided};
 
 /// The operation that makes elements of another type.
 const CAST: &str = "cast";
@@ -32,10 +32,14 @@ pub(crate) fn wider(
     let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
     let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
     let has_unit = |a, b| able(a, b).next().is_some();
+    let wave = arch.wave_lanes.first().copied().unwrap_or(0);
     // A tile of other dimensions than two is not split yet: any unit may do.
     let units = |a, b, tile: Option<(u64, u64, u64)>| {
         able(a, b).any(|id| {
-            tile.is_none_or(|tile| tables.atom(*id).is_some_and(|atom| divides(atom, tile)))
+            let takes = |tile, atom| {
+                divides(atom, tile) && undivided(tables, *id, atom, (tile, wave)).is_none()
+            };
+            tile.is_none_or(|tile| tables.atom(*id).is_some_and(|atom| takes(tile, atom)))
         })
     };
     let lanes = |a, b| !arch.dispatch(Capability::LaneProduct { a, b, c, d }).is_empty();
@@ -74,13 +78,16 @@ pub(crate) fn wider(
             let both = tables.dtype(*from).zip(tables.dtype(*to));
             both.is_some_and(|(from, wide)| holds(wide, from, arch.flushed.contains(to)))
         };
-        factors.iter().all(has)
-            && factors.iter().all(|from| becomes(*from, *to))
-            && multiplies(*to, *to)
+        factors.iter().all(has) && factors.iter().all(|from| becomes(*from, *to))
     };
     let bits = |id: &DtypeId| tables.dtype(*id).map_or(u16::MAX, |dtype| dtype.bits);
     let all = (0..tables.dtypes.len()).filter_map(|id| u16::try_from(id).ok()).map(DtypeId);
-    let dtype = all.filter(wide).min_by_key(bits)?;
+    let least = |multiplies: &dyn Fn(&DtypeId) -> bool| {
+        all.clone().filter(multiplies).filter(wide).min_by_key(bits)
+    };
+    // Where no unit for wider ones takes the extents either, lanes take elements of which there is none.
+    let dtype = least(&|to| multiplies(*to, *to))
+        .or_else(|| least(&|to| !has_unit(*to, *to) && lanes(*to, *to)))?;
     let by_lanes = !by_units(dtype, dtype);
     let depth = if by_lanes { weights.widened_depth_lanes } else { weights.widened_depth };
     Some(Wider { dtype, depth, pairs: None })
@@ -190,6 +197,19 @@ pub(crate) struct Wider {
     pairs: Option<u32>,
 }
 
+impl Wider {
+    /// The same of the whole depth at once.
+    pub(crate) fn whole(self) -> Self {
+        Self { depth: u32::MAX, ..self }
+    }
+
+    /// Whether a product's factors are cut along the depth.
+    pub(crate) fn cuts(self, program: &Program<'_, '_>, op: Op) -> bool {
+        let depth = extents(program, op).map_or(0, |(_, _, depth)| depth);
+        depth > u64::from(self.depth) && depth.is_multiple_of(self.depth.into())
+    }
+}
+
 /// What a product reads: factors and sum.
 pub(crate) fn operands(program: &Program<'_, '_>, op: Op) -> Option<[Value; 3]> {
     Some([program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?])
@@ -203,7 +223,7 @@ pub(crate) fn put(program: &mut Program<'_, '_>, op: Op, to: Wider) -> Option<()
     let [a, b, mut sum] = operands;
     let [of_a, of_b, _] = operands.map(|value| program.type_of(value));
     let ((rows, depth), (_, cols)) = (of_a.shape.pair()?, of_b.shape.pair()?);
-    let each = if depth.is_multiple_of(to.depth) { to.depth } else { depth };
+    let each = if to.cuts(program, op) { to.depth } else { depth };
     let decl = program.decl_id(op)?;
     let ty = program.type_of(program.result(op, 0)?);
     let ty = Type::tensor(ty.shape, ty.dtype?);

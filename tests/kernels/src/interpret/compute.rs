@@ -632,6 +632,7 @@ fn whole(op: &str, element: Element, operands: &[u64]) -> Said<Option<u64>> {
         ("remsi", Some(_)) => x % y,
         ("remui", Some(_)) => p % q,
         ("neg", None) => -x,
+        ("math.absf", None) => x.abs(),
         ("fma", Some(_)) => x * y + signed(operands.get(2).copied().unwrap_or(0)),
         ("max", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.max(q),
         ("min", Some(_)) if matches!(element, Element::Whole { signed: false, .. }) => p.min(q),

@@ -43,6 +43,7 @@ pub use index::{index_arithmetic, index_relation};
 use inputs::{Fill, pattern};
 use lanebook::TABLES;
 use lanebook::tables::Capability;
+use lanebook::tile::unlaid::unlaid;
 use lanebook_replay::{BufferId, Memory, Param};
 pub use product::UnitArithmetic;
 use std::collections::BTreeMap;
@@ -411,7 +412,9 @@ impl Interpreted {
     #[must_use]
     pub fn on(&self, arch: &str) -> Self {
         let of = |arch: &lanebook::tables::Arch<'_>| {
-            arch.flushed.iter().filter_map(|id| Element::of(TABLES.dtype(*id)?.name).ok()).collect()
+            let element = |id| Element::of(TABLES.dtype(id)?.name).ok();
+            let own = |id| Some((element(id)?, unit_extents(arch, id)));
+            arch.flushed.iter().filter_map(|id| own(*id)).collect()
         };
         let flushed =
             TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
@@ -463,6 +466,23 @@ impl Interpreted {
         let after = self.expected.0.get_or_init(|| self.expect());
         compared(after.as_ref().map_err(Clone::clone)?)
     }
+}
+
+/// Rows, columns and depth of the instructions of an architecture that multiply elements of a type to
+/// sums of f32.
+fn unit_extents(
+    arch: &lanebook::tables::Arch<'_>,
+    of: lanebook::tables::DtypeId,
+) -> Vec<[usize; 3]> {
+    let sum = TABLES.dtype_named("f32").expect("an element type");
+    let wave = arch.wave_lanes.first().copied().unwrap_or(0);
+    let able = arch.dispatch(Capability::Product { a: of, b: of, c: sum, d: sum });
+    let known = able.iter().filter_map(|id| Some((*id, TABLES.atom(*id)?)));
+    let laid = known.filter(|(id, atom)| unlaid(&TABLES, *id, atom, wave).is_none());
+    let shapes = laid.flat_map(|(_, atom)| {
+        (0..atom.instances()).filter_map(|number| atom.instance(number)?.shape())
+    });
+    shapes.map(|shape| [shape.m, shape.n, shape.k].map(usize::from)).collect()
 }
 
 /// An index argument of which nothing is said.

@@ -7,8 +7,9 @@ use super::tile::{Item, Sure, Tile, lowest_bit};
 /// How an architecture's matrix units compute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnitArithmetic {
-    /// Element types of factors whose subnormal numbers are taken as zero.
-    pub flushed: Vec<Element>,
+    /// Element types of factors whose subnormal numbers are taken as zero, each with the extents (m, n,
+    /// k) of the instructions that multiply them: what none of these takes is widened, and keeps them.
+    pub flushed: Vec<(Element, Vec<[usize; 3]>)>,
     /// Element types of factors, and how many significant bits of each sum are kept where that is
     /// fewer than the sum's type has.
     pub kept: Vec<(Element, i32)>,
@@ -16,6 +17,17 @@ pub struct UnitArithmetic {
     pub reads_less: bool,
     /// Whether some multiply f32 as they are.
     pub reads_whole: bool,
+}
+
+impl UnitArithmetic {
+    /// Whether subnormal factors of a product of these extents are zero.
+    fn flushes(&self, element: Element, (m, n, k): (usize, usize, usize)) -> bool {
+        let divides = |[rows, cols, depth]: &[usize; 3]| {
+            let whole = |m: usize, n: usize| m.is_multiple_of(*rows) && n.is_multiple_of(*cols);
+            k.is_multiple_of(*depth) && (whole(m, n) || whole(n, m))
+        };
+        self.flushed.iter().any(|(of, units)| *of == element && units.iter().any(divides))
+    }
 }
 
 /// How a sum of many elements is held on the way.
@@ -199,7 +211,7 @@ fn multiply_one(
         return Err("extents that do not fit".to_string());
     }
     let summed = (element, Held::by_unit(element, a.element, unit));
-    if !unit.flushed.contains(&a.element) {
+    if !unit.flushes(a.element, at) {
         return Ok(products(&factor(a), &factor(b), tiles.get(2), at, summed));
     }
     let without = |tile: &Tile| {

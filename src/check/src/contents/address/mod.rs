@@ -12,6 +12,7 @@ use crate::contents::{ContentsContext, ContentsSummary, class, count};
 use crate::evaluator::power;
 use crate::order::stages::LeftOut;
 use crate::parting::lag;
+use crate::stages::stages_of;
 use crate::violation::Violation;
 use heapless::VecView;
 use lanebook_emit::step::{Purpose, Slot, Step};
@@ -460,7 +461,7 @@ impl ThreadRun<'_, '_> {
         let first = l.first;
         let done = self.turns.get(usize::from(number)).copied().ok_or(flow)?;
         let around = self.look.nth_loop(l.nth).ok_or(flow)?;
-        let stages = self.look.program.stages(around);
+        let stages = stages_of(self.look.program, self.look.plan, around);
         let behind = i64::from(self.behind(around));
         let want = self.has_turn(around, i64::from(done).saturating_sub(behind));
         if let Some(want) = want
@@ -528,7 +529,10 @@ impl ThreadRun<'_, '_> {
         if part.copies {
             return self.has_turn(part.around, turn).map(|has| !has);
         }
-        Some(turn < i64::from(self.look.program.stages(part.around)).checked_sub(1)?)
+        Some(
+            turn < i64::from(stages_of(self.look.program, self.look.plan, part.around))
+                .checked_sub(1)?,
+        )
     }
 
     /// The number that a step computes, if it computes one.
@@ -631,7 +635,7 @@ impl ThreadRun<'_, '_> {
     /// By how many turns all but copies is behind in a loop; warps that copy have no such loops.
     pub(super) fn behind(&self, around: Op) -> u8 {
         let copies = self.thread >= self.look.plan.threads;
-        if copies { 0 } else { lag(self.look.program, around) }
+        if copies { 0 } else { lag(self.look.program, self.look.plan, around) }
     }
 
     /// How many turns of a loop of the program have begun since it was entered.

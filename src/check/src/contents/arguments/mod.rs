@@ -4,6 +4,7 @@
 pub(crate) mod turning;
 
 use crate::contents::ContentsContext;
+use crate::stages::stages_of;
 use lanebook_emit::ParamKind;
 use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::IndexWord;
@@ -129,7 +130,7 @@ impl ContentsContext<'_> {
                 continue;
             };
             bounds = true;
-            let stages = self.program.stages(at.op);
+            let stages = stages_of(self.program, self.plan, at.op);
             if stages > 1 {
                 // Where it goes on with the buffer behind the last one, that is not the first.
                 let more = u64::from(self.program.is_warp_specialized(at.op));

@@ -6,6 +6,7 @@ use crate::contents::address::ThreadRun;
 use crate::contents::arguments::{Edge, Given};
 use crate::contents::guards::EDGES;
 use crate::contents::storage::ContentsScratch;
+use crate::stages::stages_of;
 use lanebook_emit::{Param, ParamKind};
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_tables::OpRole;
@@ -152,7 +153,7 @@ impl<'a> ContentsContext<'a> {
 
     /// How many turns a loop is to have.
     fn wanted(&self, parts: &Loop) -> u32 {
-        WANTED.saturating_mul(u32::from(self.program.stages(parts.op)))
+        WANTED.saturating_mul(u32::from(stages_of(self.program, self.plan, parts.op)))
     }
 
     /// What an argument is a multiple of.

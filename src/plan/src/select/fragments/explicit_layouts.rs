@@ -252,7 +252,14 @@ impl Planner<'_, '_, '_, '_> {
             return Err(PlanError::Registers { op, registers, most });
         }
         let reader = self.placed_operand(op);
-        spread(program, value, fragment, unpacked, reader, &Unread::default(), self.plan.fragments)
+        spread(
+            program,
+            value,
+            (fragment, unpacked),
+            reader,
+            &Unread::default(),
+            (self.waiting, self.plan.fragments),
+        )
     }
 
     /// Whether a function takes or returns a tile.

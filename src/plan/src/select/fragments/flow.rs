@@ -16,15 +16,13 @@ use lanebook_tables::{LayoutTrait, OpRole};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::shaping::{TilePart, shaping, tile_shape};
 
-/// Most values that wait to be looked at.
-const WAITING: usize = 128;
-
 /// In place of an operand's number: the operation's result.
 pub(crate) const RESULT: u8 = u8::MAX;
 
 /// A value that waits, and what says how it is distributed.
-#[derive(Copy, Clone)]
-struct Waiting {
+#[doc(hidden)]
+#[derive(Copy, Clone, Debug)]
+pub struct Waiting {
     value: Value,
     op: Op,
     /// The pair that the value's fragment comes from, as an index: a fragment is large, and a list
@@ -34,7 +32,7 @@ struct Waiting {
 }
 
 /// How a value's fragment comes from another.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, Debug)]
 enum FragmentRelation {
     /// It is the same.
     Same,
@@ -103,13 +101,12 @@ impl FragmentRelation {
 pub fn spread(
     program: &Program<'_, '_>,
     value: Value,
-    fragment: Fragment,
-    unpacked: bool,
+    (fragment, unpacked): (Fragment, bool),
     reader: Option<(Op, u8)>,
     unread: &Unread,
-    fragments: &mut VecView<FragmentPlan>,
+    (waiting, fragments): (&mut VecView<Waiting>, &mut VecView<FragmentPlan>),
 ) -> Result<(), PlanError> {
-    let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
+    waiting.clear();
     let first = (fragment.shape.bits, fragment.unpacked);
     let mut next = Some((value, fragment, None, None));
     loop {
@@ -160,7 +157,7 @@ pub fn spread(
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or
             // a product starts from is the exception, and what has parts or is one.
             // Where many wait, none waits twice for the same.
-            let full = waiting.len() >= WAITING / 2;
+            let full = waiting.len() >= waiting.capacity() / 2;
             let known = |value: Value| {
                 matches!(how, FragmentRelation::Same)
                     && (fragments.iter().any(|f| f.value == value && f.fragment == fragment)
@@ -177,7 +174,7 @@ pub fn spread(
             {
                 result = Err(PlanError::Capacity {
                     pool: PlanPool::Worklist,
-                    capacity: WAITING as u32,
+                    capacity: u32::try_from(waiting.capacity()).unwrap_or(u32::MAX),
                     op: Some(op),
                 });
             }

@@ -19,11 +19,10 @@ impl Planner<'_, '_, '_, '_> {
             spread(
                 self.program,
                 value,
-                fragment,
-                fragment.unpacked,
+                (fragment, fragment.unpacked),
                 None,
                 &self.unread,
-                self.plan.fragments,
+                (self.waiting, self.plan.fragments),
             )?;
         }
         Ok(())
@@ -99,11 +98,10 @@ impl Planner<'_, '_, '_, '_> {
             let cost = spread(
                 self.program,
                 value,
-                fragment,
-                unpacked,
+                (fragment, unpacked),
                 None,
                 &self.unread,
-                self.plan.fragments,
+                (self.waiting, self.plan.fragments),
             )
             .and_then(|()| self.cross_conversions(Crossed::Own))
             .and_then(|()| self.total(limit));
@@ -137,11 +135,10 @@ impl Planner<'_, '_, '_, '_> {
         spread(
             self.program,
             value,
-            chosen.fragment,
-            chosen.fragment.unpacked,
+            (chosen.fragment, chosen.fragment.unpacked),
             None,
             &self.unread,
-            self.plan.fragments,
+            (self.waiting, self.plan.fragments),
         )?;
         self.cross_conversions(Crossed::Own)
     }

@@ -7,24 +7,60 @@
 //! writes stays that of the tile that has its name for its readers. Where both sides turn out to
 //! be alike it is none. A constant is written once more instead.
 
-use crate::data::PlanError;
+use crate::data::{PlanError, PlanPool};
 use crate::select::fragments::flow::RESULT;
+use heapless::VecView;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
 use lanebook_tables::OpRole;
 use lanebook_tile::tiling::Reject;
 
-/// Most conversions put into one program.
-const MOST: usize = 32;
-
 /// What was put into a program.
-#[derive(Default)]
 #[doc(hidden)]
-pub struct InsertedConversions {
-    ops: heapless::Vec<Op, MOST>,
+pub struct InsertedConversions<'w> {
+    ops: &'w mut VecView<Op>,
+    /// The first that is its own: those before were put in for a plan that is made once more.
+    from: usize,
     first: Option<PlanError>,
+    /// Where there was no room for one more.
+    full: Option<Op>,
 }
 
-impl InsertedConversions {
+/// What was put in for a plan that is made once more.
+#[doc(hidden)]
+pub struct EarlierConversions {
+    from: usize,
+    first: Option<PlanError>,
+    full: Option<Op>,
+}
+
+impl<'w> InsertedConversions<'w> {
+    /// Nothing yet.
+    #[doc(hidden)]
+    pub fn new(ops: &'w mut VecView<Op>) -> Self {
+        ops.clear();
+        Self { ops, from: 0, first: None, full: None }
+    }
+
+    /// What has been put in stays, and is taken out no more until [`Self::end_again`].
+    #[doc(hidden)]
+    pub fn begin_again(&mut self) -> EarlierConversions {
+        let Self { from, first, full, .. } = *self;
+        (self.from, self.first, self.full) = (self.ops.len(), None, None);
+        EarlierConversions { from, first, full }
+    }
+
+    /// Behind a plan that was made once more in vain, when what it put in is out again.
+    #[doc(hidden)]
+    pub fn end_again(&mut self, earlier: EarlierConversions) {
+        let EarlierConversions { from, first, full } = earlier;
+        (self.from, self.first, self.full) = (from, first, full);
+    }
+
+    /// Those that are its own.
+    fn own(&self) -> &[Op] {
+        self.ops.get(self.from..).unwrap_or_default()
+    }
+
     /// Puts a conversion where a plan failed for want of one; false where none can stand, or there
     /// is no more room.
     #[doc(hidden)]
@@ -52,7 +88,7 @@ impl InsertedConversions {
             PlanError::NoMover { op, why: Reject::Bounds { .. } }
                 if moved(program, op).is_some_and(|tile| is_packed(program, tile)) =>
             {
-                if self.ops.is_full() {
+                if self.is_full(op) {
                     return false;
                 }
                 let made = unpacked(program, op);
@@ -88,7 +124,7 @@ impl InsertedConversions {
             },
             _ => return false,
         };
-        if self.ops.is_full() {
+        if self.is_full(op) {
             return false;
         }
         let made = if operand == RESULT {
@@ -114,13 +150,13 @@ impl InsertedConversions {
             at = program.following(op, Some(function));
             let done = match program.role(op) {
                 OpRole::Load if !is_led_load(program, op) => {
-                    !self.ops.is_full() && self.keep(behind_freely(program, op))
+                    !self.is_full(op) && self.keep(behind_freely(program, op))
                 }
                 OpRole::Matrix if factors => (0..2).all(|number| {
                     let from = program.operand(op, number).and_then(|value| program.def_op(value));
                     let role = from.map(|from| program.role(from));
                     matches!(role, Some(OpRole::Load | OpRole::Convert))
-                        || !self.ops.is_full() && self.keep(before(program, op, number))
+                        || !self.is_full(op) && self.keep(before(program, op, number))
                 }),
                 _ => true,
             };
@@ -128,7 +164,16 @@ impl InsertedConversions {
                 return false;
             }
         }
-        !self.ops.is_empty()
+        !self.own().is_empty()
+    }
+
+    /// Whether there is no room for a conversion that an operation wants: that is what keeps a plan
+    /// from being made, then.
+    fn is_full(&mut self, op: Op) -> bool {
+        if self.ops.is_full() {
+            self.full = self.full.or(Some(op));
+        }
+        self.ops.is_full()
     }
 
     /// Remembers what was put in; false where nothing was.
@@ -138,7 +183,7 @@ impl InsertedConversions {
 
     /// Whether a value comes from a conversion that was put here.
     fn made(&self, program: &Program<'_, '_>, value: Option<Value>) -> bool {
-        value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
+        value.and_then(|value| program.def_op(value)).is_some_and(|def| self.own().contains(&def))
     }
 
     /// Where a conversion lets a load with a mask or indices be distributed as an instruction loads
@@ -157,7 +202,7 @@ impl InsertedConversions {
     fn is_converted(&self, program: &Program<'_, '_>, op: Op) -> bool {
         program.result(op, 0).is_some_and(|value| {
             let mut users = program.uses(value).map(|place| program.user(place));
-            users.all(|user| user.is_some_and(|user| self.ops.contains(&user)))
+            users.all(|user| user.is_some_and(|user| self.own().contains(&user)))
         })
     }
 
@@ -166,14 +211,14 @@ impl InsertedConversions {
     #[doc(hidden)]
     pub fn home(&self, program: &Program<'_, '_>, op: Op) -> Op {
         let mut at = op;
-        for _ in 0..MOST {
-            if !self.ops.contains(&at) {
+        for _ in 0..self.own().len() {
+            if !self.own().contains(&at) {
                 return at;
             }
             let readers = program.result(at, 0).into_iter().flat_map(|made| program.uses(made));
             let reader = readers
                 .filter_map(|place| program.user(place))
-                .find(|user| !self.ops.contains(user));
+                .find(|user| !self.own().contains(user));
             let maker = || source(program, at).and_then(|from| program.def_op(from));
             match reader.or_else(maker) {
                 Some(home) => at = home,
@@ -186,7 +231,8 @@ impl InsertedConversions {
     /// Takes everything out again.
     #[doc(hidden)]
     pub fn rollback(&mut self, program: &mut Program<'_, '_>) {
-        while let Some(op) = self.ops.pop() {
+        while self.ops.len() > self.from {
+            let Some(op) = self.ops.pop() else { return };
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
                 let (given, kept) = (program.type_of(to), program.type_of(from));
                 let _ = program.replace_all_uses(to, from);
@@ -217,10 +263,18 @@ impl InsertedConversions {
     /// instruction does.
     #[doc(hidden)]
     pub fn original_error(&self, program: &Program<'_, '_>, last: PlanError) -> PlanError {
+        let room = self.full.map(|op| PlanError::Capacity {
+            pool: PlanPool::Conversions,
+            capacity: u32::try_from(self.ops.capacity()).unwrap_or(u32::MAX),
+            op: Some(op),
+        });
         match last {
+            PlanError::Conflict { .. } | PlanError::NoMover { .. } if room.is_some() => {
+                room.unwrap_or(last)
+            }
             PlanError::NoMover { op, .. }
                 if matches!(self.first, Some(PlanError::Conflict { .. }))
-                    && !self.ops.contains(&op)
+                    && !self.own().contains(&op)
                     && !program.operands(op).any(|value| self.made(program, Some(value))) =>
             {
                 last

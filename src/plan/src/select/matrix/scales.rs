@@ -37,11 +37,10 @@ impl Planner<'_, '_, '_, '_> {
             spread(
                 self.program,
                 value,
-                feed.fragment,
-                false,
+                (feed.fragment, false),
                 None,
                 &self.unread,
-                self.plan.fragments,
+                (self.waiting, self.plan.fragments),
             )?;
         }
         Ok(())

@@ -540,11 +540,10 @@ impl<'t> Planner<'_, 't, '_, '_> {
             spread(
                 self.program,
                 value,
-                fragment,
-                unpacked,
+                (fragment, unpacked),
                 Some((op, number)),
                 &self.unread,
-                self.plan.fragments,
+                (self.waiting, self.plan.fragments),
             )?;
             // What has the operand's own width all the way is packed in any case.
             is_plain &= self
@@ -563,11 +562,10 @@ impl<'t> Planner<'_, 't, '_, '_> {
             spread(
                 self.program,
                 value,
-                product.c,
-                unpacked,
+                (product.c, unpacked),
                 Some((op, number)),
                 &self.unread,
-                self.plan.fragments,
+                (self.waiting, self.plan.fragments),
             )?;
         }
         Ok(())
