@@ -118,3 +118,33 @@ fn a_written_width_bounds_accesses() {
         assert_eq!(loads, times, "{width}: {ptx}");
     }
 }
+
+/// A layout that takes elements apart is refused, for views as well.
+#[test]
+fn elements_stay_whole() {
+    for (ty, layout, view) in [
+        ("8x64xf16", "<(8, 64), (64, 1), swizzle<1, 0, 3>>", ""),
+        ("8x33xi8", "<(8, 33), (36, 1)>", ""),
+        ("8x32xf32", "<(8, 32), (33, 1)>", "8x16xi64"),
+        ("8x64xi8", "<(8, 64), (1, 8)>", "8x16xi32"),
+        ("8x64xi8", "<(8, 64), (64, 1), swizzle<2, 0, 3>>", "8x16xi32"),
+    ] {
+        let view = match view {
+            "" => String::new(),
+            view => format!("  %v = view %s : tensor<{view}, #smem>\n"),
+        };
+        let text = format!(
+            "func @f(%A: memref<{ty}>, %B: memref<{ty}>) {{threads = 64}} {{
+  %s = alloc_tensor : tensor<{ty}, #smem, {layout}>
+{view}  copy %A, %s
+  copy %s, %B
+}}
+"
+        );
+        let ran = inferred(&text, &[]);
+        let torn = ran.err.contains("takes elements apart, its own or those of a view of it");
+        // Bytes are never taken apart.
+        let whole = ty.ends_with("i8") && view.is_empty();
+        assert_eq!((ran.code != 0, torn), (!whole, !whole), "{text}{}", ran.err);
+    }
+}

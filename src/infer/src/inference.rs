@@ -449,6 +449,33 @@ impl<'a> Inference<'a> {
         }
     }
 
+    /// Whether a buffer's storage would keep the elements of all its views in one piece, under a
+    /// swizzle, in strips of so many bytes, with so many bytes behind every so many.
+    #[doc(hidden)] // For telling.
+    #[must_use]
+    pub fn keeps_elements(
+        &self,
+        id: BufferId,
+        swizzle: Option<Swizzle>,
+        strip: Option<u32>,
+        padding: Option<(u32, u32)>,
+    ) -> bool {
+        let storage = self.storage(id);
+        let (mut other, mut widest) = (storage, 1u32);
+        while let Ok(own) = self.buffer_of(other) {
+            widest = widest.max(own.bits >> 3);
+            other = own.next_alias;
+            if other == storage {
+                break;
+            }
+        }
+        let whole = |bytes: u32| bytes.checked_rem(widest) == Some(0);
+        let exchanged = swizzle.filter(|swizzle| swizzle.b > 0);
+        exchanged.is_none_or(|swizzle| 1u32.checked_shl(swizzle.m.into()).is_none_or(whole))
+            && strip.is_none_or(whole)
+            && padding.is_none_or(|(every, more)| whole(every) && whole(more))
+    }
+
     /// [`Inference::placed`] where there is neither a swizzle nor padding.
     ///
     /// # Errors

@@ -44,6 +44,8 @@ pub enum LoopErrorKind {
     Layout(NotationError),
     /// A layout written for a shared buffer is none that loops keep to.
     Shared(Unwritable),
+    /// A layout written for a shared buffer takes elements apart, its own or those of a view.
+    Torn(Value),
     /// The architecture has no unit that computes this product.
     NoUnit,
     /// A matrix unit is driven by whole warps, and the threads are no number of them.
@@ -101,6 +103,7 @@ sentences! { LoopErrorKind, sink;
     OpenExtents(_) => ("the whole of a buffer is meant, and its type does not say all extents");
     Layout(error) => { error.write_text(sink) };
     Shared(why) => { sink.write_str(why.message(false)) };
+    Torn(_) => ("the written layout takes elements of this tile, or of a view of it, apart");
     NoUnit => ("the architecture has no matrix unit for a product of these types and extents");
     PartOfWarp { threads, wave } => ("~ threads compute the product, and the matrix unit is driven by whole warps of ~", threads, wave);
     Depth { depth, unit } => ("the product sums ~ products for each element, and the matrix unit takes ~ at a time", depth, unit);
@@ -127,6 +130,11 @@ impl LoopError {
             (LoopErrorKind::Buffer(value), Some(program)) => {
                 sentence!(sink, "%~ is no buffer that a loop reaches", program.value_name(value))
             }
+            (LoopErrorKind::Torn(value), Some(program)) => sentence!(
+                sink,
+                "the layout that is written for %~ takes elements apart, its own or those of a view of it",
+                program.value_name(value)
+            ),
             (LoopErrorKind::OpenExtents(value), Some(program)) => sentence!(
                 sink,
                 "the whole of %~ is meant, and its type does not say all extents",
@@ -174,7 +182,7 @@ mod tests {
         let count = every_variant_speaks!(LoopErrorKind:
             Operation, NoThreads, Threads, NotNested, TileInside, Bounds,
             Attr(lanebook_ir::TextRef::EMPTY), Buffer(value), View, Index { dim: 1, buffer },
-            Extents, OpenExtents(value), Layout(notation), Shared(Unwritable::Rows), NoUnit, PartOfWarp { threads: 32, wave: 64 },
+            Extents, OpenExtents(value), Layout(notation), Shared(Unwritable::Rows), Torn(value), NoUnit, PartOfWarp { threads: 32, wave: 64 },
             Depth { depth: 8, unit: 16 }, Warps, Products(buffer), Values { has: 3 },
             Form(FormError::Overflow));
         assert!(count > 15);

@@ -11,7 +11,6 @@ use lanebook_ir::{
     AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, Value, attr_names,
 };
 use lanebook_layout::Layout;
-use lanebook_plan::Unwritable;
 use lanebook_plan::select::{shared_by_rows, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
 
@@ -356,16 +355,12 @@ impl Teller<'_, '_, '_, '_> {
         };
         self.inference.set_strips(id, strip).map_err(LoopErrorKind::Form)?;
         let pad = layout.post.padding().and_then(|padding| padding.pads().first().copied());
-        match pad.filter(|pad| pad.pad > 0) {
-            Some(pad) => {
-                // Elements stay whole, and at multiples of their bytes.
-                let whole = |bytes: u32| bytes.checked_rem(element) == Some(0);
-                if !whole(pad.interval) || !whole(pad.pad) {
-                    return Err(LoopErrorKind::Shared(Unwritable::Padding));
-                }
-                let padding = (pad.interval, pad.pad);
-                self.inference.pin_padding(id, padding).map_err(LoopErrorKind::Form)
-            }
+        let padding = pad.filter(|pad| pad.pad > 0).map(|pad| (pad.interval, pad.pad));
+        if !self.inference.keeps_elements(id, swizzle, strip, padding) {
+            return Err(LoopErrorKind::Torn(value));
+        }
+        match padding {
+            Some(padding) => self.inference.pin_padding(id, padding).map_err(LoopErrorKind::Form),
             None => Ok(()),
         }
     }

@@ -471,6 +471,10 @@ pub(crate) fn lay_for_units(
         let strip = if layout.row_major { layout.strip } else { Some(0) };
         let strip = strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
         let strip = strip.map(|strip| strip.saturating_mul(u32::from(shape.bits / 8)));
+        // A unit's layout of narrow elements may take the wider ones of a view apart.
+        if !told.inference.keeps_elements(id(number), swizzle, strip, None) {
+            continue;
+        }
         told.inference.set_swizzle(id(number), swizzle)?;
         told.inference.set_strips(id(number), strip)?;
         told.inference.set_described(id(number), true);

@@ -52,6 +52,9 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         LoopErrorKind::Shared(_) => {
             "write it by rows or columns, swizzled or apart from each other: <(64, 32), (32, 1), swizzle<2, 4, 3>>, <(64, 32), (40, 1)>; of more dimensions row by row"
         }
+        LoopErrorKind::Torn(_) => {
+            "let what a swizzle leaves together (2 to the middle number, in bytes), strips, and gaps with what stands between them be multiples of the widest element, or leave the layout out"
+        }
         LoopErrorKind::NoUnit => {
             "name another architecture with --arch, or change the element types (`lanebook atoms --class matrix` lists the units)"
         }
