@@ -151,7 +151,7 @@ fn any_rows(
     let bytes = |n: u64| {
         u32::try_from(n).ok().and_then(|n| n.checked_mul(element)).ok_or(Unwritable::Padding)
     };
-    let post = match (post, pitch.checked_sub(cols).unwrap_or(0)) {
+    let post = match (post, pitch.saturating_sub(cols)) {
         (PostMap::None, 0) => PostMap::None,
         (PostMap::None, more) => {
             let pad = Pad { interval: bytes(cols)?, pad: bytes(more)? };
