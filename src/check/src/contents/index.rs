@@ -40,12 +40,21 @@ impl ContentsContext<'_> {
             Given::Edge(number) => u64::from(number),
             _ => 3,
         };
-        number + u64::from(axis)
+        let most = self.most_blocks(axis).map_or(u64::MAX, |most| most.saturating_sub(1));
+        number.saturating_add(u64::from(axis)).min(most)
+    }
+
+    /// No more blocks than this are said to be along an axis, where the function says its grid.
+    fn most_blocks(&self, axis: u8) -> Option<u64> {
+        let function = self.program.functions().next()?;
+        let most = self.program.most_blocks(function, axis)?;
+        u64::try_from(most).ok().filter(|most| *most > 0)
     }
 
     /// How many blocks there are said to be along an axis.
     pub(super) fn blocks(&self, axis: u8) -> u64 {
-        self.block(axis).saturating_add(4)
+        let most = self.most_blocks(axis).unwrap_or(u64::MAX);
+        self.block(axis).saturating_add(4).min(most)
     }
 }
 

@@ -64,7 +64,7 @@ impl MemAccess {
             let same = self.from == other.from;
             let own = same && self.dealt != 0 && self.dealt == other.dealt;
             let tile = |t: &Self| (t.from & 1u32.wrapping_shl(TILE_BITS).wrapping_sub(1)) as u16;
-            return !own && !(self.writes && other.writes && apart(tile(self), tile(other)));
+            return !(own || self.writes && other.writes && apart(tile(self), tile(other)));
         }
         self.from < other.to && other.from < self.to
     }

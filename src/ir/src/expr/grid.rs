@@ -372,8 +372,10 @@ impl Program<'_, '_> {
 
     /// No more blocks than this lie along an axis (0 is x), whatever the arguments are; `None` where
     /// the function does not say a grid.
+    #[doc(hidden)]
     #[inline(never)]
-    pub(crate) fn most_blocks(&self, function: Op, axis: u8) -> Option<i64> {
+    #[must_use]
+    pub fn most_blocks(&self, function: Op, axis: u8) -> Option<i64> {
         let _ = parts(self.grid_text(function)?.ok()?).ok()?;
         let mut ranges: Vec<(i64, i64), RANGES> = Vec::new();
         let found = self.grid_steps(function, axis, |step| {

@@ -655,12 +655,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 Some(text) => (text, Some(name)),
                 None => return Err((BreachKind::LayoutName, Some(name))),
             },
-            TileEncoding::Written(name) => match bare_name(program.text(name)) {
-                Some(bare) if program.alias(bare).is_none() => {
-                    return Err((BreachKind::LayoutName, Some(name)));
-                }
-                _ => (program.text(name), Some(name)),
-            },
+            TileEncoding::Written(name) => (program.text(name), Some(name)),
             TileEncoding::Made(..) => (program.layout_text(ty).unwrap_or(""), None),
         };
         if program.has_attr(self.op, crate::attr_names::LAYOUT) {
@@ -733,11 +728,4 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             None => Err(BreachKind::Literal { bits: dtype.bits }),
         }
     }
-}
-
-/// The name that a text is, `#name`, and nothing else.
-fn bare_name(text: &str) -> Option<&str> {
-    let name = text.trim_ascii().strip_prefix('#')?;
-    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    (!name.is_empty() && name.bytes().all(is_of_name)).then_some(name)
 }

@@ -621,23 +621,3 @@ fn nothing_stands_beside_the_function() {
         Outcome::Refused(_)
     ));
 }
-
-/// A name that stands for no layout is what is wrong with a tile of Triton's, by that name.
-#[test]
-fn names_of_no_layout_are_said() {
-    let text =
-        "func @f(%A: memref<16x16xf32, #gmem>, %C: memref<16x16xf32, #gmem>) {threads = 64} {
-  %a = tiled_load %A[0, 0] : memref<16x16xf32, #gmem> -> tensor<16x16xf32>
-  %s = ttg.local_alloc %a : (tensor<16x16xf32>) -> !ttg.memdesc<16x16xf32, #shared, #smem>
-  %b = ttg.local_load %s : !ttg.memdesc<16x16xf32, #shared, #smem> -> tensor<16x16xf32>
-  tiled_store %b, %C[0, 0] : tensor<16x16xf32> -> memref<16x16xf32, #gmem>
-}
-";
-    let said = lanebook_kernels::try_kernel_text(text, "sm_80").expect_err("a name of nothing");
-    assert!(said.contains("LayoutName"), "{said}");
-    let known = format!(
-        "#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>\n{text}"
-    );
-    let made = lanebook_kernels::try_kernel_text(&known, "sm_80");
-    assert!(made.is_ok(), "{made:?}");
-}
