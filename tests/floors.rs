@@ -111,7 +111,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables", "ir", "tile", "plan", "infer"],
         &[
             &["machine", "access_models"],
-            &["error", "exchange", "operand", "tensor_unit"],
+            &["error", "exchange", "operand", "reductions", "tensor_unit"],
             &["tell+operators+indices"],
             &["tensor_sums"],
             &["unit_operands"],
@@ -186,7 +186,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
             &["answer", "archs", "program"],
             &["plan"],
             &["refused"],
-            &["inferred", "lint"],
+            &["inferred", "lint", "resolved"],
             &["infer"],
             &["compile"],
             &["convert"],

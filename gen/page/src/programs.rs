@@ -42,7 +42,7 @@ pub(crate) fn infer(program: &str, arch_name: &str, explain: bool) -> Value {
         let request = Request::usual(&TABLES, arch)?;
         let made = inferred(&TABLES, &source(program), request, take, stopped);
         let course = course.filter(|_| explain).unwrap_or_default();
-        made.map_err(|why| Problems::Rendered(why.kind(), why.render(false) + &course))
+        made.map_err(|why| why.with_course(&course))
     };
     made().unwrap_or_else(|problems| refused(&problems))
 }

@@ -10,12 +10,12 @@ use crate::program::Source;
 use crate::race::RaceFinding;
 use crate::refused::functions::isolate;
 use crate::refused::{of_compile, of_program, written};
+use crate::resolved::resolve;
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
 use lanebook::remat::check_layouts;
-use lanebook::written::{LayoutStorage, resolve_layouts};
-use lanebook_tables::{Arch, ArchId, Tables};
+use lanebook_tables::Tables;
 
 /// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
 /// room for: every program that is likely to be written by hand or printed by a compiler.
@@ -166,19 +166,6 @@ pub fn dumped(
         })?;
     }
     Ok(out)
-}
-
-/// Brings layouts in notations of other systems to one that is planned in.
-pub(crate) fn resolve(
-    tables: &Tables<'_>,
-    (id, arch): (ArchId, &Arch<'_>),
-    program: &mut ir::Program<'_, '_>,
-    source: &Source,
-) -> Result<(), Problem> {
-    let Some(function) = program.functions().next() else { return Ok(()) };
-    let mut storage = Box::new(LayoutStorage::new());
-    resolve_layouts(tables, id, program, function, &mut storage)
-        .map_err(|error| of_compile(tables, arch, program, source, &error))
 }
 
 /// A program that may be compiled: read, verified, its layouts readable.

@@ -1,5 +1,4 @@
 //! Layouts of a program's parallel loops and fragments, and how they came about.
-use crate::compile::resolve;
 use crate::inferred::fragments;
 use crate::inferred::races::races;
 use crate::inferred::refused::{of_stop, of_told};
@@ -11,6 +10,7 @@ use crate::program::Source;
 use crate::race::RaceFinding;
 use crate::refused::functions::isolate;
 use crate::refused::of_program;
+use crate::resolved::resolve;
 use lanebook::infer::{
     self, BufferId, Inference, InferenceEvent, Level, Listener, MemoryScope, OperatorId, Reason,
     Rejection, Stop,

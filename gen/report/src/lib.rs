@@ -9,6 +9,7 @@
 //! | [`convert`] | two layouts in, the instructions between them out, with what is where |
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
+//! | `resolved` | layouts in notations of other systems, brought to the one that is planned in |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
 //! | [`memory`] [`race`] | what inference borrows; iterations that meet |
 //! | [`answer`] | answers and pictures as comma-separated values and JSON |
@@ -33,4 +34,5 @@ pub mod program;
 pub mod race;
 pub mod reasons;
 pub mod refused;
+mod resolved;
 pub mod table;

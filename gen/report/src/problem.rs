@@ -134,6 +134,14 @@ impl Problems {
             Self::Rendered(_, text) => text.clone(),
         }
     }
+    /// The same with the course of an inference behind it.
+    #[must_use]
+    pub fn with_course(self, course: &str) -> Self {
+        match course {
+            "" => self,
+            course => Self::Rendered(self.kind(), self.render(false) + course),
+        }
+    }
     /// What is wrong, in one sentence where it is a problem of the command's own.
     #[must_use]
     pub fn what(&self) -> &str {

@@ -6,7 +6,7 @@ use lanebook::convert::Conversion;
 use lanebook_report::archs::arch;
 use lanebook_report::compile::{reported, unwritten};
 use lanebook_report::convert as conversions;
-use lanebook_report::infer::{Request, inferred};
+use lanebook_report::infer::{Inferred, Request, Stopped, inferred};
 use lanebook_report::lint::lint as linted;
 use lanebook_report::plan::Parts;
 use lanebook_report::problem::Problems;
@@ -97,10 +97,18 @@ pub fn infer(
     let source = Source { function, ..source(text) };
     working(py, || {
         let (_, arch, _) = crate::kernels::arch(&TABLES, name)?;
-        inferred(&TABLES, &source, Request::usual(&TABLES, arch)?, |found| match json {
+        let take = |found: Inferred<'_, '_>| match json {
             true => Ok(found.json().to_string()),
             false => found.text(explain),
-        })
+        };
+        let mut course = String::new();
+        let stopped = |stopped: Stopped, _: &_| {
+            if explain {
+                course = stopped.text();
+            }
+        };
+        let made = inferred(&TABLES, &source, Request::usual(&TABLES, arch)?, take, stopped);
+        made.map_err(|why| why.with_course(&course))
     })
 }
 

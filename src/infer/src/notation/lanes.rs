@@ -73,7 +73,8 @@ pub fn of_lanes(
         return Err(fault(NotationFault::Size, 0));
     }
     let copy = arena.var(copies, VarRole::Copy).map_err(form)?;
-    let mut sums = Sums { thread: IndexForm::constant(0), index: IndexForm::constant(0), units };
+    let mut sums =
+        LaneSums { thread: IndexForm::constant(0), index: IndexForm::constant(0), units };
     let mut rest = element;
     for iter in view.shard {
         rest = sums.add(arena, rest, iter).map_err(form)?.ok_or(other)?;
@@ -109,13 +110,13 @@ fn flat(
 }
 
 /// The maps that are added up.
-struct Sums {
+struct LaneSums {
     thread: IndexForm,
     index: IndexForm,
     units: LaneUnits,
 }
 
-impl Sums {
+impl LaneSums {
     /// Adds what an iter makes of the lowest digit of a number; what is left of that. `None` of an
     /// axis that no thread has, and of registers that hold no whole elements.
     fn add(

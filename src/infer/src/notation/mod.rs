@@ -291,8 +291,8 @@ mod tests {
     fn each_fault_says_what_is_wrong() {
         let count = every_variant_speaks!(NotationFault:
             Key, KeyTwice, NoThread, Copies, Variable, Operand, Operator, Arguments, Deep, Foreign,
-            Shape, Print, Lambda, Indices, Threads, NotStrided, Form(FormError::Overflow));
-        assert_eq!(count, 17);
+            Shape, Print, Lambda, Indices, Threads, NotStrided, Axes, Size, Form(FormError::Overflow));
+        assert_eq!(count, 19);
     }
 
     fn with_arena<T>(run: impl FnOnce(&mut FormArena<'_>) -> T) -> T {
