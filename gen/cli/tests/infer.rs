@@ -500,7 +500,7 @@ fn written_layouts_are_read() {
         ("{thread = v0, owner = v1}", "a key is none of thread, index, replicate"),
         ("{thread = v0, replicate = 0}", "replicate is no positive number"),
         ("{thread = min(v0)}", "another number of arguments"),
-        ("(4,16):(16,1)", "inference does not read this notation"),
+        ("(4,16):(16,1)", "thread = .. is missing"),
         ("{thread = v0 * 64 + v1, index = 0}", "names threads that do not execute loop 1"),
         ("{thread = v1 + rep, index = v0 + rep, replicate = 2}", "differs from copy to copy"),
     ] {

@@ -47,7 +47,7 @@ pub struct LaneUnits {
 /// ```
 ///
 /// # Errors
-/// [`NotationFault::Axes`] of a layout over other axes, [`NotationFault::Size`] of another number of
+/// [`NotationFault::NoThread`] of a layout of memory, [`NotationFault::Axes`] of a layout over other axes, [`NotationFault::Size`] of another number of
 /// elements; maps that cannot be computed.
 pub fn of_lanes(
     arena: &mut FormArena<'_>,
@@ -58,6 +58,9 @@ pub fn of_lanes(
     let view = layout.view();
     let other = fault(NotationFault::Axes, 0);
     let of_thread = |iter: &&Iter| matches!(iter.axis(), AxisId::LANE | AxisId::WARP | AxisId::TX);
+    if !view.shard.iter().chain(view.replica).any(|iter| of_thread(&iter)) {
+        return Err(fault(NotationFault::NoThread, 0));
+    }
     let copies = view
         .replica
         .iter()
