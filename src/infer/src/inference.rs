@@ -290,6 +290,7 @@ impl<'a> Inference<'a> {
     ///
     /// # Errors
     /// [`FormError::Stale`].
+    #[doc(hidden)] // For telling.
     pub fn pin_product(&mut self, id: BufferId, fragment: FragmentForm) -> FormResult<()> {
         let last = self.operators.len().saturating_sub(1);
         let last = OperatorId(u16::try_from(last).map_err(|_| self.operators.full())?);
@@ -298,6 +299,7 @@ impl<'a> Inference<'a> {
     }
 
     /// The product whose unit has laid a buffer.
+    #[doc(hidden)] // For telling.
     #[must_use]
     pub fn laid_by_product(&self, id: BufferId) -> Option<OperatorId> {
         self.buffer_of(id).ok()?.product

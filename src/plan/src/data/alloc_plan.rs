@@ -19,7 +19,7 @@ pub struct AllocPlan {
     pub fixed: bool,
     /// Bytes, padding included: of all its buffers, one behind the other.
     pub bytes: u32,
-    /// Buffers: as many as the loop has stages that fills it turns ahead ([`Plan::stages`]), else 1.
+    /// Buffers: as many as the loop has stages that fills it turns ahead ([`Plan::stages`](super::Plan::stages)), else 1.
     pub stages: u8,
     /// Alignment of its start in bytes.
     pub align: u32,

@@ -39,7 +39,7 @@ pub use crate::select::elementwise::{
 pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
 pub use crate::select::fragments::flow::Waiting;
 #[doc(hidden)]
-pub use crate::select::fragments::insert_conversions::InsertedConversions;
+pub use crate::select::fragments::insert_conversions::{EarlierConversions, InsertedConversions};
 #[doc(hidden)]
 pub use crate::select::loop_stages::{copies_ahead, stage_loops};
 #[doc(hidden)]
