@@ -20,6 +20,7 @@ pub struct AnchorsFile {
     /// Warps of a program that does not say how many.
     pub warps: u16,
     /// Rows of the unit of a product in place.
+    #[serde(default)]
     pub unit_rows: u16,
     /// Modules' target attributes and architectures.
     pub targets: Vec<(Name, Name)>,

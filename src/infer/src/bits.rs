@@ -48,13 +48,21 @@ impl FormArena<'_> {
     ///
     /// # Errors
     /// [`FormError::Full`], [`FormError::Overflow`].
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn xor(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
-        let mut both = ParityBits::default();
-        if !self.add_bits(a, &mut both)? || !self.add_bits(b, &mut both)? {
-            return self.xor_below(a, b);
+        match self.xor_of_bits(a, b)? {
+            Some(form) => Ok(form),
+            None => self.xor_below(a, b),
         }
-        self.parities(&both)
+    }
+
+    /// The same of maps all of whose bits are apart.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn xor_of_bits(&mut self, a: IndexForm, b: IndexForm) -> FormResult<Option<IndexForm>> {
+        let mut both = ParityBits::default();
+        match self.add_bits(a, &mut both)? && self.add_bits(b, &mut both)? {
+            true => self.parities(&both).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// The same of maps whose bits are not all apart: what lies above all bits of the smaller one
@@ -66,26 +74,24 @@ impl FormArena<'_> {
             return self.derived(FormOp::Xor, a, b);
         }
         let (great, small, most) = if high_a < high_b { (b, a, high_a) } else { (a, b, high_b) };
-        let above =
-            u64::try_from(most).ok().and_then(|n| n.checked_add(1)?.checked_next_power_of_two());
-        let unit = above.and_then(|unit| i64::try_from(unit).ok()).ok_or(FormError::Overflow)?;
+        let above = u64::try_from(most).ok().and_then(|n| n.checked_add(1));
+        let unit = above.and_then(u64::checked_next_power_of_two);
+        let unit = unit.and_then(|unit| i64::try_from(unit).ok()).ok_or(FormError::Overflow)?;
         // Digits of the sum itself: those of its parts could carry into each other.
         let great = match self.terms_of(great).len() > 1 {
             true => {
                 let base = self.sum_base(great)?;
                 let extent = self.extent(base)?;
-                self.store(
-                    &[DigitTerm { stride: 1, digit: BaseDigit { base, unit: 1, extent } }],
-                    0,
-                )?
+                let digit = BaseDigit { base, unit: 1, extent };
+                self.store(&[DigitTerm { stride: 1, digit }], 0)?
             }
             false => great,
         };
         let (high, low) = self.div_rem(great, unit)?;
-        let mut both = ParityBits::default();
-        let apart = self.add_bits(low, &mut both)? && self.add_bits(small, &mut both)?;
-        let mixed =
-            if apart { self.parities(&both)? } else { self.derived(FormOp::Xor, low, small)? };
+        let mixed = match self.xor_of_bits(low, small)? {
+            Some(mixed) => mixed,
+            None => self.derived(FormOp::Xor, low, small)?,
+        };
         self.add_scaled(mixed, high, unit)
     }
 

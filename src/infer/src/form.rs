@@ -19,6 +19,23 @@ const MAX_INDEX: i64 = (1 << 31) - 1;
 /// Most products of digits that a product of maps is taken apart into.
 const MAX_FACTORS: usize = 16;
 
+/// Which of the two that a division gives.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum DivisionPart {
+    Quotient,
+    Rest,
+}
+
+impl DivisionPart {
+    /// Takes a term of one of the two, if it is this one.
+    fn push(self, of: Self, term: DigitTerm, out: &mut DigitTerms) -> FormResult<()> {
+        match self == of {
+            true => out.push(term).map_err(|_| too_many()),
+            false => Ok(()),
+        }
+    }
+}
+
 /// `a / b`, rounded up, of positive numbers.
 pub(crate) fn ceil_div(a: u32, b: u32) -> u32 {
     a.div_ceil(b.max(1))
@@ -110,36 +127,39 @@ impl FormArena<'_> {
         terms: &mut DigitTerms,
         constant: i64,
     ) -> FormResult<IndexForm> {
+        let mut sum = constant;
         self.canonical(terms)?;
-        let constant = self.open_sums(terms, constant)?;
-        self.store(terms, constant)
+        while let Some(more) = self.open_sum(terms)? {
+            sum = sum.checked_add(more).ok_or(FormError::Overflow)?;
+            self.canonical(terms)?;
+        }
+        self.store(terms, sum)
     }
 
     /// Puts the terms of a sum in the place of the whole of it, so that what its digits join to
-    /// joins with others; the number that comes with them.
-    fn open_sums(&self, terms: &mut DigitTerms, mut constant: i64) -> FormResult<i64> {
-        let mut at = 0usize;
-        while let Some(term) = terms.get(at).copied() {
-            at = at.saturating_add(1);
+    /// joins with others; the number that comes with them. `None` where there is no such term.
+    #[inline(never)] // Beside what brings terms to canonical form, not below it.
+    fn open_sum(&self, terms: &mut DigitTerms) -> FormResult<Option<i64>> {
+        for at in 0..terms.len() {
+            let Some(term) = terms.get(at).copied() else { break };
             let base = self.base(term.digit.base)?;
             let FormBase::Sum { form, .. } = base else { continue };
             let count = terms.len().saturating_add(usize::from(form.len));
             if term.digit.unit != 1 || !self.is_top(term.digit)? || count > terms.capacity() {
                 continue;
             }
-            take_out(terms, at.saturating_sub(1));
+            take_out(terms, at);
             for own in self.terms_of(form) {
                 let stride = own.stride.checked_mul(term.stride).ok_or(FormError::Overflow)?;
                 terms.push(DigitTerm { stride, ..*own }).map_err(|_| too_many())?;
             }
-            let more = form.constant.checked_mul(term.stride).ok_or(FormError::Overflow)?;
-            constant = constant.checked_add(more).ok_or(FormError::Overflow)?;
-            self.canonical(terms)?;
-            at = 0;
+            let more = form.constant.checked_mul(term.stride);
+            return more.map(Some).ok_or(FormError::Overflow);
         }
-        Ok(constant)
+        Ok(None)
     }
 
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub(crate) fn canonical(&self, terms: &mut DigitTerms) -> FormResult<()> {
         for t in terms.iter_mut() {
             let whole = self.extent(t.digit.base)?;
@@ -241,81 +261,106 @@ impl FormArena<'_> {
     ///
     /// # Errors
     /// [`FormError::Divisor`]; [`FormError::Full`], [`FormError::Overflow`].
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
     pub fn div_rem(&mut self, form: IndexForm, d: i64) -> FormResult<(IndexForm, IndexForm)> {
         if d <= 0 {
             return Err(FormError::Divisor { found: d });
         }
-        let (mut quotient, mut rest) = (DigitTerms::new(), DigitTerms::new());
-        for k in 0..usize::from(form.len) {
-            let Some(t) = self.terms_of(form).get(k).copied() else { break };
-            self.divide_term(t, d, &mut quotient, &mut rest)?;
+        match self.div_rem_apart(form, d)? {
+            Some(both) => Ok(both),
+            None => self.div_rem_carried(form, d),
         }
-        let mut q = floor_div(form.constant, d)?;
-        let mut c = form.constant.checked_rem_euclid(d).ok_or(FormError::Overflow)?;
-        self.canonical(&mut rest)?;
-        let (low, high) = self.range_of(&rest, c)?;
+    }
+
+    /// The same where no remainder of a term carries; `None` where one does.
+    #[inline(never)] // Its buffer leaves the stack before the next step begins.
+    fn div_rem_apart(
+        &mut self,
+        form: IndexForm,
+        d: i64,
+    ) -> FormResult<Option<(IndexForm, IndexForm)>> {
+        let mut terms = DigitTerms::new();
+        self.divided(form, d, DivisionPart::Rest, &mut terms)?;
+        self.canonical(&mut terms)?;
+        let (q, c, high) = self.constants(form.constant, d, &terms)?;
+        if high >= d {
+            return Ok(None);
+        }
+        let rest = self.store(&terms, c)?;
+        terms.clear();
+        self.divided(form, d, DivisionPart::Quotient, &mut terms)?;
+        Ok(Some((self.finish(&mut terms, q)?, rest)))
+    }
+
+    /// What a constant divided adds to the quotient and leaves, such that the rest with these terms is
+    /// not below zero, and the greatest that the rest is then.
+    #[inline(never)] // Beside what is divided, not in its frame.
+    fn constants(&self, constant: i64, d: i64, terms: &DigitTerms) -> FormResult<(i64, i64, i64)> {
+        let q = floor_div(constant, d)?;
+        let c = constant.checked_rem_euclid(d).ok_or(FormError::Overflow)?;
+        let (low, high) = self.range_of(terms, c)?;
         let turns = floor_div(low, d)?;
         let shift = turns.checked_mul(d).ok_or(FormError::Overflow)?;
-        q = q.checked_add(turns).ok_or(FormError::Overflow)?;
-        c = c.checked_sub(shift).ok_or(FormError::Overflow)?;
-        if high.checked_sub(shift).ok_or(FormError::Overflow)? < d {
-            let q = self.finish(&mut quotient, q)?;
-            return Ok((q, self.store(&rest, c)?));
-        }
-        // What carries is kept in one piece: parts of it would carry apart.
-        quotient.clear();
-        rest.clear();
+        let less = |n: i64| n.checked_sub(shift).ok_or(FormError::Overflow);
+        Ok((q.checked_add(turns).ok_or(FormError::Overflow)?, less(c)?, less(high)?))
+    }
+
+    /// The terms of a map that divide, or those that are left.
+    fn divided(
+        &mut self,
+        form: IndexForm,
+        d: i64,
+        part: DivisionPart,
+        out: &mut DigitTerms,
+    ) -> FormResult<()> {
         for k in 0..usize::from(form.len) {
             let Some(t) = self.terms_of(form).get(k).copied() else { break };
-            match t.stride.checked_rem(d) {
-                Some(0) => {
-                    let stride = t.stride.checked_div(d).ok_or(FormError::Overflow)?;
-                    quotient.push(DigitTerm { stride, ..t }).map_err(|_| too_many())?;
-                }
-                _ => rest.push(t).map_err(|_| too_many())?,
-            }
+            self.divide_term(t, d, part, out)?;
         }
-        q = floor_div(form.constant, d)?;
-        c = form.constant.checked_rem_euclid(d).ok_or(FormError::Overflow)?;
-        let (low, _) = self.range_of(&rest, c)?;
-        let turns = floor_div(low, d)?;
-        let shift = turns.checked_mul(d).ok_or(FormError::Overflow)?;
-        q = q.checked_add(turns).ok_or(FormError::Overflow)?;
-        c = c.checked_sub(shift).ok_or(FormError::Overflow)?;
+        Ok(())
+    }
+
+    /// The same where remainders carry: their sum is a base of its own.
+    #[inline(never)] // Its buffer leaves the stack before the next step begins.
+    fn div_rem_carried(&mut self, form: IndexForm, d: i64) -> FormResult<(IndexForm, IndexForm)> {
+        let mut terms = DigitTerms::new();
+        self.divided(form, d, DivisionPart::Rest, &mut terms)?;
+        self.canonical(&mut terms)?;
+        let (q, c, _) = self.constants(form.constant, d, &terms)?;
         // All strides together divide by `unit`: so does the sum, and the divisor.
-        let all = rest.iter().fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
+        let all = terms.iter().fold(d.unsigned_abs(), |g, t| gcd(g, t.stride.unsigned_abs()));
         let unit = i64::try_from(all).map_err(|_| FormError::Overflow)?;
-        for t in rest.iter_mut() {
+        for t in terms.iter_mut() {
             t.stride = t.stride.checked_div(unit).ok_or(FormError::Overflow)?;
         }
         let odd = c.checked_rem_euclid(unit).ok_or(FormError::Overflow)?;
-        let sum = self.store(&rest, floor_div(c, unit)?)?;
+        let sum = self.store(&terms, floor_div(c, unit)?)?;
         let by = u32::try_from(floor_div(d, unit)?).map_err(|_| FormError::Overflow)?;
         let base = self.sum_base(sum)?;
         let extent = self.extent(base)?;
+        terms.clear();
+        self.divided(form, d, DivisionPart::Quotient, &mut terms)?;
         let high = BaseDigit { base, unit: by, extent: ceil_div(extent, by) };
-        quotient.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
-        let q = self.finish(&mut quotient, q)?;
-        rest.clear();
-        let _ =
-            rest.push(DigitTerm { stride: unit, digit: BaseDigit { base, unit: 1, extent: by } });
-        Ok((q, self.finish(&mut rest, odd)?))
+        terms.push(DigitTerm { stride: 1, digit: high }).map_err(|_| too_many())?;
+        let q = self.finish(&mut terms, q)?;
+        terms.clear();
+        let low = BaseDigit { base, unit: 1, extent: by };
+        let _ = terms.push(DigitTerm { stride: unit, digit: low });
+        Ok((q, self.finish(&mut terms, odd)?))
     }
 
-    /// The part of a term that divides, and the part that is left.
+    /// The part of a term that divides, or the part that is left.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn divide_term(
         &mut self,
         t: DigitTerm,
         d: i64,
-        quotient: &mut DigitTerms,
-        rest: &mut DigitTerms,
+        part: DivisionPart,
+        out: &mut DigitTerms,
     ) -> FormResult<()> {
         let whole = |stride: i64| stride.checked_div(d).ok_or(FormError::Overflow);
         if t.stride.checked_rem(d) == Some(0) {
-            let part = DigitTerm { stride: whole(t.stride)?, ..t };
-            return quotient.push(part).map_err(|_| too_many());
+            let own = DigitTerm { stride: whole(t.stride)?, ..t };
+            return part.push(DivisionPart::Quotient, own, out);
         }
         let common = gcd(t.stride.unsigned_abs(), d.unsigned_abs());
         let cut = d.unsigned_abs().checked_div(common).unwrap_or(0);
@@ -328,11 +373,11 @@ impl FormArena<'_> {
             term = DigitTerm { digit: BaseDigit { base, unit: 1, extent: t.digit.extent }, ..t };
         }
         let Some((low, high)) = self.split(term, cut)? else {
-            return rest.push(term).map_err(|_| too_many());
+            return part.push(DivisionPart::Rest, term, out);
         };
-        rest.push(low).map_err(|_| too_many())?;
-        let part = DigitTerm { stride: whole(high.stride)?, ..high };
-        quotient.push(part).map_err(|_| too_many())
+        part.push(DivisionPart::Rest, low, out)?;
+        let own = DigitTerm { stride: whole(high.stride)?, ..high };
+        part.push(DivisionPart::Quotient, own, out)
     }
 
     /// A sum that is never negative as a base.

@@ -44,11 +44,8 @@ impl ContentsContext<'_> {
         number.saturating_add(u64::from(axis)).min(most)
     }
 
-    /// No more blocks than this are said to be along an axis, where the function says its grid.
     fn most_blocks(&self, axis: u8) -> Option<u64> {
-        let function = self.program.functions().next()?;
-        let most = self.program.most_blocks(function, axis)?;
-        u64::try_from(most).ok().filter(|most| *most > 0)
+        self.most_blocks.get(usize::from(axis)).copied().flatten()
     }
 
     /// How many blocks there are said to be along an axis.

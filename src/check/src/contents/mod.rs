@@ -127,7 +127,13 @@ pub fn contents(
     }
     let all = steps;
     let WarpParts { readers: steps, branch, .. } = warp_parts(tables, arch, isa, plan, steps)?;
+    // Asked of often, and from deep below.
+    let most_blocks = [0, 1, 2].map(|axis| {
+        let most = program.most_blocks(function, axis)?;
+        u64::try_from(most).ok().filter(|most| *most > 0)
+    });
     let look = ContentsContext {
+        most_blocks: &most_blocks,
         tables,
         program,
         arch,
@@ -166,6 +172,8 @@ pub fn contents(
 /// What everything here looks at.
 #[derive(Copy, Clone)]
 struct ContentsContext<'a> {
+    /// No more blocks than these are said to be along each axis, where the function says its grid.
+    most_blocks: &'a [Option<u64>; 3],
     tables: &'a Tables<'a>,
     program: &'a Program<'a, 'a>,
     arch: &'a Arch<'a>,

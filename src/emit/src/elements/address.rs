@@ -322,9 +322,12 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(Option<ExprId>, Option<ExprId>), EmitError> {
         let op = place.op;
         let mut outer = Some(self.parameter(op, place.value, ParamKind::Pointer)?);
-        self.add_wide(told, (op, thread), spot.outer, &mut outer)?;
-        if !split {
-            self.add_wide(told, (op, thread), spot.far, &mut outer)?;
+        // Each term with 64 bits.
+        let own = told.inference.arena.terms_of(spot.outer).len();
+        let far = if split { 0 } else { told.inference.arena.terms_of(spot.far).len() };
+        for at in 0..own.saturating_add(far) {
+            let wide = self.wide_term(told, (op, thread), spot, at)?;
+            outer = self.sum(IndexOp::Add64, outer, wide)?;
         }
         let mut own = match spot.own.is_constant() && spot.own.constant == 0 {
             true => None,
@@ -355,25 +358,27 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok((own, outer))
     }
 
-    /// Adds what a map counts in bytes to an address, each term with 64 bits.
+    /// What a term of those that are the same in all threads, or behind them of those that are a
+    /// number of the program apart, adds to an address.
     #[inline(never)]
-    fn add_wide(
+    fn wide_term(
         &mut self,
         told: &Told<'_>,
         (op, thread): (Op, ThreadVar),
-        map: IndexForm,
-        sum: &mut Option<ExprId>,
-    ) -> Result<(), EmitError> {
-        let mut at = 0usize;
-        while let Some(term) = told.inference.arena.terms_of(map).get(at).copied() {
-            at = at.saturating_add(1);
-            let digit = self.map_node(op, told, (map, Some(term.digit)), thread)?;
-            let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
-            let size = self.arena.constant(size)?;
-            let wide = self.arena.op(IndexOp::MulWide64, &[digit, size])?;
-            *sum = self.sum(IndexOp::Add64, *sum, Some(wide))?;
-        }
-        Ok(())
+        spot: &ElementSpot,
+        at: usize,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let own = told.inference.arena.terms_of(spot.outer).len();
+        let (map, at) = match at.checked_sub(own) {
+            Some(at) => (spot.far, at),
+            None => (spot.outer, at),
+        };
+        let term = told.inference.arena.terms_of(map).get(at).copied();
+        let Some(term) = term else { return Ok(None) };
+        let digit = self.map_node(op, told, (map, Some(term.digit)), thread)?;
+        let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
+        let size = self.arena.constant(size)?;
+        self.arena.op(IndexOp::MulWide64, &[digit, size]).map(Some).map_err(EmitError::from)
     }
 
     /// Rows of a stride that the program does not say: those that the thread adds are few, the
@@ -412,6 +417,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Of rows that do not rise with the thread's number, those that are the same in all threads: the
     /// others are from 0 on, and few.
+    #[inline(never)] // Its numbers leave the stack before rows are counted.
     fn outer_rows(
         &mut self,
         told: &Told<'_>,

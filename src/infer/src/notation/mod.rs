@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn with_arena<T>(run: impl FnOnce(&mut FormArena<'_>) -> T) -> T {
-        let (mut bases, mut terms) = ([BaseEntry::EMPTY; 64], [DigitTerm::EMPTY; 512]);
+        let (mut bases, mut terms) = ([BaseEntry::EMPTY; 128], [DigitTerm::EMPTY; 2048]);
         let mut buckets = [0; 32];
         let parts = ArenaParts { bases: &mut bases, terms: &mut terms, buckets: &mut buckets };
         run(&mut FormArena::new(parts))

@@ -14,7 +14,7 @@ use crate::types::TypeKind;
 use heapless::Vec;
 
 /// Most operators and numbers that wait.
-const WAITING: usize = 24;
+const WAITING: usize = 16;
 
 /// Most ranges that wait: what nests deeper has no bound that is known.
 const RANGES: usize = 8;
