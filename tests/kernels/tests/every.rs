@@ -219,13 +219,13 @@ const REFUSED: [(&str, &[&str], &str); 14] = [
     ("gemm_split_k.tile", &["gfx1030"], "Plan(Atomic {"),
     // No products of eight-bit floats before Ada, CDNA3 and RDNA4; CDNA3's are of another type. Factors become wider, element by element:
     // more registers and instructions than there are.
+    ("gemm_fp8.tile", &["gfx1030"], "Capacity { pool: Steps"),
     ("gemm_fp8.tile", &["gfx1100.w64", "gfx1150.w64", "gfx1151.w64"], "Capacity { pool: Steps"),
     (
         "gemm_fp8.tile",
         &["gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"],
         "Emit(Step(Pool {",
     ),
-    ("gemm_fp8.tile", &["gfx1030"], "Plan(Registers {"),
     // Nothing that moves registers between warps.
     (
         "gemm_warp_specialized.tile",

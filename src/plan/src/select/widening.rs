@@ -82,12 +82,14 @@ pub(crate) fn wider(
     };
     let bits = |id: &DtypeId| tables.dtype(*id).map_or(u16::MAX, |dtype| dtype.bits);
     let all = (0..tables.dtypes.len()).filter_map(|id| u16::try_from(id).ok()).map(DtypeId);
-    let least = |multiplies: &dyn Fn(&DtypeId) -> bool| {
-        all.clone().filter(multiplies).filter(wide).min_by_key(bits)
-    };
     // Where no unit for wider ones takes the extents either, lanes take elements of which there is none.
-    let dtype = least(&|to| multiplies(*to, *to))
-        .or_else(|| least(&|to| !has_unit(*to, *to) && lanes(*to, *to)))?;
+    let takes = |to: &DtypeId, in_lanes: bool| match in_lanes {
+        true => !has_unit(*to, *to) && lanes(*to, *to),
+        false => multiplies(*to, *to),
+    };
+    let least =
+        |in_lanes: bool| all.clone().filter(|to| takes(to, in_lanes)).filter(wide).min_by_key(bits);
+    let dtype = least(false).or_else(|| least(true))?;
     let by_lanes = !by_units(dtype, dtype);
     let depth = if by_lanes { weights.widened_depth_lanes } else { weights.widened_depth };
     Some(Wider { dtype, depth, pairs: None })
