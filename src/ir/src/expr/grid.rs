@@ -17,7 +17,7 @@ use heapless::Vec;
 const WAITING: usize = 16;
 
 /// Most ranges that wait: what nests deeper has no bound that is known.
-const RANGES: usize = 8;
+const RANGES: usize = 6;
 
 /// What is wrong with a grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
