@@ -15,7 +15,7 @@ use lanebook_tables::{IndexWord, OpRole, RELATIONS};
 /// Most values that wait for their operands.
 const WAITING: usize = 24;
 /// Most values of one expression that are remembered.
-const KNOWN: usize = 16;
+const KNOWN: usize = 12;
 /// Most values that a loop moves.
 const MOVED: usize = 64;
 
