@@ -315,7 +315,7 @@ fn compile_told<'s, 'f, L: LoopSource<'f>>(
         let values = room.told.told().map(|told| ToldValues(told));
         let made = others.expand(tables, arch, program, function, values.as_ref());
         let done = expanded(program, &mut others, made, |program| {
-            let inserted = InsertedConversions::new(&mut *scratch.expansions.inserted);
+            let inserted = &mut InsertedConversions::new(&mut *scratch.expansions.inserted);
             let room = (&mut scratch.workspace, &mut room);
             decided(tables, program, function, &mut plan, room, inserted)
         });
@@ -367,9 +367,9 @@ fn decided<'f, L: LoopSource<'f>>(
     function: Op,
     plan: &mut Plan<'_>,
     (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
-    mut inserted: InsertedConversions<'_>,
+    inserted: &mut InsertedConversions<'_>,
 ) -> Result<RegisterUsage, CompileError> {
-    decide(tables, program, function, plan, workspace, &mut inserted)?;
+    decide(tables, program, function, plan, workspace, inserted)?;
     if let Some(told) = room.told.told() {
         lay_shared_tiles(tables, program, function, plan, (told, workspace))?;
         lanebook_emit::reserve_reductions(tables, told, plan)?;
@@ -378,7 +378,7 @@ fn decided<'f, L: LoopSource<'f>>(
         Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
             // Functions of loops load no tiles that could be elsewhere.
             let found = if room.told.told().is_none() {
-                refill(tables, program, plan, function, (workspace, room), &mut inserted)
+                refill(tables, program, plan, function, (workspace, room), inserted)
             } else {
                 fill_late(tables, program, plan, function, (workspace, room))
             };

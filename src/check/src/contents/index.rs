@@ -20,6 +20,7 @@ use crate::contents::{Content, ContentsContext, ContentsSummary};
 use crate::evaluator::{Position, held, place_bits, power, row_col};
 use crate::stages::staged_tile;
 use crate::violation::Violation;
+use core::num::NonZeroU64;
 use heapless::Vec;
 use lanebook_emit::ParamKind;
 use lanebook_emit::step::{Purpose, Step};
@@ -45,7 +46,7 @@ impl ContentsContext<'_> {
     }
 
     fn most_blocks(&self, axis: u8) -> Option<u64> {
-        self.most_blocks.get(usize::from(axis)).copied().flatten()
+        self.most_blocks.get(usize::from(axis)).copied().flatten().map(NonZeroU64::get)
     }
 
     /// How many blocks there are said to be along an axis.

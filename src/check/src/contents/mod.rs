@@ -62,6 +62,7 @@ use crate::order::walks::OrderContext;
 use crate::order::ways::BranchTargets;
 use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
+use core::num::NonZeroU64;
 use lanebook_emit::step::{Slot, Step, TupleStride};
 use lanebook_emit::{Compiled, Param};
 use lanebook_ir::Program;
@@ -130,7 +131,7 @@ pub fn contents(
     // Asked of often, and from deep below.
     let most_blocks = [0, 1, 2].map(|axis| {
         let most = program.most_blocks(function, axis)?;
-        u64::try_from(most).ok().filter(|most| *most > 0)
+        u64::try_from(most).ok().and_then(NonZeroU64::new)
     });
     let look = ContentsContext {
         most_blocks: &most_blocks,
@@ -173,7 +174,7 @@ pub fn contents(
 #[derive(Copy, Clone)]
 struct ContentsContext<'a> {
     /// No more blocks than these are said to be along each axis, where the function says its grid.
-    most_blocks: &'a [Option<u64>; 3],
+    most_blocks: &'a [Option<NonZeroU64>; 3],
     tables: &'a Tables<'a>,
     program: &'a Program<'a, 'a>,
     arch: &'a Arch<'a>,

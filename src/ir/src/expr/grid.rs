@@ -14,10 +14,10 @@ use crate::types::TypeKind;
 use heapless::Vec;
 
 /// Most operators and numbers that wait.
-const WAITING: usize = 16;
+const WAITING: usize = 24;
 
 /// Most ranges that wait: what nests deeper has no bound that is known.
-const RANGES: usize = 6;
+const RANGES: usize = 8;
 
 /// What is wrong with a grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,10 @@ use lanebook_tables::{IndexWord, OpRole, RELATIONS};
 /// Most values that wait for their operands.
 const WAITING: usize = 24;
 /// Most values of one expression that are remembered.
-const KNOWN: usize = 12;
+const KNOWN: usize = 32;
+/// How many blocks lie along each axis at the most, where that is known.
+type BlockBounds = [Option<i64>; 3];
+
 /// Most values that a loop moves.
 const MOVED: usize = 64;
 
@@ -265,13 +268,20 @@ impl Program<'_, '_> {
         }
     }
 
-    /// Facts of where a block is, or of how many there are: the function's grid bounds both.
+    /// How many blocks lie along each axis at the most, by the grid of the function around an
+    /// operation.
     #[inline(never)] // Beside what is known of other indices, not on top of it.
-    fn block_facts(&self, word: IndexWord, op: Op) -> IndexFacts {
-        let facts = computed(word, [IndexFacts::UNKNOWN; 3], Overflow::Wraps);
+    fn block_bounds(&self, op: Op) -> BlockBounds {
         let mut around = core::iter::successors(self.parent(op), |at| self.parent(*at));
         let function = around.find(|at| self.role(*at) == OpRole::Function);
-        let most = function.zip(self.grid_axis(op)).and_then(|(f, axis)| self.most_blocks(f, axis));
+        [0, 1, 2].map(|axis| self.most_blocks(function?, axis))
+    }
+
+    /// Facts of where a block is, or of how many there are: the function's grid bounds both.
+    fn block_facts(&self, word: IndexWord, op: Op, bounds: &BlockBounds) -> IndexFacts {
+        let facts = computed(word, [IndexFacts::UNKNOWN; 3], Overflow::Wraps);
+        let axis = self.grid_axis(op).map(usize::from);
+        let most = axis.and_then(|axis| bounds.get(axis).copied().flatten());
         let less = i64::from(word == IndexWord::Block);
         let high = most.map_or(facts.high, |most| most.saturating_sub(less).max(facts.low));
         IndexFacts { high: facts.high.min(high), ..facts }
@@ -290,8 +300,27 @@ impl Program<'_, '_> {
         !self.facts_where(subscript, Overflow::Never).is_plain()
     }
 
-    #[inline(never)]
+    #[inline(never)] // What the grid says is no matter of the frame that asks.
     fn facts_where(&self, value: Value, overflow: Overflow) -> IndexFacts {
+        match self.facts_within(value, overflow, None) {
+            Ok(facts) => facts,
+            Err(op) => {
+                let bounds = self.block_bounds(op);
+                let found = self.facts_within(value, overflow, Some(&bounds));
+                found.unwrap_or(IndexFacts::UNKNOWN)
+            }
+        }
+    }
+
+    /// The same by what the grid says; the first operation that asks for a block, where nobody has
+    /// looked at the grid.
+    #[inline(never)] // Its lists leave the stack before the grid is looked at.
+    fn facts_within(
+        &self,
+        value: Value,
+        overflow: Overflow,
+        bounds: Option<&BlockBounds>,
+    ) -> Result<IndexFacts, Op> {
         let mut waiting: Vec<Value, WAITING> = Vec::new();
         let mut known: Vec<(Value, IndexFacts), KNOWN> = Vec::new();
         let _ = waiting.push(value);
@@ -319,7 +348,7 @@ impl Program<'_, '_> {
             }
             if let Some(operand) = missing {
                 if waiting.push(operand).is_err() {
-                    return IndexFacts::UNKNOWN;
+                    return Ok(IndexFacts::UNKNOWN);
                 }
                 continue;
             }
@@ -327,20 +356,20 @@ impl Program<'_, '_> {
                 Made::Leaf => self.leaf_facts(top),
                 Made::Word(IndexWord::Uniform, op) => self.uniform_facts(op),
                 Made::Word(word @ (IndexWord::Block | IndexWord::Blocks), op) => {
-                    self.block_facts(word, op)
+                    self.block_facts(word, op, bounds.ok_or(op)?)
                 }
                 Made::Word(word, _) => computed(word, facts, overflow),
                 Made::Counter(_) => counter(facts),
             };
             let _ = waiting.pop();
             if waiting.is_empty() {
-                return found;
+                return Ok(found);
             }
             if known.push((top, found)).is_err() {
-                return IndexFacts::UNKNOWN;
+                return Ok(IndexFacts::UNKNOWN);
             }
         }
-        IndexFacts::UNKNOWN
+        Ok(IndexFacts::UNKNOWN)
     }
 
     /// Whether an index is computed of a tile's element, also by way of loops' bounds; of one that
