@@ -25,7 +25,7 @@ use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};
 use lanebook_emit::step::{LoopSpan, Step, TupleStride, VRegTuple};
 use lanebook_emit::{
-    Address, Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KnownAddress, LANES,
+    Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KeptRegister, KnownAddress, LANES,
     Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
 use lanebook_ir::Op;
@@ -319,7 +319,7 @@ storage! {
 
     lent Lists as lists {
         held: [ValueRegs; FRAGMENTS], emit Tiles;
-        addresses: [Address; ADDRESSES], emit Addresses;
+        addresses: [KeptRegister; ADDRESSES], emit Addresses;
         advances: [Advance; ADVANCES], emit Advances;
         indices: [Index; INDICES], emit Indices;
         computed: [ComputedIndex; COMPUTED], emit ComputedIndices;

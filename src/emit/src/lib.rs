@@ -80,8 +80,10 @@ pub use crate::text::{Kernel, TextError};
 
 #[doc(hidden)]
 pub use crate::lower::context::{
-    Address, Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
+    Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
 };
+#[doc(hidden)]
+pub use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd, TensorTile};
 #[doc(hidden)]
 pub use crate::lower::target::{SecondOperand, TargetQueries};
 #[doc(hidden)]

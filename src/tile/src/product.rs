@@ -30,6 +30,34 @@ pub enum ProductTile {
     C,
 }
 
+/// An input of a product. What is said of both stands in pairs, A's first.
+///
+/// ```
+/// # use lanebook_tile::product::ProductInput;
+/// let rows = ProductInput::B.of([128, 64]);
+/// assert_eq!(rows, 64);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ProductInput {
+    /// The left one: rows along m, columns along k.
+    A,
+    /// The right one: rows along k, columns along n.
+    B,
+}
+
+impl ProductInput {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    /// Its own of a pair.
+    pub fn of<T>(self, [a, b]: [T; 2]) -> T {
+        match self {
+            Self::A => a,
+            Self::B => b,
+        }
+    }
+}
+
 /// A product `(m, k) x (k, n) + (m, n)` of a tile by one atom, split over warps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {
@@ -147,10 +175,10 @@ impl Product {
 }
 
 impl Product {
-    /// log2 of the blocks of an operand (0 = A) along the depth and along its other dimension.
+    /// log2 of the blocks of an input along the depth and along its other dimension.
     #[must_use]
-    pub fn block_bits(&self, side: usize) -> (u8, u8) {
+    pub fn block_bits(&self, input: ProductInput) -> (u8, u8) {
         let (m, n, k) = self.repeats;
-        (k, if side == 0 { m } else { n })
+        (k, input.of([m, n]))
     }
 }

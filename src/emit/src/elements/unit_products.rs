@@ -9,6 +9,7 @@ use crate::elements::sums::BlockRegisters;
 use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::step::{ALL_ARGS, Purpose, Slot, slot};
 use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::{Op, Program, Value, attr_names};
@@ -16,7 +17,7 @@ use lanebook_loops::{Fact, TensorSums, Told, UnitProduct, product_in_tensor, uni
 use lanebook_plan::{End, InShared, InTensor, Plan, PlanError, PlanPool, ProductPlan};
 use lanebook_tables::{OpRole, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
-use lanebook_tile::product::Product;
+use lanebook_tile::product::{Product, ProductInput};
 
 /// Most blocks of a left factor in registers that are multiplied without a wait between.
 const LEFTS: usize = 32;
@@ -324,10 +325,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                         own.product.blocks((narrow(row), narrow(column), narrow(step)));
                     let held = step.wrapping_sub(begin).wrapping_mul(rows).wrapping_add(row);
                     let left = match own.shared {
-                        [Some(_), _] => self.descriptor(op, 0, ia),
+                        [Some(_), _] => {
+                            self.kept(op, KeptFor::Block(ProductInput::A, u32::from(ia)))
+                        }
                         _ => usize::try_from(held).ok().and_then(|k| lefts.get(k)).copied(),
                     };
-                    let right = self.descriptor(op, 1, ib).ok_or(refuse)?;
+                    let right = self
+                        .kept(op, KeptFor::Block(ProductInput::B, u32::from(ib)))
+                        .ok_or(refuse)?;
                     let sum = sums.of(row, column.wrapping_mul(together));
                     let count = u32::from(sum.count).checked_mul(together);
                     let count = count.and_then(|count| u16::try_from(count).ok()).ok_or(refuse)?;

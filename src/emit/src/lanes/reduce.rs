@@ -6,8 +6,8 @@
 //! each bit.
 
 use crate::expr::{Reg, RegBank};
-use crate::lower::context::{Address, EmitError, LowerContext};
-use crate::pool::EmitPool;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
@@ -15,9 +15,6 @@ use lanebook_plan::select::{lane_exchange, select_elementwise};
 use lanebook_tables::{Atom, AtomId, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::{Fragment, KeptAxis};
 use lanebook_tile::shaping::{combiner, reduced};
-
-/// Among an operation's addresses: those of lanes.
-const LANES: u8 = 2;
 
 /// The instruction that combines two elements.
 #[derive(Copy, Clone)]
@@ -67,8 +64,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 continue;
             };
             let Some((_, times)) = how.by else { continue };
-            let key = Some((u32::from(mask), 0, 0));
-            if self.addresses.iter().any(|a| a.op == number && a.side == LANES && a.key == key) {
+            let what = KeptFor::LaneAcross(u32::from(mask));
+            if self.kept(op, what).is_some() {
                 continue;
             }
             self.steps.origin = number;
@@ -80,10 +77,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 u64::from(times.max(1).trailing_zeros()),
             )?;
             let reg = self.compute(scaled, RegBank::Vector)?;
-            let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-            self.addresses
-                .push(Address { op: number, side: LANES, key, reg })
-                .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))?;
+            self.keep(number, what, reg)?;
         }
         self.prepare_exchange(op)
     }
@@ -197,17 +191,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// `to` receives what `from` holds in the lane whose number differs in `mask`.
     fn exchange_lanes(&mut self, op: Op, mask: u8, from: Reg, to: Reg) -> Result<(), EmitError> {
-        let refuse = EmitError::Unplanned(op);
         let found = self
             .lane_exchange(mask)
             .ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
-        let number = u16::try_from(op.index()).map_err(|_| refuse)?;
-        let key = Some((u32::from(mask), 0, 0));
-        let sender = self
-            .addresses
-            .iter()
-            .find(|a| a.op == number && a.side == LANES && a.key == key)
-            .map(|a| a.reg);
+        let sender = self.kept(op, KeptFor::LaneAcross(u32::from(mask)));
         self.between_lanes(op, found, mask, sender, (from, to))
     }
 

@@ -6,8 +6,8 @@
 //! computed before the loop. Copies that transpose blocks choose bytes with the same selectors.
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
-use crate::lower::context::{Address, EmitError, LowerContext};
-use crate::pool::EmitPool;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{ChooseBytes, lane_move_atom};
@@ -15,14 +15,10 @@ use lanebook_plan::{Either, Gather, ShufflePlan, Swap};
 use lanebook_tables::{Atom, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::Fragment;
 
-/// Among an operation's addresses: selectors of bytes, and numbers of lanes.
-const SELECTORS: u8 = 3;
-const SENDERS: u8 = 4;
-
 /// A selector: what it is in threads whose number has an even number of the bits `threads`, and
 /// what differs in the others.
-#[derive(Copy, Clone, PartialEq, Eq)]
-pub(crate) struct ByteSelector {
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ByteSelector {
     base: u32,
     differs: u32,
     threads: u16,
@@ -75,28 +71,10 @@ fn part(reg: Reg, k: u32, count: u32) -> Option<Reg> {
 }
 
 impl<'a, 't> LowerContext<'a, 't, '_, '_> {
-    /// A register that a conversion needs, by what it is for.
-    fn lane_value(&self, op: Op, side: u8, key: (u32, u32, u32)) -> Option<Reg> {
-        let number = u16::try_from(op.index()).ok()?;
-        self.addresses
-            .iter()
-            .find(|a| a.op == number && a.side == side && a.key == Some(key))
-            .map(|a| a.reg)
-    }
-
-    fn keep_lane_value(
-        &mut self,
-        op: Op,
-        side: u8,
-        key: (u32, u32, u32),
-        node: ExprId,
-    ) -> Result<(), EmitError> {
+    /// Computes a number that differs from lane to lane, and keeps it.
+    fn keep_lane_value(&mut self, op: Op, what: KeptFor, node: ExprId) -> Result<(), EmitError> {
         let reg = self.compute(node, RegBank::Vector)?;
-        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses
-            .push(Address { op: number, side, key: Some(key), reg })
-            .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
+        self.keep(u16::try_from(op.index()).unwrap_or(u16::MAX), what, reg)
     }
 
     /// Computes what a conversion inside warps wants in registers: selectors and numbers of lanes.
@@ -122,21 +100,21 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
                 continue;
             }
             let (_, _, how) = self.lane_move_atom(plan, word).ok_or(refuse)?;
-            let key = (plan.offset.at(word), 0, 0);
+            let far = plan.offset.at(word);
             if let Some((_, times)) = how.by
-                && self.lane_value(op, SENDERS, key).is_none()
+                && self.kept(op, KeptFor::Sender(far)).is_none()
             {
                 // The lanes of further registers differ from those of the first alike in all lanes.
                 let node = match first {
                     Some((offset, reg)) => {
                         let from = self.declare(Variable::word(), reg)?;
-                        let differs = u64::from(offset ^ key.0).saturating_mul(u64::from(times));
+                        let differs = u64::from(offset ^ far).saturating_mul(u64::from(times));
                         self.arena.op_const(IndexOp::Xor, from, differs)?
                     }
-                    None => self.sender(plan, key.0, times)?,
+                    None => self.sender(plan, far, times)?,
                 };
-                self.keep_lane_value(op, SENDERS, key, node)?;
-                first = first.or(self.lane_value(op, SENDERS, key).map(|reg| (key.0, reg)));
+                self.keep_lane_value(op, KeptFor::Sender(far), node)?;
+                first = first.or(self.kept(op, KeptFor::Sender(far)).map(|reg| (far, reg)));
             }
         }
         let (first, last) = (plan.joined_before(from).is_some(), plan.joined_behind(to).is_some());
@@ -256,8 +234,8 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         op: Op,
         selector: ByteSelector,
     ) -> Result<(), EmitError> {
-        let key = (selector.base, selector.differs, u32::from(selector.threads));
-        if self.lane_value(op, SELECTORS, key).is_some()
+        let what = KeptFor::Selector(selector);
+        if self.kept(op, what).is_some()
             || (selector.threads == 0 && self.takes_number(selector.base))
         {
             return Ok(());
@@ -266,12 +244,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         if selector.threads == 0 && self.selects_by_scalar() {
             let held = self.settled(base, RegBank::Scalar)?;
             let reg = self.compute(held, RegBank::Scalar)?;
-            return self.keep(Address {
-                op: u16::try_from(op.index()).unwrap_or(u16::MAX),
-                side: SELECTORS,
-                key: Some(key),
-                reg,
-            });
+            return self.keep(u16::try_from(op.index()).unwrap_or(u16::MAX), what, reg);
         }
         let mut odd = None;
         for bit in 0..u16::BITS {
@@ -289,7 +262,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
                 self.arena.op(IndexOp::Xor, &[differs, base])?
             }
         };
-        self.keep_lane_value(op, SELECTORS, key, node)
+        self.keep_lane_value(op, what, node)
     }
 
     /// The operand of a choice of bytes that holds the selector.
@@ -375,8 +348,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
-        let key = (selector.base, selector.differs, u32::from(selector.threads));
-        let third = match self.lane_value(op, SELECTORS, key) {
+        let third = match self.kept(op, KeptFor::Selector(selector)) {
             Some(reg) => slot(reg),
             None => int(i64::from(selector.base)).ok_or(refuse)?,
         };
@@ -429,7 +401,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
             u8::try_from(offset).unwrap_or(u8::MAX),
         )));
         let (id, atom, how) = self.lane_move_atom(plan, word).ok_or(missing)?;
-        let sender = self.lane_value(op, SENDERS, (offset, 0, 0));
+        let sender = self.kept(op, KeptFor::Sender(offset));
         let mask = u8::try_from(offset).map_err(|_| refuse)?;
         self.between_lanes(op, (id, atom, how), mask, sender, (from, to))
     }

@@ -7,6 +7,7 @@ use crate::expr::{
     Variable, Want, simplify,
 };
 use crate::lower::interface::{Param, ParamKind, find};
+use crate::lower::kept::KeptRegister;
 use crate::lower::target::TargetQueries;
 use crate::pool::EmitPool;
 use crate::step::{Missing, Slot, StepError, StepStorage, int, slot};
@@ -172,19 +173,6 @@ pub struct ValueRegs {
     pub reg: Reg,
 }
 
-/// A computed address of a movement.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The operation's index.
-    pub op: u16,
-    /// 0 = source, 1 = destination.
-    pub side: u8,
-    /// Swizzle phase in bytes, further bytes and outer steps; `None` for a wave-uniform base.
-    pub key: Option<(u32, u32, u32)>,
-    /// Where it is.
-    pub reg: Reg,
-}
-
 /// A register that a loop advances at its end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Advance {
@@ -233,7 +221,7 @@ pub struct Lists<'a> {
     /// Tiles in registers.
     pub held: &'a mut VecView<ValueRegs>,
     /// Addresses.
-    pub addresses: &'a mut VecView<Address>,
+    pub addresses: &'a mut VecView<KeptRegister>,
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
     /// Variables of index values: parameters and loop counters.
@@ -323,7 +311,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Tiles in registers.
     pub held: &'a mut VecView<ValueRegs>,
     /// Addresses.
-    pub addresses: &'a mut VecView<Address>,
+    pub addresses: &'a mut VecView<KeptRegister>,
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
     /// Completion objects, by number.

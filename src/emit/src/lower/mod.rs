@@ -6,6 +6,7 @@ pub(crate) mod elementwise;
 pub(crate) mod function;
 pub(crate) mod index;
 pub(crate) mod interface;
+pub(crate) mod kept;
 pub(crate) mod loops;
 pub(crate) mod producer;
 pub(crate) mod scope;

@@ -18,6 +18,7 @@
 
 use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::MovementEnd;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
@@ -30,6 +31,7 @@ use lanebook_plan::{
     CountedWait, End, MAX_STAGED_SIZES, ProductPlan, TransferPlan, closes_group, copies_of_a_turn,
 };
 use lanebook_tables::{AccessId, Atom, ClassId, IndexOp, OpRole, SyncStep};
+use lanebook_tile::product::ProductInput;
 
 /// Most pairs of kinds of accesses to a loop's buffers.
 const PAIRS: usize = 16;
@@ -165,8 +167,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.buffer_step(&mut steps, (bytes, !apart), refuse)?;
             }
             let Some(product) = self.plan.product_of(op) else { continue };
-            for side in 0..2 {
-                if let Some(units) = self.descriptor_step(product, side) {
+            for input in ProductInput::BOTH {
+                if let Some(units) = self.descriptor_step(product, input) {
                     self.buffer_step(&mut steps, (units, false), refuse)?;
                 }
             }
@@ -253,13 +255,14 @@ impl LowerContext<'_, '_, '_, '_> {
         let by = Some(if copies && !apart { step.copies } else { step.loads });
         let by = by.filter(|by| *by != NONE);
         let by = counted(self.counter_class()?, by.ok_or(refuse)?);
+        let end = if copies { MovementEnd::To } else { MovementEnd::From };
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.origin = number;
         self.steps.purpose = Purpose::FurtherAddress;
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
-            if address.op == number && address.side == u8::from(copies) {
+            if address.op == number && address.what.is_place_of(end) {
                 let reg = self.copy(address.reg)?;
                 if apart {
                     self.go_to_buffer(parts, staged, (reg, bytes))?;

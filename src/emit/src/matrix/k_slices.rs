@@ -14,6 +14,7 @@ use lanebook_ir::{Op, Program, Value};
 use lanebook_plan::{End, Plan, TransferPlan};
 use lanebook_tables::{Isa, OpRole, Tables};
 use lanebook_tile::map::{Columns, Fragment, log2_exact};
+use lanebook_tile::product::ProductInput;
 
 /// A load that a product carries out slice by slice.
 ///
@@ -164,7 +165,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.plan
             .products
             .iter()
-            .any(|p| (0..2).any(|side| self.sliced(p.op, side).is_some_and(left)))
+            .any(|p| ProductInput::BOTH.into_iter().any(|i| self.sliced(p.op, i).is_some_and(left)))
     }
 
     /// How many parts of so many registers each a copy has on the way at once: `most`, unless
@@ -176,11 +177,11 @@ impl LowerContext<'_, '_, '_, '_> {
         FEW.checked_div(registers).unwrap_or(1).max(1).min(most)
     }
 
-    /// The load that operand `side` of a product comes from unchanged, and the renamings on the
+    /// The load that an input of a product comes from unchanged, and the renamings on the
     /// way; `None` if anything else reads the tile, or writes memory or branches in between.
-    fn chain(&self, product: Op, side: u8) -> Option<(Op, [Option<Op>; 2])> {
+    fn chain(&self, product: Op, input: ProductInput) -> Option<(Op, [Option<Op>; 2])> {
         let program = self.program;
-        let mut value: Value = program.operand(product, usize::from(side))?;
+        let mut value: Value = program.operand(product, input.of([0, 1]))?;
         let mut way = [None; 2];
         for step in 0..=way.len() {
             if program.uses(value).count() != 1 {
@@ -237,8 +238,8 @@ impl LowerContext<'_, '_, '_, '_> {
         false
     }
 
-    /// How operand `side` (0 = A) of a product is loaded slice by slice; `None` if it is not.
-    pub(crate) fn sliced(&self, product: Op, side: u8) -> Option<Sliced> {
+    /// How an input of a product is loaded slice by slice; `None` if it is not.
+    pub(crate) fn sliced(&self, product: Op, input: ProductInput) -> Option<Sliced> {
         if self.pressure == RegisterPressureLevel::None {
             return None;
         }
@@ -247,13 +248,13 @@ impl LowerContext<'_, '_, '_, '_> {
         // Panels of rows and columns stand above all other bits of a register's number.
         if (p.panels.2 != 1 && self.pressure < RegisterPressureLevel::Blocks)
             || p.takes_panels()
-            || plan.shared.get(usize::from(side)).copied().flatten().is_some()
+            || input.of(plan.shared).is_some()
         {
             return None;
         }
-        let (load, way) = self.chain(product, side)?;
+        let (load, way) = self.chain(product, input)?;
         let movement = self.plan.move_of(load).filter(|m| m.second.is_none())?;
-        let number = if (side == 0) != p.swapped { p.shape.a } else { p.shape.b };
+        let number = if (input == ProductInput::A) != p.swapped { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
         // Of registers as tiles are counted in, also where the instruction takes wider ones.
         let class = atom.operands.get(usize::from(number))?.class;

@@ -3,6 +3,7 @@
 
 use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::matrix::panels::ProductTiles;
 use crate::matrix::staged_descriptors::block_element;
 use crate::pool::EmitPool;
@@ -13,6 +14,7 @@ use lanebook_ir::{Op, Value};
 use lanebook_plan::{AllocPlan, InShared, ProductPlan};
 use lanebook_tables::{Atom, FieldRole, IndexOp, Instance, Role, SharedOperand, Vary};
 use lanebook_tile::map::Fragment;
+use lanebook_tile::product::ProductInput;
 use lanebook_tile::unit::descriptor_named;
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -32,8 +34,11 @@ impl LowerContext<'_, '_, '_, '_> {
         let value = |k: usize| self.program.operand(op, k).ok_or(EmitError::Unplanned(op));
         // What the instruction calls A is the program's B, where it computes the transposed
         // product.
-        let (first, second) = if plan.product.swapped { (1u8, 0u8) } else { (0, 1) };
-        let (a, b, c) = (value(usize::from(first))?, value(usize::from(second))?, value(2)?);
+        let (first, second) = match plan.product.swapped {
+            true => (ProductInput::B, ProductInput::A),
+            false => (ProductInput::A, ProductInput::B),
+        };
+        let (a, b, c) = (value(first.of([0, 1]))?, value(second.of([0, 1]))?, value(2)?);
         let d = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
         let [in_a, in_b] = plan.shared;
         let slices = [self.sliced(op, first), self.sliced(op, second)];
@@ -129,19 +134,21 @@ impl LowerContext<'_, '_, '_, '_> {
                         sliced_a.map_or(ia, |s| s.block(ia)),
                         sliced_b.map_or(ib, |s| s.block(ib)),
                     );
-                    let operand =
-                        |this: &Self, side: u8, number: u8, reg: Option<Reg>, block: u16| match reg
-                        {
-                            Some(reg) => Ok(part(reg, block, registers(number))),
-                            None => this
-                                .descriptor(op, side, block)
-                                .map(crate::step::slot)
-                                .ok_or(EmitError::Unplanned(op)),
-                        };
+                    let operand = |this: &Self,
+                                   input: ProductInput,
+                                   number: u8,
+                                   reg: Option<Reg>,
+                                   block: u16| match reg {
+                        Some(reg) => Ok(part(reg, block, registers(number))),
+                        None => this
+                            .kept(op, KeptFor::Block(input, u32::from(block)))
+                            .map(crate::step::slot)
+                            .ok_or(EmitError::Unplanned(op)),
+                    };
                     let from = if k == 0 && !tied { rc } else { rd };
                     let set = [
-                        (s.a, operand(self, 0, s.a, ra, ia)?),
-                        (s.b, operand(self, 1, s.b, rb, ib)?),
+                        (s.a, operand(self, ProductInput::A, s.a, ra, ia)?),
+                        (s.b, operand(self, ProductInput::B, s.b, rb, ib)?),
                         (s.c, part(from, ic, registers(s.c))),
                         (s.d, part(rd, ic, registers(s.d))),
                     ];
@@ -235,34 +242,25 @@ impl LowerContext<'_, '_, '_, '_> {
         word.map(Some).ok_or(EmitError::Unplanned(op))
     }
 
-    pub(crate) fn descriptor(&self, op: Op, side: u8, block: u16) -> Option<Reg> {
-        let number = u16::try_from(op.index()).ok()?;
-        let key = Some((u32::from(block), 0, 0));
-        self.addresses
-            .iter()
-            .find(|a| a.op == number && a.side == side && a.key == key)
-            .map(|a| a.reg)
-    }
-
     /// Computes the descriptors of a product's operands: they change in no loop.
     #[inline(never)]
     pub(crate) fn prepare_product(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
-        if plan.shared == [None; 2] || self.addresses.iter().any(|a| a.op == number) {
+        if plan.shared == [None; 2] || self.keeps_any(number) {
             return Ok(());
         }
         self.steps.origin = number;
         let atom =
             self.machine.tables.atom(plan.product.atom).ok_or(EmitError::Unplanned(plan.op))?;
         let s = plan.product.shape;
-        for (side, operand, fragment) in [(0u8, s.a, &plan.product.a), (1, s.b, &plan.product.b)] {
-            if let (Some(given), Some(how)) =
-                (plan.shared.get(usize::from(side)).copied().flatten(), atom.shared(operand))
-            {
-                if self.descriptor_step(plan, side).is_some() {
-                    self.prepare_lower(plan, side)?;
+        for input in ProductInput::BOTH {
+            let operand = input.of([s.a, s.b]);
+            let fragment = input.of([&plan.product.a, &plan.product.b]);
+            if let (Some(given), Some(how)) = (input.of(plan.shared), atom.shared(operand)) {
+                if self.descriptor_step(plan, input).is_some() {
+                    self.prepare_lower(plan, input)?;
                 } else {
-                    self.prepare_descriptors(plan.op, side, fragment, &given, how)?;
+                    self.prepare_descriptors(plan.op, input, fragment, &given, how)?;
                 }
             }
         }
@@ -272,7 +270,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn prepare_descriptors(
         &mut self,
         op: Op,
-        side: u8,
+        input: ProductInput,
         fragment: &Fragment,
         given: &InShared,
         how: &SharedOperand<'_>,
@@ -298,7 +296,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 if more == 0 { base } else { self.arena.op_const(IndexOp::Add64, base, more)? };
             let reg = self.compute(node, RegBank::Vector)?;
             self.steps.purpose = Purpose::FurtherAddress;
-            self.prepared(u16::try_from(op.index()).unwrap_or(u16::MAX), side, block, reg)?;
+            let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+            self.keep(number, KeptFor::Block(input, block), reg)?;
             block = block.saturating_add(1);
         }
         Ok(())

@@ -4,11 +4,12 @@
 
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::matrix::tensor_memory::INSTRUCTION;
+use crate::lower::kept::KeptFor;
 use crate::step::{MAX_ARGS, Purpose, Slot, slot};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan, ScaleCopy, ScalePlan};
 use lanebook_tables::{Atom, FieldRole, IndexOp};
+use lanebook_tile::product::ProductInput;
 use lanebook_tile::unit::descriptor_named;
 
 /// Operands that say where the scales of both sides are.
@@ -62,11 +63,6 @@ impl Scales {
     }
 }
 
-/// Keys of prepared registers, plus 0 for A and 1 for B: descriptors of pieces, and their columns
-/// in tensor memory.
-const PIECE: u8 = 4;
-const COLUMN: u8 = 6;
-
 /// Operands that say where in tensor memory the scales of an instance are.
 type InColumns = [(u8, Option<Reg>); 2];
 
@@ -87,11 +83,11 @@ impl LowerContext<'_, '_, '_, '_> {
             });
             let word = self.arena.constant(place.word | fields)?;
             let reg = self.compute(word, RegBank::Vector)?;
-            self.prepared(number, INSTRUCTION, u32::from(run), reg)?;
+            self.keep(number, KeptFor::Instruction(u32::from(run)), reg)?;
         }
-        for (side, copy) in (0u8..).zip(plan.copied) {
-            if let Some(copy) = copy {
-                self.prepare_pieces(plan, side, &copy, base)?;
+        for input in ProductInput::BOTH {
+            if let Some(copy) = input.of(plan.copied) {
+                self.prepare_pieces(plan, input, &copy, base)?;
             }
         }
         Ok(())
@@ -101,7 +97,7 @@ impl LowerContext<'_, '_, '_, '_> {
     fn prepare_pieces(
         &mut self,
         plan: &ProductPlan,
-        side: u8,
+        input: ProductInput,
         copy: &ScaleCopy,
         base: ExprId,
     ) -> Result<(), EmitError> {
@@ -111,7 +107,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let map = alloc.map().ok_or(unplanned)?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(unplanned)?;
         let shape = plan.product.shape;
-        let how = atom.shared(if side == 0 { shape.a } else { shape.b }).ok_or(unplanned)?;
+        let how = atom.shared(input.of([shape.a, shape.b])).ok_or(unplanned)?;
         let table = descriptor_named(self.machine.tables, self.machine.arch, how.descriptor)
             .map_err(|_| unplanned)?;
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start).ok_or(unplanned)?;
@@ -128,7 +124,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.arena.op_const(IndexOp::Add, base, column)?
                 };
                 let reg = self.compute(node, RegBank::Vector)?;
-                self.prepared(number, COLUMN.saturating_add(side), key, reg)?;
+                self.keep(number, KeptFor::ScaleColumn(input, key), reg)?;
                 let e = alloc.shape.element(
                     u32::from(row.saturating_mul(copy.piece.0)),
                     u32::from(run.saturating_mul(copy.piece.1)),
@@ -142,7 +138,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.arena.op_const(IndexOp::Add64, upper, more)?
                 };
                 let reg = self.compute(node, RegBank::Vector)?;
-                self.prepared(number, PIECE.saturating_add(side), key, reg)?;
+                self.keep(number, KeptFor::ScalePiece(input, key), reg)?;
             }
         }
         Ok(())
@@ -157,13 +153,13 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(op);
         self.steps.purpose = Purpose::Move;
-        for (side, copy) in (0u8..).zip(plan.copied) {
-            let Some(copy) = copy else { continue };
+        for input in ProductInput::BOTH {
+            let Some(copy) = input.of(plan.copied) else { continue };
             let atom = self.machine.tables.atom(copy.atom).ok_or(unplanned)?;
             let movement = atom.movement.ok_or(unplanned)?;
-            for key in 0..copy.pieces.0.saturating_mul(copy.pieces.1) {
-                let to = self.descriptor(op, COLUMN.saturating_add(side), key).ok_or(unplanned)?;
-                let from = self.descriptor(op, PIECE.saturating_add(side), key).ok_or(unplanned)?;
+            for key in 0..u32::from(copy.pieces.0.saturating_mul(copy.pieces.1)) {
+                let to = self.kept(op, KeptFor::ScaleColumn(input, key)).ok_or(unplanned)?;
+                let from = self.kept(op, KeptFor::ScalePiece(input, key)).ok_or(unplanned)?;
                 let mut args = [Slot::None; MAX_ARGS];
                 for (number, arg) in (0u8..).zip(&mut args).take(atom.operands.len()) {
                     // What is neither end says which thread.
@@ -190,20 +186,13 @@ impl LowerContext<'_, '_, '_, '_> {
         (m, n, k): (u16, u16, u16),
     ) -> Result<(Reg, InColumns), EmitError> {
         let unplanned = EmitError::Unplanned(op);
-        let mut out = [(
-            plan.product.shape.d,
-            self.descriptor(
-                op,
-                crate::matrix::tensor_memory::ACCUMULATOR,
-                plan.product.blocks((m, n, k)).2,
-            ),
-        ); 2];
+        let block = u32::from(plan.product.blocks((m, n, k)).2);
+        let mut out = [(plan.product.shape.d, self.kept(op, KeptFor::Accumulator(block))); 2];
         let shape = plan.product.shape;
         let mut word = 0;
-        for (side, (copy, place)) in (0u8..).zip(plan.copied.iter().zip(&mut out)) {
-            let Some(copy) = copy else { continue };
-            let first =
-                if side == 0 { m.saturating_mul(shape.m) } else { n.saturating_mul(shape.n) };
+        for (input, place) in ProductInput::BOTH.into_iter().zip(&mut out) {
+            let Some(copy) = input.of(plan.copied) else { continue };
+            let first = input.of([m.saturating_mul(shape.m), n.saturating_mul(shape.n)]);
             let runs = atom
                 .scaled_run()
                 .and_then(|run| plan.product.depth().checked_div(run))
@@ -214,9 +203,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 runs.checked_div(copy.piece.1).ok_or(unplanned)?,
             );
             word = runs.checked_rem(copy.piece.1).ok_or(unplanned)?;
-            let key = run.saturating_mul(copy.pieces.0).saturating_add(row);
-            *place = (copy.operand, self.descriptor(op, COLUMN.saturating_add(side), key));
+            let key = u32::from(run.saturating_mul(copy.pieces.0).saturating_add(row));
+            *place = (copy.operand, self.kept(op, KeptFor::ScaleColumn(input, key)));
         }
-        Ok((self.descriptor(op, INSTRUCTION, word).ok_or(unplanned)?, out))
+        Ok((self.kept(op, KeptFor::Instruction(u32::from(word))).ok_or(unplanned)?, out))
     }
 }

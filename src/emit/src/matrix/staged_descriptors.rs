@@ -3,6 +3,7 @@
 
 use crate::expr::{ExprId, RegBank, Variable};
 use crate::lower::context::{Advance, EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::matrix::product::stored;
@@ -12,17 +13,12 @@ use lanebook_ir::{Loop, Op};
 use lanebook_plan::{InShared, ProductPlan};
 use lanebook_tables::{FieldRole, IndexOp};
 use lanebook_tile::map::Fragment;
+use lanebook_tile::product::ProductInput;
 use lanebook_tile::unit::descriptor_named;
-
-/// Among the sides of a product's prepared registers: the lower half of a descriptor of each
-/// operand, which begins with the buffer that is read.
-const LOWER: u8 = 32;
-/// The upper half, which stays, in its place.
-const UPPER: u8 = 34;
 
 /// An operand that a product reads from a tile of several buffers.
 struct StagedOperand<'p> {
-    side: u8,
+    input: ProductInput,
     given: InShared,
     fragment: &'p Fragment,
     /// Bytes that the descriptor's start counts in, and its first bit.
@@ -39,32 +35,40 @@ impl StagedOperand<'_> {
 }
 
 impl LowerContext<'_, '_, '_, '_> {
-    fn staged_operand<'p>(&self, plan: &'p ProductPlan, side: u8) -> Option<StagedOperand<'p>> {
-        let given = plan.shared.get(usize::from(side)).copied().flatten()?;
+    fn staged_operand<'p>(
+        &self,
+        plan: &'p ProductPlan,
+        input: ProductInput,
+    ) -> Option<StagedOperand<'p>> {
+        let given = input.of(plan.shared)?;
         let _ = self.plan.allocs.get(usize::from(given.alloc)).filter(|a| a.stages > 1)?;
         let atom = self.machine.tables.atom(plan.product.atom)?;
         let (shape, product) = (plan.product.shape, &plan.product);
-        let (number, fragment) =
-            if side == 0 { (shape.a, &product.a) } else { (shape.b, &product.b) };
+        let number = input.of([shape.a, shape.b]);
+        let fragment = input.of([&product.a, &product.b]);
         let how = atom.shared(number)?;
         let table =
             descriptor_named(self.machine.tables, self.machine.arch, how.descriptor).ok()?;
         let field = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
-        Some(StagedOperand { side, given, fragment, scale: field.scale.max(1), at: field.at })
+        Some(StagedOperand { input, given, fragment, scale: field.scale.max(1), at: field.at })
     }
 
     /// By how much the descriptors of a product's operand go on from buffer to buffer.
-    pub(crate) fn descriptor_step(&self, plan: &ProductPlan, side: u8) -> Option<u32> {
-        let operand = self.staged_operand(plan, side)?;
+    pub(crate) fn descriptor_step(&self, plan: &ProductPlan, input: ProductInput) -> Option<u32> {
+        let operand = self.staged_operand(plan, input)?;
         let tile = self.plan.allocs.get(usize::from(operand.given.alloc))?;
         Some(operand.start(tile.stage_bytes()))
     }
 
     /// Before its loop: where an operand's first tile begins, as the lower half of a descriptor.
     #[inline(never)]
-    pub(crate) fn prepare_lower(&mut self, plan: &ProductPlan, side: u8) -> Result<(), EmitError> {
+    pub(crate) fn prepare_lower(
+        &mut self,
+        plan: &ProductPlan,
+        input: ProductInput,
+    ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
-        let operand = self.staged_operand(plan, side).ok_or(unplanned)?;
+        let operand = self.staged_operand(plan, input).ok_or(unplanned)?;
         let tile = self.plan.allocs.get(usize::from(operand.given.alloc)).ok_or(unplanned)?;
         let warps = self.warp_starts(operand.fragment, &operand.given, tile)?;
         self.steps.purpose = Purpose::FirstAddress;
@@ -82,10 +86,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let reg = self.compute(node, RegBank::Vector)?;
         let reg = self.copy(reg)?;
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
-        self.prepared(number, LOWER.saturating_add(side), 0, reg)?;
+        self.keep(number, KeptFor::LowerHalf(input), reg)?;
         let upper = self.upper_half(plan.op, operand.given.word)?;
         let upper = self.compute(upper, RegBank::Vector)?;
-        self.prepared(number, UPPER.saturating_add(side), 0, upper)
+        self.keep(number, KeptFor::UpperHalf(input), upper)
     }
 
     /// The same registers go on by one buffer a turn.
@@ -98,9 +102,9 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        for side in 0..2 {
-            let Some(step) = self.descriptor_step(plan, side) else { continue };
-            let reg = self.descriptor(plan.op, LOWER.saturating_add(side), 0).ok_or(refuse)?;
+        for input in ProductInput::BOTH {
+            let Some(step) = self.descriptor_step(plan, input) else { continue };
+            let reg = self.kept(plan.op, KeptFor::LowerHalf(input)).ok_or(refuse)?;
             let by = step_of(step).ok_or(refuse)?;
             // One buffer before the copies come round.
             self.steps.purpose = Purpose::FurtherAddress;
@@ -121,13 +125,11 @@ impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn make_descriptors(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
-        for side in 0..2 {
-            let Some(operand) = self.staged_operand(plan, side) else { continue };
+        for input in ProductInput::BOTH {
+            let Some(operand) = self.staged_operand(plan, input) else { continue };
             self.steps.purpose = Purpose::FurtherAddress;
-            let half = |this: &Self, half: u8| {
-                this.descriptor(plan.op, half.saturating_add(side), 0).ok_or(unplanned)
-            };
-            let (lower, upper) = (half(self, LOWER)?, half(self, UPPER)?);
+            let lower = self.kept(plan.op, KeptFor::LowerHalf(input)).ok_or(unplanned)?;
+            let upper = self.kept(plan.op, KeptFor::UpperHalf(input)).ok_or(unplanned)?;
             let lower = self.declare(Variable::word().level(1), lower)?;
             let lower = self.arena.op(IndexOp::Extend64, &[lower])?;
             let upper = self.declare(Variable::long(), upper)?;
@@ -148,7 +150,7 @@ impl LowerContext<'_, '_, '_, '_> {
                         self.compute(node, RegBank::Vector)?
                     }
                 };
-                self.prepared(number, operand.side, block, reg)?;
+                self.keep(number, KeptFor::Block(operand.input, block), reg)?;
                 block = block.saturating_add(1);
             }
         }

@@ -4,6 +4,7 @@
 
 use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::{KeptFor, TensorTile};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
 use crate::sync::order::{MemAccess, PendingAccesses, between};
@@ -17,15 +18,12 @@ use lanebook_tile::unit::tensor;
 
 /// Tensor memory's columns among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
-/// Keys of prepared addresses: of the accumulator's loads and stores, and of A's stores.
-const SUMS: u8 = 8;
-const FACTORS: u8 = 9;
 
 /// A tile of a product in tensor memory.
 #[derive(Copy, Clone)]
 struct TensorMemoryTile<'p> {
-    /// The key of its addresses.
-    key: u8,
+    /// Which one.
+    which: TensorTile,
     loads: TensorLoads,
     fragment: &'p Fragment,
     blocks: TensorBlocks,
@@ -57,7 +55,7 @@ impl TensorMemoryTile<'_> {
 impl<'t> LowerContext<'_, 't, '_, '_> {
     fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
         Some(TensorMemoryTile {
-            key: SUMS,
+            which: TensorTile::Sums,
             loads: plan.product.tensor?,
             fragment: &plan.product.c,
             blocks: plan.product.blocked_c(),
@@ -70,7 +68,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let loads = plan.product.tensor_a?;
         let memory = self.tensor_memory(plan.op).ok()?;
         Some(TensorMemoryTile {
-            key: FACTORS,
+            which: TensorTile::Left,
             loads,
             fragment: &plan.product.a,
             blocks: plan.product.blocked_a(memory.cell_bits)?,
@@ -155,7 +153,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     if k == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
                 let node = self.transfer_address(plan, &part, k)?;
                 let reg = self.compute(node, RegBank::Vector)?;
-                self.prepared(number, part.key, k, reg)?;
+                self.keep(number, KeptFor::TensorPart(part.which, k), reg)?;
             }
         }
         Ok(())
@@ -238,7 +236,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.steps.purpose = Purpose::FirstAddress;
         for k in 0..count {
             let register = k.saturating_mul(each);
-            let known = u16::try_from(k).ok().and_then(|k| self.descriptor(plan.op, part.key, k));
+            let known = self.kept(plan.op, KeptFor::TensorPart(part.which, k));
             let address = match known {
                 Some(address) => address,
                 None => {

@@ -5,8 +5,8 @@
 //! Each warp fetches the lanes that it reaches, and stores what begins there.
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
-use crate::lower::context::{Address, EmitError, LowerContext};
-use crate::pool::EmitPool;
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, behind_barrier, between, push, push_known, rule};
@@ -15,6 +15,7 @@ use lanebook_plan::{InTensor, ProductPlan};
 use lanebook_tables::{
     AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand,
 };
+use lanebook_tile::product::ProductInput;
 use lanebook_tile::unit::tensor;
 
 /// What a kernel with accumulators in tensor memory keeps in registers all along.
@@ -56,12 +57,6 @@ impl TensorFrame {
         })
     }
 }
-
-/// Distances between keys of a product's prepared registers: addresses of accumulators, and the
-/// instruction descriptor. Those of A, where it is in tensor memory, have the key of its
-/// descriptors elsewhere.
-pub(crate) const ACCUMULATOR: u8 = 2;
-pub(crate) const INSTRUCTION: u8 = 3;
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
@@ -164,7 +159,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let (base, _) = frame.base.ok_or(unplanned)?;
         let each = u32::from(plan.product.shape.n);
         let blocks = u32::from(loads.columns.get()).checked_div(each).ok_or(unplanned)?;
-        self.prepare_columns((number, ACCUMULATOR), base, (place.first, each, blocks))?;
+        self.prepare_columns((number, KeptFor::Accumulator), base, (place.first, each, blocks))?;
         if let Some(a) = plan.product.tensor_a {
             let memory = self.tensor_memory(plan.op)?;
             let each = plan
@@ -173,7 +168,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 .and_then(|blocks| blocks.columns())
                 .ok_or(unplanned)?;
             let blocks = u32::from(a.columns.get()).checked_div(each).ok_or(unplanned)?;
-            self.prepare_columns((number, 0), base, (place.first_a, each, blocks))?;
+            let of_a = |block| KeptFor::Block(ProductInput::A, block);
+            self.prepare_columns((number, of_a), base, (place.first_a, each, blocks))?;
         }
         self.prepare_transfers(plan)?;
         self.prepare_scales(plan, &place, base)
@@ -182,7 +178,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     /// Addresses of a tile's blocks: from its first column on, so many columns each.
     fn prepare_columns(
         &mut self,
-        (op, side): (u16, u8),
+        (op, what): (u16, impl Fn(u32) -> KeptFor),
         base: ExprId,
         (first, each, blocks): (u16, u32, u32),
     ) -> Result<(), EmitError> {
@@ -196,22 +192,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 self.arena.op_const(IndexOp::Add, base, u64::from(column))?
             };
             let reg = self.compute(node, RegBank::Vector)?;
-            self.prepared(op, side, block, reg)?;
+            self.keep(op, what(block), reg)?;
         }
         Ok(())
-    }
-
-    pub(crate) fn prepared(
-        &mut self,
-        op: u16,
-        side: u8,
-        key: u32,
-        reg: Reg,
-    ) -> Result<(), EmitError> {
-        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses
-            .push(Address { op, side, key: Some((key, 0, 0)), reg })
-            .map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
     }
 
     /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`)
@@ -286,9 +269,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     let mut args = [Slot::None; MAX_ARGS];
                     let (word, scales) = self.scales_in_tensor(op, plan, atom, (m, n, k))?;
                     let set = [
-                        (s.d, self.descriptor(op, ACCUMULATOR, ic)),
-                        (s.a, self.descriptor(op, 0, ia)),
-                        (s.b, self.descriptor(op, 1, ib)),
+                        (s.d, self.kept(op, KeptFor::Accumulator(u32::from(ic)))),
+                        (s.a, self.kept(op, KeptFor::Block(ProductInput::A, u32::from(ia)))),
+                        (s.b, self.kept(op, KeptFor::Block(ProductInput::B, u32::from(ib)))),
                         (own.word, Some(word)),
                         (own.adds, Some(if k == 0 { first } else { frame.always })),
                         (own.one, Some(frame.one)),

@@ -8,8 +8,9 @@
 //! itself.
 
 use crate::expr::{BitColumn, ExprId, RegBank, Variable, from_bits};
-use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
+use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::memory::repeated_step::AddedSteps;
 use crate::memory::tma::BoxPart;
 use crate::pool::EmitPool;
@@ -28,8 +29,8 @@ const NEAR: u64 = 1 << 31;
 /// One side of one atom of a movement.
 #[derive(Copy, Clone)]
 pub(crate) struct SideView<'v> {
-    /// 0 = source, 1 = destination.
-    pub number: u8,
+    /// Which end of the movement.
+    pub at: MovementEnd,
     /// The atom's side.
     pub side: &'v lanebook_tables::Side<'v>,
     /// The atom's offset field on this side.
@@ -57,12 +58,12 @@ pub(crate) fn memory_sides<'v>(
 ) -> heapless::Vec<SideView<'v>, 2> {
     let mut out = heapless::Vec::new();
     if let Some(m) = atom.movement.as_ref() {
-        for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
+        for (at, side, end) in [(MovementEnd::From, &m.from, from), (MovementEnd::To, &m.to, to)] {
             if side.space != Space::Register {
                 let operand = atom.operands.get(usize::from(side.operand));
-                let field = |place| offset_field(m, number == 0, place);
+                let field = |place| offset_field(m, at == MovementEnd::From, place);
                 let (offset, second) = (field(0), field(1));
-                let _ = out.push(SideView { number, side, offset, second, end, operand });
+                let _ = out.push(SideView { at, side, offset, second, end, operand });
             }
         }
     }
@@ -257,21 +258,6 @@ impl LowerContext<'_, '_, '_, '_> {
         self.prepare_global(plan, view, &placed, innermost)
     }
 
-    pub(crate) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
-        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(address).map_err(|_| EmitError::full(EmitPool::Addresses, capacity))
-    }
-
-    /// Address register of an instance; without one, the wave-uniform base.
-    pub(crate) fn address(&self, op: Op, side: u8, at: Option<Delta>) -> Option<crate::expr::Reg> {
-        let number = u16::try_from(op.index()).ok()?;
-        let key = at.map(|d| d.key());
-        self.addresses
-            .iter()
-            .find(|a| a.op == number && a.side == side && a.key == key)
-            .map(|a| a.reg)
-    }
-
     /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that
     /// counts.
     pub(crate) fn thread_bits(
@@ -381,12 +367,8 @@ impl LowerContext<'_, '_, '_, '_> {
             let node = this.sum(IndexOp::Add, node, behind)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
             let reg = this.compute(node, bank)?;
-            this.keep(Address {
-                op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX),
-                side: view.number,
-                key: Some(d.key()),
-                reg,
-            })
+            let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+            this.keep(number, KeptFor::Lane(view.at, d.key()), reg)
         })
     }
 
@@ -524,12 +506,12 @@ impl LowerContext<'_, '_, '_, '_> {
             let node = uniform.unwrap_or(pointer);
             let computed = self.compute(node, RegBank::Scalar)?;
             let reg = self.own(op, computed, innermost, global)?;
-            self.keep(Address { op: number, side: view.number, key: None, reg })?;
+            self.keep(number, KeptFor::Base(view.at), reg)?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
             let least = least_lead(&global.map, &plan.tiling);
             let rows = self.strides(plan, view, &global.map);
             if let Some(rows) = &rows {
-                self.prepare_strides(op, view.number, rows, outer_bytes)?;
+                self.prepare_strides(op, view.at, rows, outer_bytes)?;
             }
             // What the scalar base takes is counted in outer steps.
             let origin = steps_of(&global.map, rows.is_some());
@@ -539,7 +521,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 view.offset,
                 |this, d, before| {
                     let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
-                    if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
+                    if rows.is_some() && this.kept(op, KeptFor::Lane(view.at, d.key())).is_some() {
                         return Ok(());
                     }
                     this.steps.purpose = if before.is_empty() {
@@ -587,7 +569,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     known.push(node).map_err(|_| {
                         EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32)
                     })?;
-                    this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+                    this.keep(number, KeptFor::Lane(view.at, d.key()), reg)
                 },
             );
         }
@@ -596,7 +578,7 @@ impl LowerContext<'_, '_, '_, '_> {
             uniform = self.add_scaled(uniform, inner, element)?;
             let base = uniform.unwrap_or(pointer);
             self.places_before_index(plan, view, global, base, (outer_lanes, inner_lanes))?;
-            return self.advance_places((op, view.number), global, outer_bytes, innermost);
+            return self.advance_places((op, view.at), global, outer_bytes, innermost);
         }
         // One 64-bit address a lane; further outer steps are added to it. Where the tile begins in
         // its row is known to be near, or part of what is the same in all lanes.
@@ -658,9 +640,9 @@ impl LowerContext<'_, '_, '_, '_> {
             known
                 .push(node)
                 .map_err(|_| EmitError::full(EmitPool::MovementAddresses, MOST_KEYS as u32))?;
-            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+            this.keep(number, KeptFor::Lane(view.at, d.key()), reg)
         })?;
-        self.advance_places((op, view.number), global, outer_bytes, innermost)
+        self.advance_places((op, view.at), global, outer_bytes, innermost)
     }
 
     /// Whether so many elements are certainly few enough that their bytes and a tile's make a word

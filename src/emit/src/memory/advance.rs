@@ -4,6 +4,7 @@
 use crate::expr::{ExprId, RegBank};
 use crate::lower::context::{Advance, EmitError, LowerContext};
 use crate::lower::index::Moved;
+use crate::lower::kept::MovementEnd;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use lanebook_ir::{Loop, Op};
@@ -14,7 +15,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Lets the innermost loop advance all addresses of a side.
     pub(crate) fn advance_places(
         &mut self,
-        (op, side): (Op, u8),
+        (op, end): (Op, MovementEnd),
         global: &GlobalPlan,
         outer_bytes: ExprId,
         innermost: Option<&Loop>,
@@ -22,7 +23,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
-            if address.op == number && address.side == side {
+            if address.op == number && address.what.is_place_of(end) {
                 let reg = self.own(op, address.reg, innermost, global)?;
                 if let Some(kept) = self.addresses.get_mut(at) {
                     kept.reg = reg;

@@ -2,6 +2,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::MovementEnd;
 use crate::memory::movement::{data_operand, register_class};
 use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
 use crate::sync::order::{MemAccess, PendingAccesses};
@@ -70,7 +71,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let [store, load] = exchange.moves();
-        if self.addresses.iter().any(|a| a.op == number && a.side == 1) {
+        if self.addresses.iter().any(|a| a.op == number && a.what.is_place_of(MovementEnd::To)) {
             return Ok(());
         }
         self.prepare_sides(&store, None)?;

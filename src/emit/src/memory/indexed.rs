@@ -7,7 +7,8 @@
 //! and the guard are both made.
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
-use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::KeptFor;
 use crate::memory::address::{SideView, steps_of};
 use crate::step::{Purpose, Slot};
 use lanebook_ir::{MemrefBound, Value};
@@ -124,7 +125,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     reg
                 }
             };
-            this.keep(Address { op: number, side: view.number, key: Some(d.key()), reg })
+            this.keep(number, KeptFor::Lane(view.at, d.key()), reg)
         })
     }
 

@@ -3,6 +3,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::memory::address::{SideView, memory_sides, steps_of};
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, TupleStride, int, slot};
@@ -12,6 +13,7 @@ use lanebook_plan::{AllocPlan, End, ProductPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, ClassId, Movement, OffsetField, OpRole, Role, Space};
 use lanebook_tile::map::MemoryMap;
 use lanebook_tile::offset::{AddressOrigin, Delta, delta, immediate_start};
+use lanebook_tile::product::ProductInput;
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -23,7 +25,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 let _ = out.push(touched);
             }
             // What it loads by itself it reads here, whatever stood before the load.
-            for sliced in (0..2).filter_map(|side| self.sliced(op, side)) {
+            for sliced in ProductInput::BOTH.into_iter().filter_map(|input| self.sliced(op, input))
+            {
                 if let Some(plan) = self.plan.move_of(sliced.load()) {
                     self.touched_by_move(plan, &mut out);
                 }
@@ -583,12 +586,12 @@ impl LowerContext<'_, '_, '_, '_> {
             // The text does not show it, but hazards do.
             let reg = self.special(operand.class)?;
             set(view.side.operand, slot(reg));
-            return Ok(Some((view.number, map.at(e).bytes, operand.class)));
+            return Ok(Some((view.at, map.at(e).bytes, operand.class)));
         }
         let d = delta(&map, &plan.tiling, e, origin, view.offset);
-        let in_lane = self.in_lane(plan.op, view.number, d);
+        let in_lane = self.in_lane(plan.op, view.at, d);
         let mut address = self
-            .address(plan.op, view.number, Some(in_lane))
+            .kept(plan.op, KeptFor::Lane(view.at, in_lane.key()))
             .ok_or(EmitError::Unplanned(plan.op))?;
         if self.indexed_tile(plan).is_some() {
             address = self.at_index(plan, address)?;
@@ -596,7 +599,7 @@ impl LowerContext<'_, '_, '_, '_> {
         set(view.side.operand, slot(address));
         if let Some(base) = view.side.base {
             self.steps.purpose = Purpose::FurtherAddress;
-            let reg = self.base_at(plan.op, view.number, d.lead.wrapping_sub(in_lane.lead))?;
+            let reg = self.base_at(plan.op, view.at, d.lead.wrapping_sub(in_lane.lead))?;
             set(base, slot(reg));
         }
         if let Some(field) = view.offset {
@@ -626,7 +629,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             End::Global(k) => {
                 let map = self.plan.globals.get(usize::from(k)).ok_or(refuse)?.placed();
-                let counted = self.has_strides(plan.op, view.number);
+                let counted = self.has_strides(plan.op, view.at);
                 Some((map, steps_of(&map, counted)))
             }
             End::Registers(_) => None,
@@ -636,7 +639,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
 /// A side whose wave-uniform start stands in a special register, written before each instance; its
 /// bytes, and the register's class.
-type SpecialStart = (u8, u32, ClassId);
+type SpecialStart = (MovementEnd, u32, ClassId);
 
 fn set(args: &mut [Slot], number: u8, arg: Slot) {
     if let Some(place) = args.get_mut(usize::from(number)) {

@@ -6,7 +6,8 @@
 //! movement's instructions; these come in the order of their rows.
 
 use crate::expr::{ExprId, Reg, RegBank};
-use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd};
 use crate::matrix::k_slices::RegisterPressureLevel;
 use crate::memory::address::SideView;
 use crate::step::{Missing, StepError, slot};
@@ -25,14 +26,12 @@ const ROWS: usize = 64;
 pub(crate) const INSTANCES: usize = 256;
 /// Fewest rows that are worth it.
 const FEWEST: usize = 4;
-/// Among an operation's addresses: steps of its sides.
-const STEP: u8 = 8;
 
 /// The row that a scalar base stands at.
 #[derive(Copy, Clone, Debug)]
 pub struct Stride {
     op: u16,
-    side: u8,
+    end: MovementEnd,
     lead: u32,
     reg: Reg,
 }
@@ -108,18 +107,16 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Whether the outer steps of a side go to its scalar base.
-    pub(crate) fn has_strides(&self, op: Op, side: u8) -> bool {
+    pub(crate) fn has_strides(&self, op: Op, end: MovementEnd) -> bool {
+        let is_step = |what: KeptFor| matches!(what, KeptFor::Stride(own, _) if own == end);
         self.pressure >= RegisterPressureLevel::Most
-            && self
-                .addresses
-                .iter()
-                .any(|a| usize::from(a.op) == op.index() && a.side == side | STEP)
+            && self.addresses.iter().any(|a| usize::from(a.op) == op.index() && is_step(a.what))
     }
 
     /// The part of an instance's address that is a register of the lane: without outer steps, where
     /// the base takes them.
-    pub(crate) fn in_lane(&self, op: Op, side: u8, d: Delta) -> Delta {
-        if self.has_strides(op, side) { Delta { lead: 0, ..d } } else { d }
+    pub(crate) fn in_lane(&self, op: Op, end: MovementEnd, d: Delta) -> Delta {
+        if self.has_strides(op, end) { Delta { lead: 0, ..d } } else { d }
     }
 
     /// The order of a movement's instances, where a scalar base goes from row to row; `None` for
@@ -127,8 +124,9 @@ impl LowerContext<'_, '_, '_, '_> {
     #[inline(never)]
     pub(crate) fn by_rows(&self, plan: &TransferPlan, out: &mut heapless::Vec<u16, INSTANCES>) {
         out.clear();
-        let found = [(0, plan.from), (1, plan.to)].into_iter().find_map(|(side, end)| match end {
-            End::Global(k) if self.has_strides(plan.op, side) => {
+        let ends = [(MovementEnd::From, plan.from), (MovementEnd::To, plan.to)];
+        let found = ends.into_iter().find_map(|(at, end)| match end {
+            End::Global(k) if self.has_strides(plan.op, at) => {
                 self.plan.globals.get(usize::from(k))
             }
             _ => None,
@@ -154,7 +152,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn prepare_strides(
         &mut self,
         op: Op,
-        side: u8,
+        end: MovementEnd,
         rows: &[u32],
         outer_bytes: ExprId,
     ) -> Result<(), EmitError> {
@@ -163,20 +161,25 @@ impl LowerContext<'_, '_, '_, '_> {
             let count = self.arena.constant(step)?;
             let bytes = self.arena.op(IndexOp::Mul, &[count, outer_bytes])?;
             let reg = self.compute(bytes, RegBank::Scalar)?;
-            self.keep(Address { op: number, side: side | STEP, key: Some((step, 0, 0)), reg })?;
+            self.keep(number, KeptFor::Stride(end, step), reg)?;
         }
         Ok(())
     }
 
-    /// The scalar base at row `lead` of a side, from where it stands.
-    pub(crate) fn base_at(&mut self, op: Op, side: u8, lead: u32) -> Result<Reg, EmitError> {
+    /// The scalar base at row `lead` of an end, from where it stands.
+    pub(crate) fn base_at(
+        &mut self,
+        op: Op,
+        end: MovementEnd,
+        lead: u32,
+    ) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(op);
         let number = u16::try_from(op.index()).map_err(|_| refuse)?;
-        let first = self.address(op, side, None).ok_or(refuse)?;
+        let first = self.kept(op, KeptFor::Base(end)).ok_or(refuse)?;
         if lead == 0 {
             return Ok(first);
         }
-        let known = self.stride.filter(|at| (at.op, at.side) == (number, side) && at.lead <= lead);
+        let known = self.stride.filter(|at| (at.op, at.end) == (number, end) && at.lead <= lead);
         let (mut row, mut from) = known.map_or((0, first), |at| (at.lead, at.reg));
         let into = match known {
             Some(at) => at.reg,
@@ -184,23 +187,24 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         while row < lead {
             // The longest step that does not lead too far.
-            let of = |a: &&Address| a.op == number && a.side == side | STEP;
-            let fits = |a: &Address| {
-                a.key
-                    .map(|key| (key.0, a.reg))
-                    .filter(|(step, _)| row.saturating_add(*step) <= lead)
+            let fits = |a: &KeptRegister| match a.what {
+                KeptFor::Stride(own, step)
+                    if a.op == number && own == end && row.saturating_add(step) <= lead =>
+                {
+                    Some((step, a.reg))
+                }
+                _ => None,
             };
             let (step, by) = self
                 .addresses
                 .iter()
-                .filter(of)
                 .filter_map(fits)
                 .max_by_key(|(step, _)| *step)
                 .ok_or(refuse)?;
             self.add_bytes(into, from, by)?;
             (row, from) = (row.saturating_add(step), into);
         }
-        self.stride = Some(Stride { op: number, side, lead, reg: into });
+        self.stride = Some(Stride { op: number, end, lead, reg: into });
         Ok(into)
     }
 

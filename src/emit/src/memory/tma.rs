@@ -7,21 +7,19 @@
 //! before the kernel's end.
 
 use crate::expr::{Reg, RegBank};
-use crate::lower::context::{Address, Advance, EmitError, LowerContext};
+use crate::lower::context::{Advance, EmitError, LowerContext};
 use crate::lower::index::Moved;
 use crate::lower::interface::ParamKind;
+use crate::lower::kept::KeptFor;
 use crate::pool::EmitPool;
 use crate::step::{Purpose, Slot, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, push};
-use lanebook_ir::{Loop, Op, Value};
+use lanebook_ir::{Loop, Value};
 use lanebook_plan::{End, GlobalPlan, MAP_RANK, TiledPlan, TransferPlan};
 use lanebook_tables::{IndexOp, SyncStep, TiledMove};
 use lanebook_tile::unit::has;
 
-/// Sides of the addresses of a tiled movement: in shared memory, then one for each coordinate.
-const SHARED: u8 = 1;
-const COORDINATE: u8 = 2;
 /// Most steps before a kernel's end.
 const LAST: usize = 16;
 
@@ -114,7 +112,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     alloc.offset.saturating_add(places.at(plan.tiling.element(instance)).bytes);
                 let node = self.shared_address(bytes)?;
                 let reg = self.compute(node, RegBank::Vector)?;
-                self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
+                self.keep(number, KeptFor::BoxPlace(instance), reg)?;
             }
             if part == BoxPart::Places {
                 continue;
@@ -122,8 +120,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             for dim in 0..tiled.form.at.len().min(MAP_RANK) {
                 let (start, more) =
                     Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
-                let side = COORDINATE.saturating_add(u8::try_from(dim).unwrap_or(0));
-                if self.coordinate_register(op, side, more).is_some() {
+                let what = KeptFor::BoxCoordinate(u8::try_from(dim).unwrap_or(u8::MAX), more);
+                if self.kept(op, what).is_some() {
                     continue;
                 }
                 let start_node = self.index_value(op, start, innermost)?;
@@ -156,18 +154,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                         .push(Advance { owner, reg, by, bytes, waits })
                         .map_err(|_| EmitError::full(EmitPool::Advances, capacity))?;
                 }
-                self.keep(Address { op: number, side, key: Some((more, 0, 0)), reg })?;
+                self.keep(number, what, reg)?;
             }
         }
         Ok(())
-    }
-
-    fn coordinate_register(&self, op: Op, side: u8, more: u32) -> Option<Reg> {
-        let number = u16::try_from(op.index()).ok()?;
-        self.addresses
-            .iter()
-            .find(|a| a.op == number && a.side == side && a.key == Some((more, 0, 0)))
-            .map(|a| a.reg)
     }
 
     /// Emits a tiled movement.
@@ -206,14 +196,12 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             };
             set(tiled.form.on, on);
             set(tiled.form.tensor, map);
-            set(
-                tiled.form.shared,
-                self.coordinate_register(op, SHARED, instance).ok_or(unplanned)?,
-            );
+            let place = self.kept(op, KeptFor::BoxPlace(instance));
+            set(tiled.form.shared, place.ok_or(unplanned)?);
             for (dim, operand) in tiled.form.at.iter().enumerate() {
                 let (_, more) = Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
-                let side = COORDINATE.saturating_add(u8::try_from(dim).unwrap_or(0));
-                set(*operand, self.coordinate_register(op, side, more).ok_or(unplanned)?);
+                let what = KeptFor::BoxCoordinate(u8::try_from(dim).unwrap_or(u8::MAX), more);
+                set(*operand, self.kept(op, what).ok_or(unplanned)?);
             }
             if let Some((operand, completion)) = signal {
                 set(operand, completion.address);

@@ -6,7 +6,8 @@
 //! that can, and a further instance only adds its step to what is there.
 
 use crate::expr::{BitColumn, Combine, Expr, ExprId, Reg, RegBank, Variable, from_bits};
-use crate::lower::context::{Address, EmitError, LowerContext};
+use crate::lower::context::{EmitError, LowerContext};
+use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::lower::target::SecondOperand;
 use crate::memory::address::SideView;
 use crate::pool::EmitPool;
@@ -23,7 +24,7 @@ pub(crate) const MAX_RUNS: usize = 16;
 #[derive(Copy, Clone)]
 pub struct UniformRun {
     op: u16,
-    side: u8,
+    end: MovementEnd,
     last: Last,
 }
 
@@ -63,13 +64,13 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let reg = match kept {
             Some((before, last))
-                if self.runs.push(UniformRun { op, side: view.number, last }).is_ok() =>
+                if self.runs.push(UniformRun { op, end: view.at, last }).is_ok() =>
             {
                 before
             }
             _ => self.compute(node, RegBank::Scalar)?,
         };
-        self.keep(Address { op, side: view.number, key: None, reg })
+        self.keep(op, KeptFor::Base(view.at), reg)
     }
 
     /// The register that the last instruction of a start takes, and that instruction, if it can
@@ -134,11 +135,11 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn start_run(
         &mut self,
         op: Op,
-        side: u8,
+        end: MovementEnd,
         bytes: u32,
         class: ClassId,
     ) -> Result<(), EmitError> {
-        let base = self.address(op, side, None).ok_or(EmitError::Unplanned(op))?;
+        let base = self.kept(op, KeptFor::Base(end)).ok_or(EmitError::Unplanned(op))?;
         let into = self.special(class)?;
         let before = self.run_at.replace(bytes);
         // As a number of 32 bits, with its sign.
@@ -150,7 +151,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let kept =
-            self.runs.iter().find(|run| run.op == number && run.side == side).map(|run| run.last);
+            self.runs.iter().find(|run| run.op == number && run.end == end).map(|run| run.last);
         let missing = StepError::NoAtom(Missing::Special(class));
         let (from, bytes) = match kept {
             Some(Last { op: how, number: by }) => {

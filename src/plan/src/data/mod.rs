@@ -22,8 +22,8 @@ pub use crate::data::tensor::InTensor;
 #[doc(hidden)]
 pub use crate::data::tensor::stored_before;
 pub use crate::data::tiled::{MAP_RANK, MapPlan, TiledPlan};
-pub use lanebook_tile::product::Product;
 pub use lanebook_tile::product::TensorLoads;
+pub use lanebook_tile::product::{Product, ProductInput};
 #[doc(hidden)]
 pub use lanebook_tile::tensor_blocks::TensorBlocks;
 pub use lanebook_tile::tiling::{Figures, RegisterTranspose, Reject, Tiling};
@@ -593,15 +593,18 @@ impl Plan<'_> {
         tile.map_or_else(|| program.stages(around), |tile| tile.stages)
     }
 
-    /// The products that read a tile in shared memory by themselves, each with the operand (0 = A)
-    /// that it is.
+    /// The products that read a tile in shared memory by themselves, each with the input that it
+    /// is.
     #[doc(hidden)]
-    pub fn readers(&self, tile: End) -> impl Iterator<Item = (&ProductPlan, u8, &InShared)> {
+    pub fn readers(
+        &self,
+        tile: End,
+    ) -> impl Iterator<Item = (&ProductPlan, ProductInput, &InShared)> {
         self.products.iter().flat_map(move |p| {
-            let shared = (0u8..).zip(&p.shared);
-            let given = shared.filter_map(|(side, given)| Some((side, given.as_ref()?)));
+            let shared = ProductInput::BOTH.into_iter().zip(&p.shared);
+            let given = shared.filter_map(|(input, given)| Some((input, given.as_ref()?)));
             let own = given.filter(move |(_, given)| End::Shared(given.alloc) == tile);
-            own.map(move |(side, given)| (p, side, given))
+            own.map(move |(input, given)| (p, input, given))
         })
     }
 

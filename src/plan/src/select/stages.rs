@@ -12,6 +12,7 @@ use crate::select::before::Before;
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::{IndexStep, Leads, Loop, Op, Program, Value};
 use lanebook_tables::{AccessId, AtomId, FieldRole, IndexWord, OpRole, Space, SyncRule, SyncStep};
+use lanebook_tile::product::ProductInput;
 use lanebook_tile::unit::{descriptor_named, has};
 
 /// Whether copies run ahead in a loop of which it is not known that its upper bound is not below
@@ -250,8 +251,8 @@ impl Planner<'_, '_, '_, '_> {
                 if !sizes.contains(&bytes) && sizes.push(bytes).is_err() {
                     return Err(refuse(Unstaged::Sizes));
                 }
-                for (product, side, given) in self.plan.readers(copy.to) {
-                    let step = self.check_reader((copy, bytes), product, side, given)?;
+                for (product, input, given) in self.plan.readers(copy.to) {
+                    let step = self.check_reader((copy, bytes), product, input, given)?;
                     if !sizes.contains(&step) && sizes.push(step).is_err() {
                         return Err(refuse(Unstaged::Sizes));
                     }
@@ -286,14 +287,14 @@ impl Planner<'_, '_, '_, '_> {
         &self,
         (copy, bytes): (&TransferPlan, u32),
         product: &ProductPlan,
-        side: u8,
+        input: ProductInput,
         given: &InShared,
     ) -> Result<u32, PlanError> {
         let refuse = PlanError::Stages { op: given.load, why: Unstaged::Reader };
         let (tables, arch) = (self.target.tables, self.target.arch);
         let atom = tables.atom(product.product.atom).ok_or(refuse)?;
         let shape = product.product.shape;
-        let how = atom.shared(if side == 0 { shape.a } else { shape.b }).ok_or(refuse)?;
+        let how = atom.shared(input.of([shape.a, shape.b])).ok_or(refuse)?;
         let writes = self.touch(copy, true).ok_or(refuse)?;
         let again = self.rule(how.access, writes).ok_or(refuse)?;
         let is_over = is_met(again) || ends_with_product(arch, atom, again);

@@ -13,7 +13,7 @@ use lanebook_ir::Op;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, Capability, DtypeId};
 use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
-use lanebook_tile::product::Product;
+use lanebook_tile::product::{Product, ProductInput};
 use lanebook_tile::shaping::tile_shape;
 
 /// Ways to hold the scales of A and of B: a bit for each says that every scale has a register of
@@ -32,8 +32,8 @@ impl Planner<'_, '_, '_, '_> {
         let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else {
             return Ok(());
         };
-        for (side, value) in scales.into_iter().enumerate() {
-            let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
+        for (input, value) in ProductInput::BOTH.into_iter().zip(scales) {
+            let feed = self.scale_feed(op, product, input, way).ok_or(PlanError::Undecided(op))?;
             spread(
                 self.program,
                 value,
@@ -57,8 +57,8 @@ impl Planner<'_, '_, '_, '_> {
         let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else {
             return Ok(out);
         };
-        for ((side, value), to) in scales.into_iter().enumerate().zip(&mut out) {
-            let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
+        for ((input, value), to) in ProductInput::BOTH.into_iter().zip(scales).zip(&mut out) {
+            let feed = self.scale_feed(op, product, input, way).ok_or(PlanError::Undecided(op))?;
             let (index, _) = self.plan.fragment_of(value).ok_or(PlanError::Undecided(op))?;
             *to = Some(ScalePlan { end: End::Registers(index), ..feed.plan });
         }
@@ -66,11 +66,17 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    fn scale_feed(&self, op: Op, product: &Product, side: usize, way: u8) -> Option<ScaleFeed> {
+    fn scale_feed(
+        &self,
+        op: Op,
+        product: &Product,
+        input: ProductInput,
+        way: u8,
+    ) -> Option<ScaleFeed> {
         let atom = self.target.tables.atom(product.atom)?;
-        let value = self.program.scales(op)?.get(side).copied()?;
-        let alone = way.checked_shr(u32::try_from(side).ok()?)? & 1 == 1;
-        feed(atom, product, side, tile_shape(self.program, value)?, alone)
+        let value = input.of(self.program.scales(op)?);
+        let alone = way & input.of([1, 2]) != 0;
+        feed(atom, product, input, tile_shape(self.program, value)?, alone)
     }
 
     /// Whether an atom takes a product's scales: it has none and needs none, or types and runs
@@ -166,21 +172,19 @@ struct Own {
     depth: u8,
 }
 
-/// How the tile of scales of an operand (0 = A) is distributed for a product.
+/// How the tile of scales of an input is distributed for a product.
 fn feed(
     atom: &Atom<'_>,
     product: &Product,
-    side: usize,
+    input: ProductInput,
     tile: TileShape,
     alone: bool,
 ) -> Option<ScaleFeed> {
-    let number = *atom.scaled()?.get(side)?;
-    let own = own(atom, number, side == 0, tile)?;
+    let number = input.of(atom.scaled()?);
+    let own = own(atom, number, input, tile)?;
     let mut places = places(atom, number, &own)?;
-    let (along, across) = product.block_bits(side);
-    if own.outer
-        != log2_exact(u64::from(if side == 0 { product.shape.m } else { product.shape.n }))?
-    {
+    let (along, across) = product.block_bits(input);
+    if own.outer != log2_exact(u64::from(input.of([product.shape.m, product.shape.n])))? {
         return None;
     }
     // Columns of the bits of a block's number.
@@ -241,7 +245,7 @@ fn feed(
             return None;
         }
     }
-    warps(&mut fragment, product, side, own.outer.checked_add(across)?)?;
+    warps(&mut fragment, product, input, own.outer.checked_add(across)?)?;
     let bits = u32::from(along.checked_add(across)?);
     let mut all = Columns::new();
     for choice in choice.iter().take(bits as usize) {
@@ -251,7 +255,7 @@ fn feed(
     }
     // Panels of A are counted by its rows, those of B by its depth.
     let grid = tile.grid;
-    fragment.by_rows = side == 0 || grid.rows == 1 || grid.cols == 1;
+    fragment.by_rows = input == ProductInput::A || grid.rows == 1 || grid.cols == 1;
     let registers =
         u8::try_from(u32::from(fragment.registers()).checked_div(grid.count())?).ok()?;
     let plan = ScalePlan { end: End::Registers(u16::MAX), operand: number, choice: all, registers };
@@ -260,12 +264,12 @@ fn feed(
 
 /// Warps along the operand's own dimension divide the scales, others hold the same; those along m
 /// are the low bits.
-fn warps(fragment: &mut Fragment, product: &Product, side: usize, first: u8) -> Option<()> {
+fn warps(fragment: &mut Fragment, product: &Product, input: ProductInput, first: u8) -> Option<()> {
     let (along_m, along_n) = product.warps;
-    for (k, divides) in
-        (0..along_m).map(|k| (k, side == 0)).chain((0..along_n).map(|k| (k, side == 1)))
-    {
-        let column = if divides { fragment.shape.row_bit(first.checked_add(k)?) } else { 0 };
+    let of_m = (0..along_m).map(|k| (k, ProductInput::A));
+    for (k, divided) in of_m.chain((0..along_n).map(|k| (k, ProductInput::B))) {
+        let column =
+            if divided == input { fragment.shape.row_bit(first.checked_add(k)?) } else { 0 };
         if !fragment.warp.push(column) {
             return None;
         }
@@ -289,11 +293,11 @@ fn take_first(
 }
 
 /// Where an instance's own scales lie, as the table's layout says.
-fn own(atom: &Atom<'_>, number: u8, is_a: bool, tile: TileShape) -> Option<Own> {
+fn own(atom: &Atom<'_>, number: u8, input: ProductInput, tile: TileShape) -> Option<Own> {
     let operand = atom.operands.get(usize::from(number))?;
     let layout = operand.layout?;
     let (rows, cols) = operand.extents;
-    let (outer, depth) = if is_a { (rows, cols) } else { (cols, rows) };
+    let (outer, depth) = input.of([(rows, cols), (cols, rows)]);
     let mut out = Own {
         bytes: [None; 2],
         lanes: [None; 6],
@@ -311,7 +315,11 @@ fn own(atom: &Atom<'_>, number: u8, is_a: bool, tile: TileShape) -> Option<Own> 
             Some(bit) => tile.row_bit(bit),
         };
         // The layout counts rows first: of A's scales they are A's rows, of B's the blocks.
-        let x = if across == is_a { step.checked_mul(u64::from(cols))? } else { step };
+        let x = if across == (input == ProductInput::A) {
+            step.checked_mul(u64::from(cols))?
+        } else {
+            step
+        };
         let on = |axis| layout.offset_on(x, axis).ok()?.checked_sub(origin(axis)?);
         let log = |n: i64| log2_exact(u64::try_from(n).ok()?);
         let to = match (on(AxisId::LANE)?, on(AxisId::BIT)?) {
