@@ -5,7 +5,7 @@
 //! thread alone touches, because it holds the same ones of the same tile each time, and no other
 //! thread does.
 
-use crate::order::walks::{OrderContext, SharedAccess, TENSORS};
+use crate::order::walks::{AccessPlace, OrderContext, SharedAccess};
 use lanebook_ir::{IndexStep, Loop, Op, Program, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::AccessId;
@@ -116,7 +116,7 @@ impl OrderContext<'_> {
         let tensor = self.plan.globals.iter().position(|t| t.memref == g.memref)?;
         let moved = self.plan.transfers.iter().position(|other| other.op == m.op)?;
         Some(SharedAccess {
-            bytes: (TENSORS | u32::try_from(tensor).ok()?, 1),
+            place: AccessPlace::Tensor(tensor),
             kind,
             writes,
             signal,

@@ -1,7 +1,7 @@
 //! What a step touches in shared memory, in tensor memory, and in global memory that a kernel reads
 //! and writes.
 
-use crate::order::walks::{OrderContext, SharedAccess, narrow};
+use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Op, Value};
@@ -12,8 +12,13 @@ use lanebook_tables::{AccessId, Atom, MatrixShape, OpRole, Side, Space, TiledMov
 pub(super) type Accesses = [Option<SharedAccess>; 4];
 
 /// The access to all of a tile in shared memory.
-fn whole(a: &AllocPlan, kind: AccessId, writes: bool, signal: Option<Slot>) -> SharedAccess {
-    SharedAccess { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }
+pub(super) fn whole(
+    a: &AllocPlan,
+    kind: AccessId,
+    writes: bool,
+    signal: Option<Slot>,
+) -> SharedAccess {
+    SharedAccess { place: AccessPlace::of(a), kind, writes, signal, moved: None }
 }
 
 impl OrderContext<'_> {
@@ -181,9 +186,6 @@ impl OrderContext<'_> {
     }
 }
 
-/// Tensors that elements of loops are of, by their numbers among the parameters.
-const ELEMENTS: u32 = 0x6000_0000;
-
 impl OrderContext<'_> {
     /// The operation that stands at a step's place: of a step inside of parallel loops the nest.
     pub(super) fn home(&self, at: usize) -> Option<Op> {
@@ -231,7 +233,7 @@ impl OrderContext<'_> {
             return Some(whole(tile, side.access, writes, None));
         }
         let tensor = program.parameters(function).position(|of| of == value)?;
-        let bytes = (ELEMENTS | u32::try_from(tensor).ok()?, 1);
-        Some(SharedAccess { bytes, kind: side.access, writes, signal: None, moved: None })
+        let place = AccessPlace::Elements(tensor);
+        Some(SharedAccess { place, kind: side.access, writes, signal: None, moved: None })
     }
 }

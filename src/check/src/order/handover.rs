@@ -5,9 +5,10 @@
 //! the copies' writes, their arrival for what all threads of other loops meet at: so what stands
 //! between two accesses is looked for in the readers' steps alone.
 
+use crate::order::accesses::whole;
 use crate::order::ring::{ObjectRing, fault};
 use crate::order::stages::LeftOut;
-use crate::order::walks::{OrderContext, SharedAccess, narrow};
+use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
 use crate::parting::specialization;
 use crate::stages::staged_tile;
 use crate::violation::{ObjectFault, Violation};
@@ -65,9 +66,9 @@ impl OrderContext<'_> {
         self.plan.allocs.iter().filter_map(move |a| Some((a, filled(a)?)))
     }
 
-    /// The loop of other warps' copies that bytes are a buffer of.
-    pub(crate) fn handed_with(&self, bytes: (u32, u32)) -> Option<Op> {
-        let of = |a: &&AllocPlan| (a.offset, a.bytes) == bytes;
+    /// The loop of other warps' copies that a place is a buffer of.
+    pub(crate) fn handed_with(&self, place: AccessPlace) -> Option<Op> {
+        let of = |a: &&AllocPlan| AccessPlace::of(a) == place;
         let tile = self.plan.allocs.iter().find(of)?;
         let around = staged_tile(self.program, self.plan, tile.value)?.around;
         self.is_apart(around).then_some(around)
@@ -91,8 +92,7 @@ impl OrderContext<'_> {
         let mut places = out.iter_mut();
         for (tile, kind) in self.handed_over(ring.around) {
             let place = places.next().ok_or(Violation::Flow { step: narrow(at) })?;
-            let bytes = (tile.offset, tile.bytes);
-            *place = Some(SharedAccess { bytes, kind, writes: true, signal: None, moved: None });
+            *place = Some(whole(tile, kind, true, None));
         }
         Ok(Some(out))
     }
@@ -152,7 +152,7 @@ impl OrderContext<'_> {
         for (at, step) in self.steps.iter().enumerate() {
             let inside = (wait.into()..told.into()).contains(&at);
             let touches = self.accesses(at, step)?.into_iter().flatten();
-            let mut touches = touches.filter(|a| self.handed_with(a.bytes) == Some(around));
+            let mut touches = touches.filter(|a| self.handed_with(a.place) == Some(around));
             if !inside && touches.next().is_some() {
                 return Err(Violation::Flow { step: narrow(at) });
             }

@@ -3,7 +3,7 @@
 //! parity.
 
 use crate::order::ring::ObjectRing;
-use crate::order::walks::{OrderContext, SharedAccess, narrow};
+use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::reader::has;
 use crate::violation::{ObjectFault, Violation};
@@ -335,8 +335,8 @@ impl OrderContext<'_> {
         };
         let each = u32::from(table.bytes);
         let from = self.plan.completion_offset.checked_add(number.checked_mul(each)?)?;
-        let bytes = (from, each.checked_mul(count)?);
-        Some(SharedAccess { bytes, kind, writes, signal: None, moved: None })
+        let place = AccessPlace::Shared(from, each.checked_mul(count)?);
+        Some(SharedAccess { place, kind, writes, signal: None, moved: None })
     }
 
     /// Whether an access is an announcement.
@@ -349,7 +349,8 @@ impl OrderContext<'_> {
         let end = self.plan.completion_offset.saturating_add(
             u32::from(self.plan.completions).saturating_mul(u32::from(table.bytes)),
         );
-        (self.plan.completion_offset..end).contains(&access.bytes.0)
+        let objects = self.plan.completion_offset..end;
+        matches!(access.place, AccessPlace::Shared(from, _) if objects.contains(&from))
     }
 
     /// Where a unit's work arrives when it is done, by an atom that stands around it: the

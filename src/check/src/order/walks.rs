@@ -11,17 +11,13 @@ use core::cell::Cell;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
-use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
+use lanebook_plan::{AllocPlan, End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
 
 /// Most rules that one kind of access begins: a digit of a word each.
 const RULES: usize = 16;
 /// Bits of such a digit.
 const DIGIT: u32 = 4;
-/// Columns of tensor memory among the places of accesses, above all of shared memory.
-const COLUMNS: u32 = 1 << 31;
-/// Tensors in global memory among them, below those.
-pub(crate) const TENSORS: u32 = 1 << 30;
 
 /// What was looked at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -97,10 +93,41 @@ pub(crate) struct OrderContext<'a> {
     pub(crate) readers: usize,
 }
 
-/// One access to shared memory.
+/// What an access touches.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum AccessPlace {
+    /// Bytes of shared memory: from where, and how many.
+    Shared(u32, u32),
+    /// Columns of tensor memory: from where, and how many.
+    Columns(u32, u32),
+    /// A tensor in global memory, by the first tile that is of it.
+    Tensor(usize),
+    /// A tensor whose elements parallel loops touch, by its number among the parameters.
+    Elements(usize),
+}
+
+impl AccessPlace {
+    /// The bytes of a shared tile.
+    pub(crate) const fn of(tile: &AllocPlan) -> Self {
+        Self::Shared(tile.offset, tile.bytes)
+    }
+
+    /// Whether two have anything in common.
+    fn meets(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Shared(a, bytes), Self::Shared(b, others))
+            | (Self::Columns(a, bytes), Self::Columns(b, others)) => {
+                shares_bytes((a, bytes), (b, others))
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// One access to memory that threads share.
 #[derive(Copy, Clone)]
 pub(crate) struct SharedAccess {
-    pub(crate) bytes: (u32, u32),
+    pub(crate) place: AccessPlace,
     pub(crate) kind: AccessId,
     pub(crate) writes: bool,
     /// Where the address of the object is that it completes on.
@@ -116,13 +143,28 @@ struct Progress {
     done: u64,
     /// Steps that have to stand before the end.
     ended: u8,
-    /// Groups that were closed, or operations that began, its own among them; [`OVER`] where it has
-    /// been waited for.
-    closed: u8,
+    /// What was closed or begun behind it.
+    behind: Outstanding,
 }
 
-/// An access that has been waited for: whatever number a wait leaves outstanding, it is none of them.
-const OVER: u8 = u8::MAX;
+/// How many a wait may leave outstanding without leaving an access.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Outstanding {
+    /// Groups that were closed, or operations that began, the access' own among them.
+    Begun(u8),
+    /// It has been waited for: whatever number a wait leaves outstanding, it is none of them.
+    Over,
+}
+
+impl Outstanding {
+    /// Those behind the access' own.
+    const fn later(self) -> u8 {
+        match self {
+            Self::Begun(own) => own.saturating_sub(1),
+            Self::Over => u8::MAX,
+        }
+    }
+}
 
 /// What waits for a producer count, where they may leave the last ones outstanding.
 #[derive(Copy, Clone)]
@@ -143,7 +185,7 @@ impl Progress {
 
     /// The least of both; whether it is less than it was.
     fn least(&mut self, other: &Self) -> bool {
-        let before = (self.done, self.ended, self.closed);
+        let before = (self.done, self.ended, self.behind);
         for rule in 0..RULES as u32 {
             if other.done(rule) < self.done(rule) {
                 let mask = 0xfu64.wrapping_shl(rule.wrapping_mul(DIGIT));
@@ -151,8 +193,8 @@ impl Progress {
             }
         }
         self.ended = self.ended.min(other.ended);
-        self.closed = self.closed.min(other.closed);
-        before != (self.done, self.ended, self.closed)
+        self.behind = self.behind.min(other.behind);
+        before != (self.done, self.ended, self.behind)
     }
 }
 
@@ -303,7 +345,7 @@ impl OrderContext<'_> {
         counted: Option<Counted>,
     ) -> Progress {
         let own = counted.is_some_and(|counted| counted.closes.is_none());
-        let mut nothing = Progress { done: 0, ended: 0, closed: u8::from(own) };
+        let mut nothing = Progress { done: 0, ended: 0, behind: Outstanding::Begun(u8::from(own)) };
         // A wait that stands for copies is the first thing that their rules want.
         if self.stands_for_copies(from, step) {
             let rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind);
@@ -341,7 +383,7 @@ impl OrderContext<'_> {
         }
         let counted = self.counted(producer, step);
         let nothing = self.nothing_yet((from, step), producer, counted);
-        let freed = self.handed_with(producer.bytes);
+        let freed = self.handed_with(producer.place);
         let begun = Since { straight: Some(nothing), turned: None };
         let ring = self.waited_in_ring(from, step);
         let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
@@ -359,7 +401,7 @@ impl OrderContext<'_> {
                 let Some(own) = progress else { continue };
                 // A wait may leave open as many groups as were closed behind the producer's, or
                 // operations as began behind it.
-                let later = counted.map(|c| (c.counter, own.closed.saturating_sub(1)));
+                let later = counted.map(|c| (c.counter, own.behind.later()));
                 for (rule, number) in rules().zip(0u32..) {
                     let want = rule.steps.get(own.done(number));
                     let frees = || freed.is_some() && self.frees(step) == freed;
@@ -370,11 +412,13 @@ impl OrderContext<'_> {
                     }
                 }
                 if let Some(counted) = counted {
-                    if self.begins(step, counted) && own.closed != OVER {
-                        own.closed = own.closed.saturating_add(1).min(OVER.wrapping_sub(1));
+                    if let Outstanding::Begun(count) = own.behind
+                        && self.begins(step, counted)
+                    {
+                        own.behind = Outstanding::Begun(count.saturating_add(1));
                     }
-                    if self.is_over(step, counted, own.closed.saturating_sub(1)) {
-                        own.closed = OVER;
+                    if self.is_over(step, counted, own.behind.later()) {
+                        own.behind = Outstanding::Over;
                     }
                 }
                 let want = last.get(usize::from(own.ended));
@@ -547,14 +591,13 @@ impl OrderContext<'_> {
         let staged = |at: usize| self.steps.get(at).and_then(|s| self.staged_access(at, s));
         // Of one loop's buffers, in another one than it was.
         let beside = times.is_some_and(|times| {
-            producer.bytes == access.bytes
+            producer.place == access.place
                 && staged(from).zip(staged(at)).is_some_and(|(before, now)| {
                     before.around == now.around && !before.meets(&now, times)
                 })
         });
-        let apart = beside
-            || !shares_bytes(producer.bytes, access.bytes)
-            || !(producer.writes || access.writes);
+        let apart =
+            beside || !producer.place.meets(access.place) || !(producer.writes || access.writes);
         // Inside one execution of one operation only the halves of an exchange conflict, and what a
         // product has added up with its own loads.
         let together = straight && (origin(at) == origin(from) || self.home(at) == self.home(from));
@@ -562,7 +605,8 @@ impl OrderContext<'_> {
         let halves = (parts
             || self.plan.exchanges.iter().any(|e| origin(at) == u16::try_from(e.op.index()).ok()))
             && producer.writes != access.writes;
-        let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
+        let in_columns = matches!(producer.place, AccessPlace::Columns(..));
+        let fetches = in_columns && access.kind != producer.kind;
         let object = self.announces(&access);
         if apart
             || (together && !halves && !fetches && !object)
@@ -672,8 +716,7 @@ impl OrderContext<'_> {
         (a || start).then_some((p, a, start))
     }
 
-    /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes
-    /// of shared memory.
+    /// A product's accumulators, or its A, as something that is accessed.
     pub(super) fn in_tensor(
         &self,
         p: &ProductPlan,
@@ -685,7 +728,7 @@ impl OrderContext<'_> {
         let [sums, factors] = crate::matrix::tensor_memory::held(p);
         let (first, columns) = if a { factors? } else { sums? };
         Some(SharedAccess {
-            bytes: (COLUMNS | first, columns),
+            place: AccessPlace::Columns(first, columns),
             kind: kind(own)?,
             writes,
             signal: None,

@@ -7,7 +7,7 @@ use crate::elements::slots::{Doers, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::sync::order::{MemAccess, PendingAccesses};
+use crate::sync::order::{GlobalTile, MemAccess, PendingAccesses};
 use heapless::VecView;
 use lanebook_infer::{
     Access, BufferId, FragmentForm, IndexForm, Kind, MemoryScope, OperatorId, VarRole,
@@ -525,14 +525,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 Some((number, _)) if self.is_given(op, number) || ahead.is_some() => None,
                 Some((_, tile)) if (tile.stages > 1) != staged => None,
                 Some((_, tile)) => {
-                    self.access_kind(op, value, Space::Shared, writes).map(|kind| MemAccess {
-                        from: tile.offset,
-                        to: tile.offset.saturating_add(tile.bytes),
-                        dealt: 0,
-                        kind,
-                        writes,
-                        completion: None,
-                    })
+                    let kind = self.access_kind(op, value, Space::Shared, writes);
+                    kind.map(|kind| MemAccess::shared(tile, kind, writes))
                 }
                 None if staged => None,
                 None => {
@@ -585,7 +579,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let tensor = program.parameters(function).position(|of| of == value)?;
         let kind = kind.filter(|_| met)?;
         let tensor = u16::try_from(tensor).unwrap_or(u16::MAX);
-        Some(MemAccess::global((tensor, 0), (kind, writes), 0, None))
+        Some(MemAccess::global(GlobalTile { tensor, tile: 0 }, kind, writes))
     }
 
     /// Refuses an operation that touches more than is followed.

@@ -7,7 +7,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::{KeptFor, TensorTile};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
-use crate::sync::order::{MemAccess, PendingAccesses, between};
+use crate::sync::order::{MemAccess, PendingAccesses, TouchedMemory, between};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{InTensor, ProductPlan, stored_before};
 use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, OpRole, Role};
@@ -15,9 +15,6 @@ use lanebook_tile::map::Fragment;
 use lanebook_tile::product::TensorLoads;
 use lanebook_tile::tensor_blocks::TensorBlocks;
 use lanebook_tile::unit::tensor;
-
-/// Tensor memory's columns among the places of accesses, above all of shared memory.
-const COLUMNS: u32 = 1 << 31;
 
 /// A tile of a product in tensor memory.
 #[derive(Copy, Clone)]
@@ -32,10 +29,11 @@ struct TensorMemoryTile<'p> {
 }
 
 impl TensorMemoryTile<'_> {
-    /// The columns, as a place that an access touches.
+    /// An access to its columns.
     fn touched(&self, kind: AccessId, writes: bool) -> MemAccess {
-        let from = COLUMNS | u32::from(self.first);
+        let from = u32::from(self.first);
         MemAccess {
+            memory: TouchedMemory::Tensor,
             from,
             to: from.saturating_add(u32::from(self.loads.columns.get())),
             dealt: 0,

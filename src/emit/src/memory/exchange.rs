@@ -23,14 +23,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     .allocs
                     .get(usize::from(alloc))
                     .filter(|_| side.space == Space::Shared)?;
-                Some(MemAccess {
-                    from: tile.offset,
-                    to: tile.offset.saturating_add(tile.bytes),
-                    dealt: 0,
-                    kind: side.access,
-                    writes,
-                    completion: None,
-                })
+                Some(MemAccess::shared(tile, side.access, writes))
             },
         )
     }

@@ -5,7 +5,7 @@
 //! the same tile each time, and no other holds them, too.
 
 use crate::lower::context::LowerContext;
-use crate::sync::order::MemAccess;
+use crate::sync::order::{GlobalTile, MemAccess};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{AccessId, Space};
@@ -72,12 +72,9 @@ impl LowerContext<'_, '_, '_, '_> {
         // waits for what it copies ahead by itself.
         let own = plan.tiled.filter(|_| !self.plan.runs_ahead(plan.op));
         let completion = own.and_then(|tiled| tiled.completion);
-        let _ = out.push(MemAccess::global(
-            (u16::try_from(tensor).unwrap_or(u16::MAX), number),
-            (kind, writes),
-            dealt,
-            completion,
-        ));
+        let tensor = u16::try_from(tensor).unwrap_or(u16::MAX);
+        let touched = MemAccess::global(GlobalTile { tensor, tile: number }, kind, writes);
+        let _ = out.push(MemAccess { dealt, completion, ..touched });
     }
 
     /// The kind of access that a movement's end in global memory is.

@@ -69,14 +69,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 if let End::Shared(alloc) = end
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc)).filter(is_meant)
                 {
-                    let _ = out.push(MemAccess {
-                        from: tile.offset,
-                        to: tile.offset.saturating_add(tile.bytes),
-                        dealt: 0,
-                        kind,
-                        writes,
-                        completion,
-                    });
+                    let touched = MemAccess::shared(tile, kind, writes);
+                    let _ = out.push(MemAccess { completion, ..touched });
                 }
             }
             return;
@@ -92,14 +86,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc)).filter(is_meant)
                 {
-                    let _ = out.push(MemAccess {
-                        from: tile.offset,
-                        to: tile.offset.saturating_add(tile.bytes),
-                        dealt: 0,
-                        kind: side.access,
-                        writes,
-                        completion: None,
-                    });
+                    let _ = out.push(MemAccess::shared(tile, side.access, writes));
                 }
             }
         }
@@ -120,14 +107,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 .and_then(|given| self.plan.allocs.get(usize::from(given.alloc)).filter(is_meant))
                 && let Some(how) = atom.shared(number)
             {
-                let _ = out.push(MemAccess {
-                    from: tile.offset,
-                    to: tile.offset.saturating_add(tile.bytes),
-                    dealt: 0,
-                    kind: how.access,
-                    writes: false,
-                    completion: None,
-                });
+                let _ = out.push(MemAccess::shared(tile, how.access, false));
             }
         }
         for copy in product.copied.into_iter().flatten() {
@@ -135,15 +115,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 && let Some(movement) =
                     self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
             {
-                let (from, kind) = (tile.offset, movement.from.access);
-                let _ = out.push(MemAccess {
-                    from,
-                    to: from.saturating_add(tile.bytes),
-                    dealt: 0,
-                    kind,
-                    writes: false,
-                    completion: None,
-                });
+                let _ = out.push(MemAccess::shared(tile, movement.from.access, false));
             }
         }
     }

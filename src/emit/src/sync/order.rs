@@ -8,18 +8,48 @@
 
 use crate::pool::EmitPool;
 use crate::step::{Missing, Slot, StepError, StepStorage, int};
+use lanebook_plan::AllocPlan;
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
-/// Tiles of global memory among the places of accesses, above all of shared memory: the tensor,
-/// then the tile.
-const GLOBAL: u32 = 1 << 30;
-/// Bits of a tile's number.
-const TILE_BITS: u32 = 12;
+/// A memory that accesses touch, and what they count there.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TouchedMemory {
+    /// Bytes of shared memory.
+    Shared,
+    /// Columns of tensor memory.
+    Tensor,
+    /// Tiles of tensors in global memory, as [`GlobalTile`] numbers them.
+    Global,
+}
 
-/// An access to a shared tile, or to a global one of a tensor that a kernel reads and writes.
+/// A tile of a tensor in global memory, both by their numbers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct GlobalTile {
+    /// The tensor.
+    pub tensor: u16,
+    /// The tile.
+    pub tile: u16,
+}
+
+impl GlobalTile {
+    /// Tiles of one tensor lie beside each other.
+    fn number(self) -> u32 {
+        u32::from(self.tensor) << u16::BITS | u32::from(self.tile)
+    }
+
+    fn numbered(number: u32) -> Self {
+        let [a, b, c, d] = number.to_be_bytes();
+        Self { tensor: u16::from_be_bytes([a, b]), tile: u16::from_be_bytes([c, d]) }
+    }
+}
+
+/// An access to a shared tile, to columns of tensor memory, or to a global tile of a tensor that a
+/// kernel reads and writes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MemAccess {
-    /// The tile's bytes in shared memory, from here.
+    /// In which memory.
+    pub memory: TouchedMemory,
+    /// From here.
     pub from: u32,
     /// To here, exclusive.
     pub to: u32,
@@ -35,42 +65,42 @@ pub struct MemAccess {
 }
 
 impl MemAccess {
-    /// The tile of a tensor, both by their numbers.
+    /// All of a shared tile.
     #[must_use]
-    pub fn global(
-        (tensor, tile): (u16, u16),
-        (kind, writes): (AccessId, bool),
-        dealt: u16,
-        completion: Option<u8>,
-    ) -> Self {
-        let from = GLOBAL | u32::from(tensor) << TILE_BITS | u32::from(tile);
-        Self { from, to: from.saturating_add(1), dealt, kind, writes, completion }
+    pub fn shared(tile: &AllocPlan, kind: AccessId, writes: bool) -> Self {
+        let to = tile.offset.saturating_add(tile.bytes);
+        let memory = TouchedMemory::Shared;
+        Self { memory, from: tile.offset, to, dealt: 0, kind, writes, completion: None }
+    }
+
+    /// A global tile.
+    #[must_use]
+    pub fn global(tile: GlobalTile, kind: AccessId, writes: bool) -> Self {
+        let from = tile.number();
+        let (memory, to) = (TouchedMemory::Global, from.saturating_add(1));
+        Self { memory, from, to, dealt: 0, kind, writes, completion: None }
     }
 
     /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, where two that are
     /// written do not certainly lie `apart`.
     #[must_use]
     pub fn conflicts(&self, other: &Self, apart: impl Fn(u16, u16) -> bool) -> bool {
-        if !(self.writes || other.writes) {
+        if !(self.writes || other.writes) || self.memory != other.memory {
             return false;
         }
-        if self.is_global() && other.is_global() {
-            let last = |t: &Self| t.to.saturating_sub(1) >> TILE_BITS;
-            let tensor =
-                self.from >> TILE_BITS <= last(other) && other.from >> TILE_BITS <= last(self);
+        if self.memory == TouchedMemory::Global {
+            let first = |t: &Self| GlobalTile::numbered(t.from);
+            let last = |t: &Self| GlobalTile::numbered(t.to.saturating_sub(1)).tensor;
+            let tensor = first(self).tensor <= last(other) && first(other).tensor <= last(self);
             if !tensor || !self.is_one() || !other.is_one() {
                 return tensor;
             }
             let same = self.from == other.from;
             let own = same && self.dealt != 0 && self.dealt == other.dealt;
-            let tile = |t: &Self| (t.from & 1u32.wrapping_shl(TILE_BITS).wrapping_sub(1)) as u16;
-            return !(own || self.writes && other.writes && apart(tile(self), tile(other)));
+            let lies_apart = || apart(first(self).tile, first(other).tile);
+            return !(own || self.writes && other.writes && lies_apart());
         }
         self.from < other.to && other.from < self.to
-    }
-
-    const fn is_global(&self) -> bool {
-        self.from >> 30 == GLOBAL >> 30
     }
 
     /// Whether a global access is to one tile: else it stands for several.
@@ -83,7 +113,7 @@ impl MemAccess {
         self.kind == other.kind
             && self.writes == other.writes
             && self.completion == other.completion
-            && self.is_global() == other.is_global()
+            && self.memory == other.memory
     }
 
     /// Whether all that another access conflicts with conflicts with this one, too.
@@ -140,6 +170,7 @@ const HERE: Depths = 1 << 7;
 /// An access that later ones may have to be ordered after. Flat, because there are many of them.
 #[derive(Copy, Clone, Debug)]
 struct PendingAccess {
+    memory: TouchedMemory,
     from: u32,
     to: u32,
     /// The kinds of later accesses that something orders after it.
@@ -155,13 +186,13 @@ struct PendingAccess {
 
 impl PendingAccess {
     fn new(touched: MemAccess, behind: AccessKinds) -> Self {
-        let MemAccess { from, to, dealt, kind, writes, completion } = touched;
-        Self { from, to, behind, dealt, kind, writes, completion, around: HERE }
+        let MemAccess { memory, from, to, dealt, kind, writes, completion } = touched;
+        Self { memory, from, to, behind, dealt, kind, writes, completion, around: HERE }
     }
 
     fn touched(&self) -> MemAccess {
-        let Self { from, to, dealt, kind, writes, completion, .. } = *self;
-        MemAccess { from, to, dealt, kind, writes, completion }
+        let Self { memory, from, to, dealt, kind, writes, completion, .. } = *self;
+        MemAccess { memory, from, to, dealt, kind, writes, completion }
     }
 
     fn is_here(&self) -> bool {
@@ -188,6 +219,7 @@ impl Mbarriers {
     fn touched(&self, number: u8, kind: AccessId, writes: bool) -> MemAccess {
         let from = self.from.saturating_add(self.bytes.saturating_mul(u32::from(number)));
         MemAccess {
+            memory: TouchedMemory::Shared,
             from,
             to: from.saturating_add(self.bytes),
             dealt: 0,
@@ -207,6 +239,7 @@ impl Mbarriers {
     /// Whether an access is an announcement: every wait is ordered after it by the object itself.
     fn is_announcement(&self, touched: &MemAccess) -> bool {
         touched.writes
+            && touched.memory == TouchedMemory::Shared
             && touched.kind == self.announces
             && touched.from >= self.from
             && touched.from < self.from.saturating_add(self.all())
@@ -571,8 +604,15 @@ pub(crate) fn between_kinds<'t>(
 ) -> Result<WantedSteps<'t>, StepError> {
     let mut wanted: WantedSteps<'t> = heapless::Vec::new();
     for &(before, now) in pairs {
-        let access =
-            |kind| MemAccess { from: 0, to: 0, dealt: 0, kind, writes: true, completion: None };
+        let access = |kind| MemAccess {
+            memory: TouchedMemory::Shared,
+            from: 0,
+            to: 0,
+            dealt: 0,
+            kind,
+            writes: true,
+            completion: None,
+        };
         let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
         want(arch, None, (&access(before), &access(now)), &mut wanted, &mut settled)?;
     }

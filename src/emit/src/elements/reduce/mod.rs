@@ -521,10 +521,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let Some((_, alloc)) = alloc.filter(|_| self.program.role(op) == OpRole::ReduceInto) else {
             return Ok(());
         };
-        let (from, to) = (alloc.offset, alloc.offset.saturating_add(alloc.bytes));
         let kind = self.access_of(Space::Shared, PART_BYTES, writes);
         let kind = kind.ok_or(refused(op, ElementReason::Reduction))?;
-        let touched = MemAccess { from, to, dealt: 0, kind, writes, completion: None };
-        self.meet_all(&[touched], open, emit).map(|_| ())
+        self.meet_all(&[MemAccess::shared(alloc, kind, writes)], open, emit).map(|_| ())
     }
 }
