@@ -172,8 +172,9 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
         "gen/cli/src",
         &[],
         &[
-            &["args", "encodings", "output", "plannable", "tables"],
-            &["assemblers", "candidates+declared"],
+            &["args", "encodings", "output", "plannable", "tables", "verdicts"],
+            &["assemblers", "declared"],
+            &["candidates"],
             &["findings", "manual"],
             &["commands"],
         ],
@@ -539,8 +540,8 @@ fn a_broken_house_is_noticed() {
 const ATOM_LISTS: [&str; 5] =
     [".atoms", "in self.copy_atoms", "in copy_atoms", "copy_atoms.iter()", "copy_atoms.len()"];
 
-/// The one walk over atoms of what ships: listings, which are for people.
-const WALKS: [&str; 1] = ["src/tables/src/listing.rs"];
+/// The walks over atoms of what ships: listings, which are for people.
+const WALKS: [&str; 3] = ["src/tables/src/listing.rs"; 3];
 
 /// What an architecture can do is asked of its dispatch: nothing in what ships walks over its atoms.
 /// The tables themselves look one up, by its number or by a search in a list that ascends.
@@ -570,6 +571,34 @@ fn architectures_are_asked_not_walked() {
         walked, WALKS,
         "these read a list of atoms, each line once; `Arch::dispatch` answers what is asked of an architecture"
     );
+}
+
+/// Listings of the host's tools, for people: those that show the atoms of an architecture or count
+/// them, where `Tables::list_atoms` does not say enough.
+const HOST_LISTINGS: [&str; 4] = [
+    "gen/cli/src/commands/arch.rs",
+    "gen/cli/src/commands/arch.rs",
+    "gen/cli/src/commands/atoms.rs",
+    "gen/cli/src/commands/diff.rs",
+];
+
+/// The tools that ship ask as the library does.
+#[test]
+fn tools_ask_architectures_too() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut read, mut walked) = (0, Vec::new());
+    for folder in ["gen/report/src", "gen/cli/src", "gen/page/src", "gen/draw/src"] {
+        for path in sources(&root.join(folder), root) {
+            read += 1;
+            let text = code(&fs::read_to_string(root.join(&path)).expect("a source"));
+            let walks = |line: &&str| line.contains("arch.atoms");
+            let file = path.strip_prefix(root).expect("below the root").display().to_string();
+            walked.extend(text.lines().filter(walks).map(|_| file.clone()));
+        }
+    }
+    walked.sort();
+    assert!(read > 60, "only {read} sources");
+    assert_eq!(walked, HOST_LISTINGS, "`Arch::dispatch`, `Arch::own`, `Tables::list_native`");
 }
 
 /// Kinds of capabilities that a source names, tests left out.

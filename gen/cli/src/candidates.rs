@@ -1,11 +1,12 @@
 //! Candidates of `opt --explain`: what each layout and instruction costs, and why it was not taken.
 use crate::declared::Declared;
-use lanebook::ir::{Op, Program};
+use crate::verdicts::{name, quarters, space, why};
+use lanebook::ir::Program;
 use lanebook::layout_seeding::{SeedingCandidate, Verdict, bucket_of};
 use lanebook::map::SharedLayout;
 use lanebook_layout::PostMap;
 use lanebook_report::table::{Align, Table};
-use lanebook_tables::{ArchId, Family, Space, Tables};
+use lanebook_tables::{ArchId, Family, Tables};
 use std::fmt::Write;
 
 /// Candidates of a pass, and what somebody declared of them.
@@ -18,15 +19,6 @@ pub struct Judged<'j> {
     pub declared: Option<&'j Declared>,
     /// The architecture.
     pub arch: Option<ArchId>,
-}
-
-/// Quarters as a decimal number.
-pub fn quarters(number: u32) -> String {
-    if number.is_multiple_of(4) {
-        format!("{}", number / 4)
-    } else {
-        format!("{:.2}", f64::from(number) / 4.0)
-    }
 }
 
 /// The candidates, operation by operation, as comments.
@@ -120,37 +112,12 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, judged: &Judged<'_>)
     out
 }
 
-/// An operation with its result and place.
-pub fn name(program: &Program<'_, '_>, op: Op) -> String {
-    let place = program.place(op);
-    let value = program
-        .result(op, 0)
-        .map(|value| program.value_name(value))
-        .filter(|name| !name.is_empty());
-    let result = value.map_or_else(String::new, |name| format!("%{name} = "));
-    if place.line == 0 {
-        format!("{result}{}", program.op_name(op))
-    } else {
-        format!("{result}{} in line {}", program.op_name(op), place.line)
-    }
-}
-
 const fn family(family: Family) -> &'static str {
     match family {
         Family::Shared => "shared",
         Family::Blocked => "blocked",
         Family::DotOperand => "dot operand",
         Family::Linear => "linear",
-    }
-}
-
-/// A kind of memory.
-pub const fn space(space: Space) -> &'static str {
-    match space {
-        Space::Register => "registers",
-        Space::Shared => "shared",
-        Space::Global => "global",
-        Space::Tensor => "tensor",
     }
 }
 
@@ -161,26 +128,4 @@ fn layout(layout: &SharedLayout) -> String {
         PostMap::None => order.into(),
         _ => format!("{order}, padded"),
     }
-}
-
-/// What became of a candidate.
-pub fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Taken => "<- taken".into(),
-        Verdict::Dearer => "dearer".into(),
-        Verdict::Illegal(why) => why.display(tables).to_string(),
-        Verdict::Spaces { from, to } => format!("joins {} and {}", space(from), space(to)),
-        Verdict::Family => "of another family than its group".into(),
-        Verdict::Alignment { need, have } => {
-            format!("needs {need} B of alignment, {have} B are certain")
-        }
-        Verdict::Descriptor => "no descriptor here can say this tile".into(),
-        Verdict::Bound => "the tile is read from registers, a descriptor delivers none".into(),
-        _ => "not taken".into(),
-    }
-}
-
-/// Whether an operation's tile is read from registers.
-pub fn bound(candidates: &[SeedingCandidate]) -> bool {
-    candidates.iter().any(|candidate| candidate.verdict == Verdict::Bound)
 }

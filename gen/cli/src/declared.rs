@@ -5,8 +5,8 @@
 //! candidates, but they choose nothing: what an instruction is and costs, the tables say. Where a
 //! figure differs, the tables' own is taken apart (instructions, transactions of each, bank groups,
 //! registers) and the declared one is looked for among the parts.
-use crate::candidates::{bound, name, quarters, why};
 use crate::tables::counted;
+use crate::verdicts::{bound, name, quarters, space, why};
 use lanebook::ir::{Op, Program};
 use lanebook::layout_seeding::{CostTerms, SeedingCandidate, Verdict, pick};
 use lanebook_gen::compile::Failure;
@@ -382,9 +382,7 @@ impl View<'_> {
 
     /// Why an instruction is not among the candidates at all.
     fn lacks(&self, atom: AtomId) -> String {
-        let has = |arch: &lanebook_tables::Arch<'_>| {
-            arch.atoms.iter().any(|have| have.native && have.atom == atom)
-        };
+        let has = |arch: &lanebook_tables::Arch<'_>| arch.own(atom).is_some_and(|have| have.native);
         let here = self.arch.and_then(|arch| self.tables.arch(arch));
         // Elements of an instruction that splits bytes are its own; others are bytes or halves of
         // any element.
@@ -423,10 +421,7 @@ impl View<'_> {
 
     fn spaces(&self, atom: AtomId) -> Option<(&'static str, &'static str)> {
         let movement = self.tables.atom(atom)?.movement?;
-        Some((
-            crate::candidates::space(movement.from.space),
-            crate::candidates::space(movement.to.space),
-        ))
+        Some((space(movement.from.space), space(movement.to.space)))
     }
 
     /// Who wins by the declared figures, and who by the tables'.

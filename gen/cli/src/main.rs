@@ -24,6 +24,7 @@ mod manual;
 mod output;
 mod plannable;
 mod tables;
+mod verdicts;
 
 use clap::Parser;
 use lanebook_report::problem::Problem;

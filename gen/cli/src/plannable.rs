@@ -36,10 +36,9 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
             );
         }
         let wave = arch.wave_lanes.first().copied().unwrap_or(0);
-        for have in arch.atoms.iter().filter(|have| have.native) {
-            let Some(atom) = tables.atom(have.atom) else { continue };
-            if let Some(wrong) = unusable((tables, isa), have.atom, atom, wave) {
-                atoms.entry(have.atom).or_insert((wrong, Vec::new())).1.push(arch.name);
+        for (id, atom) in tables.list_native(arch) {
+            if let Some(wrong) = unusable((tables, isa), id, atom, wave) {
+                atoms.entry(id).or_insert((wrong, Vec::new())).1.push(arch.name);
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::request::refusal;
 use lanebook::TABLES;
 use lanebook::query::{self, FUNCTIONS};
 use lanebook::unit::swizzle;
-use lanebook_tables::{Arch, Atom, Space};
+use lanebook_tables::{Arch, Atom, AtomFilter, Space};
 use serde_json::{Value, json};
 
 /// Programs that the page begins with: name, text, whether its loops are inferred.
@@ -50,11 +50,12 @@ pub(crate) fn start() -> Value {
 
 /// The instructions of an architecture that have a layout, each with the operands that can be drawn.
 pub(crate) fn instructions(arch: &str) -> Value {
-    let Some(arch) = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)) else {
+    let found = TABLES.arch_named(arch).and_then(|id| Some((id, TABLES.arch(id)?)));
+    let Some((id, arch)) = found else {
         return refusal(&format!("no architecture is called `{arch}`"), "choose one of the list");
     };
-    let atoms = arch.atoms.iter().filter_map(|have| TABLES.atom(have.atom));
-    let list: Vec<Value> = atoms.filter_map(|atom| described(arch, atom)).collect();
+    let atoms = TABLES.list_atoms(Some(id), AtomFilter::ALL);
+    let list: Vec<Value> = atoms.filter_map(|(_, atom)| described(arch, atom)).collect();
     let modes: Vec<&str> = swizzle::modes(&TABLES, arch).map(|mode| mode.name).collect();
     json!({ "arch": arch.name, "instructions": list, "modes": modes })
 }

@@ -63,7 +63,7 @@ details! {
     9 Unclosed => [];
     10 AttrTwice => [];
     11 Extent => [];
-    12 Capacity { limit } => [limit];
+    12 Capacity { limit, pool } => [limit, pool as u32];
     13 OperandCount { least, most, found } => [least, most, found];
     14 ResultCount { least, most, found } => [least, most, found];
     15 TypeCount { values, types } => [values, types];

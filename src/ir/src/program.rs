@@ -366,6 +366,13 @@ impl<'s, 't> Program<'s, 't> {
     pub fn parent(&self, op: Op) -> Option<Op> {
         self.owner_of(self.block_of(op)?)
     }
+    /// How many loops whose turns follow each other an operation stands in.
+    #[must_use]
+    pub fn loops_around(&self, op: Op) -> usize {
+        let around = core::iter::successors(self.parent(op), |at| self.parent(*at));
+        let turns = |at: &Op| matches!(self.role(*at), OpRole::For | OpRole::While);
+        around.filter(turns).count()
+    }
     /// The next operation in the block.
     #[must_use]
     pub fn next(&self, op: Op) -> Option<Op> {

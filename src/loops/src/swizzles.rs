@@ -17,7 +17,7 @@ use lanebook_infer::{BufferId, FormError, Inference, MemoryScope, When};
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{PostMap, Swizzle};
 use lanebook_plan::select::copies_ahead;
-use lanebook_tables::{Arch, BankModel, OpRole, Tables};
+use lanebook_tables::{Arch, BankModel, Tables};
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::encoding::conflicts::count_bytes;
 use lanebook_tile::map::{
@@ -27,8 +27,6 @@ use lanebook_tile::map::{
 /// Most accesses of one storage that are weighed against each other; those behind them agree, or go
 /// after the others.
 const PATTERNS: usize = 16;
-/// Most loops whose turns are counted.
-const MAX_DEPTH: usize = 3;
 
 /// What became of what an operator wants of a shared buffer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -230,10 +228,7 @@ impl SharedPattern {
 
     /// As often as the loops around it turn.
     fn in_loops(mut self, program: &Program<'_, '_>, tables: &Tables<'_>) -> Self {
-        let around = core::iter::successors(Some(self.op), |at| program.parent(*at));
-        let loops = around.filter(|op| program.role(*op) == OpRole::For).take(MAX_DEPTH);
-        let trips = tables.weights.loop_trips.max(1);
-        self.times = loops.fold(self.times, |times, _| times.saturating_mul(trips));
+        self.times = tables.weights.inside_loops(self.times, program.loops_around(self.op));
         self
     }
 

@@ -380,7 +380,7 @@ mod tests {
             Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op), Precision(op), Sums { op, why: Unsummed::Form },
             NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
             Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
-            Conflict { op, operand: None }, Written { op, why: Unwritable::Order }, Undecided(op),
+            Conflict { op, place: None }, Written { op, why: Unwritable::Order }, Undecided(op),
             SharedMemory { op, need, have }, Scratch { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },
             Stages { op, why: Unstaged::NoCopy }, Masked(op), Reshape(op),

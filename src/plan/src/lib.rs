@@ -46,10 +46,10 @@ pub mod select;
 pub mod shared_alloc;
 
 pub use data::{
-    AllocPlan, Candidate, End, Figures, FragmentPlan, GlobalPlan, HalfPlan, MapPlan, Plan,
-    PlanError, PlanPool, Product, ProductPlan, Reject, RejectedCandidate, SharedExchange,
-    ShufflePlan, SpecializedWarps, TransferPlan, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
-    Unsummed, Unwritable,
+    AllocPlan, Candidate, ConversionPlace, End, Figures, FragmentPlan, GlobalPlan, HalfPlan,
+    MapPlan, Plan, PlanError, PlanPool, Product, ProductPlan, Reject, RejectedCandidate,
+    SharedExchange, ShufflePlan, SpecializedWarps, TransferPlan, Unatomic, Unindexed, Unparted,
+    Unscaled, Unstaged, Unsummed, Unwritable,
 };
 
 // What emission and the checkers read of a plan beyond that.

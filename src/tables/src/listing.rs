@@ -1,5 +1,5 @@
 //! What atoms an architecture has, by what they are: for listings. What it can do is asked of its dispatch.
-use crate::{ArchId, Atom, AtomClass, AtomId, DtypeId, FeatureId, Space, Tables};
+use crate::{Arch, ArchId, Atom, AtomClass, AtomId, DtypeId, FeatureId, Space, Tables};
 
 /// What atoms of a listing have in common; what is `None` may be anything.
 ///
@@ -87,6 +87,16 @@ impl<'a> Tables<'a> {
         all.filter(move |(id, atom)| {
             arch.is_none_or(|arch| arch.own(*id).is_some()) && filter.takes(atom)
         })
+    }
+
+    /// The atoms that are machine instructions of an architecture, in the order of the tables.
+    pub fn list_native(
+        &self,
+        arch: &Arch<'a>,
+    ) -> impl Iterator<Item = (AtomId, &'a Atom<'a>)> + use<'a> {
+        let all = self.atoms;
+        let native = arch.atoms.iter().filter(|have| have.native).map(|have| have.atom);
+        native.filter_map(move |id| Some((id, all.get(id.index())?)))
     }
 
     /// The feature with this name; in the lean tables those alone have one that facts of matrix units belong to.

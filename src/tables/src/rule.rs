@@ -661,7 +661,7 @@ pub struct Weights {
     pub segment_bytes: u32,
     /// Alignment in bytes, at the least, of whatever stands in shared memory.
     pub shared_align: u32,
-    /// Loops inside each other beyond which the work of passes counts no further turns.
+    /// Loops inside each other beyond which costs count no further turns.
     pub loop_depth: u32,
     /// What a conversion costs that only renames, and what every value costs at the least, in
     /// thousandths of a cycle.
@@ -706,10 +706,18 @@ impl Weights {
         missing_register: 0,
     };
 
-    /// `cost` of something inside so many loops: each is taken to run `loop_trips` times.
+    /// How often something inside so many loops is taken to be executed: `loop_trips` times in each,
+    /// of the innermost `loop_depth`.
+    #[must_use]
+    pub fn executions(&self, depth: usize) -> u32 {
+        let deepest = usize::try_from(self.loop_depth).unwrap_or(usize::MAX);
+        (0..depth.min(deepest)).fold(1, |all: u32, _| all.saturating_mul(self.loop_trips.max(1)))
+    }
+
+    /// `cost` of something inside so many loops.
     #[must_use]
     pub fn inside_loops(&self, cost: u32, depth: usize) -> u32 {
-        (0..depth).fold(cost, |cost, _| cost.saturating_mul(self.loop_trips.max(1)))
+        cost.saturating_mul(self.executions(depth))
     }
 
     /// A pass over the banks, or through the lanes' crossbar, where ways to convert are compared.

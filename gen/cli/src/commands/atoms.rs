@@ -39,9 +39,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
     }
     let mut all: Vec<Listed<'_>> = Vec::new();
     for (number, atom) in (0u16..).zip(tables.atoms) {
-        let has = |arch: &Arch<'_>| {
-            arch.atoms.iter().find(|have| have.atom == AtomId(number)).map(|have| have.native)
-        };
+        let has = |arch: &Arch<'_>| arch.own(AtomId(number)).map(|have| have.native);
         let archs: Vec<(&str, bool)> = match one {
             Some(arch) => has(arch).map(|native| (arch.name, native)).into_iter().collect(),
             None => tables.archs.iter().filter_map(|arch| Some((arch.name, has(arch)?))).collect(),

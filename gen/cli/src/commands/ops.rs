@@ -175,8 +175,7 @@ fn described<'t>(tables: &Tables<'t>, id: OpId, on: Option<&Arch<'t>>) -> Option
 
 /// Atoms of an architecture that are machine instructions there.
 fn native<'t>(tables: &Tables<'t>, arch: &Arch<'t>) -> impl Iterator<Item = &'t Atom<'t>> {
-    let tables = *tables;
-    arch.atoms.iter().filter(|have| have.native).filter_map(move |have| tables.atom(have.atom))
+    tables.list_native(arch).map(|(_, atom)| atom)
 }
 
 /// Element types of the instructions that do an operation on elements.

@@ -71,10 +71,7 @@ impl Report<'_> {
             u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
         for m in plan.transfers.iter() {
             if [m.from, m.to].contains(&lanebook::plan::End::Shared(index)) {
-                let depth =
-                    std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at))
-                        .filter(|at| self.program.role(*at) == OpRole::For)
-                        .count();
+                let depth = self.program.loops_around(m.op);
                 cost = cost.saturating_add(weights.inside_loops(m.figures.cost, depth));
             }
         }

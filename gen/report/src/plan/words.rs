@@ -215,7 +215,7 @@ impl Report<'_> {
                 name = name.replace(&format!("{{{}}}", operand.name.text()), &text);
             }
         }
-        let native = self.arch.atoms.iter().any(|have| have.atom == p.product.atom && have.native);
+        let native = self.arch.own(p.product.atom).is_some_and(|have| have.native);
         if native { name } else { format!("{name} (expanded)") }
     }
 

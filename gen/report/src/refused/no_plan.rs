@@ -9,9 +9,12 @@ use lanebook::compile::storage::plan_parameter;
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::plan::select::why_no_unit;
 use lanebook::plan::{
-    PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged, Unsummed, Unwritable,
+    ConversionPlace, PlanError, PlanPool, Reject, Unatomic, Unindexed, Unparted, Unstaged,
+    Unsummed, Unwritable,
 };
-use lanebook_tables::{Arch, AtomClass, DtypeId, OpRole, SourceId, Space, Tables, TensorUse};
+use lanebook_tables::{
+    Arch, AtomClass, AtomFilter, DtypeId, OpRole, SourceId, Space, Tables, TensorUse,
+};
 
 /// Types of the same width and kind that a machine multiplies where it does not multiply a
 /// product's own, as text.
@@ -30,9 +33,7 @@ fn near_types(
     let first =
         |atom: &lanebook_tables::Atom<'_>| atom.operands.get(usize::from(atom.matrix?.a))?.dtype;
     let mut names: Vec<String> = Vec::new();
-    for atom in
-        arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom))
-    {
+    for (_, atom) in tables.list_native(arch) {
         match first(atom) {
             // The type is there: something else is missing.
             Some(id) if id == wanted => return None,
@@ -60,9 +61,7 @@ fn without_instruction(
     let types = (named(program.operand(op, 0)), named(program.result(op, 0)));
     let name = program.op_name(op);
     let does = |arch: &Arch<'_>, typed: bool| {
-        let atoms =
-            arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom));
-        atoms.into_iter().any(|atom| {
+        tables.list_native(arch).any(|(_, atom)| {
             let fits = |does: &lanebook_tables::Does<'_>| {
                 let from = does
                     .uses
@@ -285,18 +284,19 @@ pub(super) fn of_plan(
             let nearest = if why == Reject::Absent { "" } else { "the nearest one " };
             here(problem, op, format!("{nearest}{}{cited}", why.display(tables)))
         }
-        PlanError::Conflict { op, operand } => {
-            let (tile, label) = match operand.map(usize::from) {
-                Some(k) if k < program.operand_count(op) => {
+        PlanError::Conflict { op, place } => {
+            let (tile, label) = match place {
+                Some(ConversionPlace::Before(k)) => {
+                    let k = usize::from(k);
                     (named(program, program.operand(op, k), k), format!("operand {k} of this"))
                 }
                 _ => ("what this makes".to_string(), "here the two meet".to_string()),
             };
-            let remedy = match operand.map(usize::from) {
-                Some(k) if k < program.operand_count(op) => format!(
+            let remedy = match place {
+                Some(ConversionPlace::Before(_)) => format!(
                     "store {tile} into a tile in #smem before this and read what a tiled_load brings from there: a conversion between the two was tried"
                 ),
-                Some(_) => "store its result into a tile in #smem, and let those that read it load it from there".to_string(),
+                Some(ConversionPlace::Behind) => "store its result into a tile in #smem, and let those that read it load it from there".to_string(),
                 None => "store the tile into one in #smem, and load it from there for one of the two uses".to_string(),
             };
             here(Problem::refused(what, remedy), op, label)
@@ -672,11 +672,10 @@ fn not_its_mover(
         Some(ir::AttrValue::Str(text)) => program.text(text),
         _ => "",
     };
+    let filter = AtomFilter { class: Some(AtomClass::Move), ..AtomFilter::ALL };
     let movers = || {
-        arch.atoms
-            .iter()
-            .filter_map(|own| Some((own, tables.atom(own.atom)?)))
-            .filter(|(_, atom)| atom.class == AtomClass::Move)
+        let all = tables.list_atoms(tables.arch_named(arch.name), filter);
+        all.filter_map(|(id, atom)| Some((arch.own(id)?, atom)))
     };
     let list = format!("`lanebook atoms --arch {} --class move` lists those there are", arch.name);
     let Some((own, atom)) = movers().find(|(_, atom)| atom.name() == name) else {

@@ -41,18 +41,10 @@ impl CostReport {
 
 /// How often a block is taken to run.
 fn trips(program: &Program<'_, '_>, block: Option<Block>) -> u64 {
-    let weights = &program.tables().weights;
-    let each = u64::from(weights.loop_trips.max(1));
-    let (mut at, mut loops, mut product) =
-        (block.and_then(|block| program.owner_of(block)), 0u32, 1u64);
-    while let Some(op) = at {
-        if program.role(op).is_loop() && loops < weights.loop_depth {
-            loops = loops.saturating_add(1);
-            product = product.saturating_mul(each);
-        }
-        at = program.parent(op);
-    }
-    product
+    let Some(owner) = block.and_then(|block| program.owner_of(block)) else { return 1 };
+    let own = usize::from(program.role(owner).is_loop());
+    let depth = program.loops_around(owner).saturating_add(own);
+    u64::from(program.tables().weights.executions(depth))
 }
 
 /// Where a value is made.

@@ -147,11 +147,16 @@ fn sweep(cx: &mut PassContext<'_, '_, '_>) -> Result<(), PassError> {
 impl ProgramLayouts<'_, '_, '_> {
     /// Notes every value, what its readers want, and takes the conversions out.
     fn collect(&mut self) -> Result<(), ErrorKind> {
-        let full = ErrorKind::Capacity { pool: lanebook_ir::Pool::Entries, limit: 0 };
+        let full = |capacity: usize| {
+            let limit = u32::try_from(capacity).unwrap_or(u32::MAX);
+            ErrorKind::Capacity { pool: lanebook_ir::Pool::Entries, limit }
+        };
+        let sheet = &mut self.program.pools.sheet;
+        let (nodes, wants) = (full(sheet.nodes.capacity()), full(sheet.wants.capacity()));
         let values = self.program.pools.values.len();
         let uses = self.program.pools.uses.len();
-        self.program.pools.sheet.nodes.resize(values, TableValue::NEW).map_err(|_| full)?;
-        self.program.pools.sheet.wants.resize(uses, ANY).map_err(|_| full)?;
+        self.program.pools.sheet.nodes.resize(values, TableValue::NEW).map_err(|_| nodes)?;
+        self.program.pools.sheet.wants.resize(uses, ANY).map_err(|_| wants)?;
         let ordered = self.program.all().any(|op| {
             matches!(self.program.role(op), OpRole::Fence | OpRole::Wait)
                 || self.program.is_stage(op)

@@ -3,6 +3,15 @@
 use lanebook_ir::{Op, Pool};
 use lanebook_tile::tiling::Reject;
 
+/// Where beside an operation a conversion can stand.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ConversionPlace {
+    /// Before this operand.
+    Before(u8),
+    /// Behind its result.
+    Behind,
+}
+
 /// Why no plan was made. Every value names the operation (or value) and the figures that matter.
 ///
 /// ```
@@ -89,9 +98,8 @@ pub enum PlanError {
     Conflict {
         /// Where the second one was met.
         op: Op,
-        /// The operand of it that a conversion could stand before; 255 = behind its result,
-        /// `None` = no conversion can stand between them.
-        operand: Option<u8>,
+        /// Where beside it a conversion could stand between them; `None` = nowhere.
+        place: Option<ConversionPlace>,
     },
     /// The layout that the program wrote for a shared tile cannot be kept to.
     Written {

@@ -12,8 +12,8 @@ pub(crate) mod tiled;
 pub use crate::data::alloc_plan::AllocPlan;
 pub(crate) use crate::data::error::STAGED_REACH;
 pub use crate::data::error::{
-    MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged,
-    Unsummed, Unwritable,
+    ConversionPlace, MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unparted,
+    Unscaled, Unstaged, Unsummed, Unwritable,
 };
 pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;

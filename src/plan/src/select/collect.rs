@@ -10,9 +10,10 @@ use crate::select::loops::written_layout;
 use crate::select::memory::total_cost::power;
 use crate::select::memory::{explicit_layouts, place_tables};
 use crate::select::parts::is_read;
+use crate::select::planner::WantedAtom;
 use crate::select::planner::{CopyEnd, CopyOp, Planner, Staged, full};
 use lanebook_ir::{AttrValue, Def, MemrefBound, Op, TypeKind, Value, attr_names};
-use lanebook_tables::{AtomId, AtomicOp, DtypeKind, OpRole, OpWord, Space};
+use lanebook_tables::{AtomicOp, DtypeKind, OpRole, OpWord, Space};
 use lanebook_tile::evaluate::EndMap;
 use lanebook_tile::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use lanebook_tile::matrix::{blocked, blocks};
@@ -152,27 +153,18 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     fn add(&mut self, op: Op, from: CopyEnd, to: CopyEnd) -> Result<(), PlanError> {
-        let mut depth = 0u8;
-        let mut at = self.program.parent(op);
-        while let Some(parent) = at {
-            if self.program.role(parent) == OpRole::For {
-                depth = depth.saturating_add(1);
-            }
-            at = self.program.parent(parent);
-        }
+        let depth = u8::try_from(self.program.loops_around(op)).unwrap_or(u8::MAX);
         let wanted = match self.program.attr(op, attr_names::MOVER) {
-            Some(AttrValue::Str(name)) => Some(self.atom_named(self.program.text(name))),
-            _ => None,
+            Some(AttrValue::Str(name)) => {
+                let named = self.target.tables.atom_named(self.program.text(name));
+                named.map_or(WantedAtom::Unknown, WantedAtom::Named)
+            }
+            _ => WantedAtom::Any,
         };
         let capacity = self.movements.capacity();
         self.movements
             .push(CopyOp { op, from, to, depth, wanted })
             .map_err(|_| full(PlanPool::Moves, capacity, op))
-    }
-
-    /// The atom of a name; a number that no atom has if there is none.
-    fn atom_named(&self, name: &str) -> AtomId {
-        self.target.tables.atom_named(name).unwrap_or(AtomId(u16::MAX))
     }
 
     pub(crate) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {

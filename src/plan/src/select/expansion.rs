@@ -176,7 +176,7 @@ impl<'w> Expansions<'w> {
             (None, Some(op)) if matches!(error, PlanError::Reshape(_)) => {
                 PlanError::Part { op: *op, why: Unparted::Long }
             }
-            (Some(op), _) if of_parts => PlanError::Conflict { op, operand: None },
+            (Some(op), _) if of_parts => PlanError::Conflict { op, place: None },
             (None, Some(op)) if of_parts => PlanError::Part { op: *op, why: Unparted::Lanes },
             _ => error,
         }

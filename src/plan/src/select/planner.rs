@@ -29,9 +29,19 @@ pub struct CopyOp {
     pub(crate) to: CopyEnd,
     /// Loops around it.
     pub(crate) depth: u8,
-    /// The instruction that the program asks for; one that does not exist if the tables do not know
-    /// it.
-    pub(crate) wanted: Option<AtomId>,
+    /// The instruction that the program asks for.
+    pub(crate) wanted: WantedAtom,
+}
+
+/// Which instruction a program asks for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WantedAtom {
+    /// It leaves that open.
+    Any,
+    /// This one.
+    Named(AtomId),
+    /// One that the tables do not have.
+    Unknown,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use lanebook_layout::{AxisId, Layout};
 use lanebook_report::problem::{Excerpt, Problem, Problems};
 use lanebook_report::{answer, notation};
 use lanebook_suggest::nearest;
-use lanebook_tables::Tables;
+use lanebook_tables::{AtomFilter, Tables};
 
 /// Rows and columns that a terminal shows without --full.
 const MOST: usize = 64;
@@ -91,20 +91,16 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             ),
         ));
     };
-    let (_, arch, _) = tables::arch(tables, name)?;
-    let found = tables
-        .instance_named(&args.what)
-        .filter(|(id, _)| arch.atoms.iter().any(|have| have.atom == *id));
+    let (id, arch, _) = tables::arch(tables, name)?;
+    let found = tables.instance_named(&args.what).filter(|(id, _)| arch.own(*id).is_some());
     let Some((_, instance)) = found else {
         if let Some(tile) = tensor::of_tile(args, tables, arch) {
             return tile;
         }
         let tiles = tensor::tiles(tables, arch);
-        let names: Vec<&str> = arch
-            .atoms
-            .iter()
-            .filter_map(|have| tables.atom(have.atom))
-            .map(|atom| atom.name())
+        let names: Vec<&str> = tables
+            .list_atoms(Some(id), AtomFilter::ALL)
+            .map(|(_, atom)| atom.name())
             .chain(tiles.iter().copied())
             .collect();
         let mut remedy = nearest(&args.what, names).map_or_else(

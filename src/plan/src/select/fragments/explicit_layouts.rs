@@ -5,6 +5,7 @@
 //! warp's or a register's, and panels in other registers of each lane. Bits of lanes and warps that no
 //! element's bit has hold copies.
 
+use crate::data::ConversionPlace;
 use crate::data::{PlanError, Unwritable};
 use crate::select::fragments::flow::{is_register_tile, spread};
 use crate::select::fragments::unread::Unread;
@@ -272,7 +273,7 @@ impl Planner<'_, '_, '_, '_> {
 
     /// The first operand of an operation on tiles that has a distribution and is not a conversion's
     /// that was put there: where the result has another one, the two meet there.
-    fn placed_operand(&self, op: Op) -> Option<(Op, u8)> {
+    fn placed_operand(&self, op: Op) -> Option<(Op, ConversionPlace)> {
         let program = self.program;
         let made_of_it = !matches!(program.role(op), OpRole::For | OpRole::Function);
         let placed = |value: Value| {
@@ -282,6 +283,6 @@ impl Planner<'_, '_, '_, '_> {
                 && !program.def_op(value).is_some_and(|def| program.has_attr(def, INSERTED))
         };
         let number = program.operands(op).position(placed).filter(|_| made_of_it)?;
-        Some((op, u8::try_from(number).ok()?))
+        Some((op, ConversionPlace::Before(u8::try_from(number).ok()?)))
     }
 }

@@ -7,6 +7,7 @@
 //! of it that is some of each lane's registers. Two anchors that meet and differ are a conflict. Conversions are not crossed
 //! here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
+use crate::data::ConversionPlace;
 use crate::data::{FragmentPlan, PlanError, PlanPool, Unparted};
 use crate::select::fragments::unread::Unread;
 use crate::select::parts::is_read;
@@ -15,9 +16,6 @@ use lanebook_ir::{Def, Op, Program, Value, attr_names};
 use lanebook_tables::{LayoutTrait, OpRole};
 use lanebook_tile::map::Fragment;
 use lanebook_tile::shaping::{TilePart, shaping, tile_shape};
-
-/// In place of an operand's number: the operation's result.
-pub(crate) const RESULT: u8 = u8::MAX;
 
 /// A value that waits, and what says how it is distributed.
 #[doc(hidden)]
@@ -57,7 +55,7 @@ impl FragmentRelation {
     const fn refusal(self, op: Op) -> PlanError {
         match self {
             Self::Part => PlanError::Part { op, why: Unparted::Lanes },
-            _ => PlanError::Conflict { op, operand: None },
+            _ => PlanError::Conflict { op, place: None },
         }
     }
 
@@ -102,7 +100,7 @@ pub fn spread(
     program: &Program<'_, '_>,
     value: Value,
     (fragment, unpacked): (Fragment, bool),
-    reader: Option<(Op, u8)>,
+    reader: Option<(Op, ConversionPlace)>,
     unread: &Unread,
     (waiting, fragments): (&mut VecView<Waiting>, &mut VecView<FragmentPlan>),
 ) -> Result<(), PlanError> {
@@ -230,7 +228,7 @@ fn conflict(
     program: &Program<'_, '_>,
     value: Value,
     from: Option<(Op, Value)>,
-    reader: Option<(Op, u8)>,
+    reader: Option<(Op, ConversionPlace)>,
 ) -> PlanError {
     let place = match from {
         Some((op, other)) => parting(program, op, (value, other)),
@@ -239,7 +237,7 @@ fn conflict(
     let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
     // A loop's argument is of the loop.
     match op.or_else(|| home(program, value)) {
-        Some(op) => PlanError::Conflict { op, operand: place.map(|(_, k)| k) },
+        Some(op) => PlanError::Conflict { op, place: place.map(|(_, at)| at) },
         None => PlanError::Stale,
     }
 }
@@ -331,29 +329,39 @@ fn home(program: &Program<'_, '_>, value: Value) -> Option<Op> {
     }
 }
 
-/// Before which operand of which operation a conversion could stand, where an operation joins two
-/// tiles that want different distributions; [`RESULT`]: behind its result.
-fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<(Op, u8)> {
+/// Beside which operation a conversion could stand, where one joins two tiles that want different
+/// distributions.
+fn parting(
+    program: &Program<'_, '_>,
+    op: Op,
+    (a, b): (Value, Value),
+) -> Option<(Op, ConversionPlace)> {
     let number = |op: Op, value: Value| {
         program.operands(op).position(|v| v == value).and_then(|k| u8::try_from(k).ok())
     };
-    let either = |op: Op| number(op, a).or(number(op, b)).map(|k| (op, k));
+    let either = |op: Op| {
+        let k = number(op, a).or(number(op, b))?;
+        Some((op, ConversionPlace::Before(k)))
+    };
     // A constant that is written once more goes the same way.
     let is_constant =
         |value: Value| is_moved_beside(program, op, value) && program.constant(value).is_some();
     match program.role(op) {
         OpRole::Store | OpRole::Atomic if is_constant(a) || is_constant(b) => {
             let other = if is_constant(a) { b } else { a };
-            Some(number(op, other).map_or((op, RESULT), |k| (op, k)))
+            let place = number(op, other).map_or(ConversionPlace::Behind, ConversionPlace::Before);
+            Some((op, place))
         }
-        OpRole::Reduce => Some((op, RESULT)),
+        OpRole::Reduce => Some((op, ConversionPlace::Behind)),
         // What is carried is one tile; what it starts from, and what an iteration hands on, may be
         // another.
         OpRole::For => {
             let end = program.body(op).and_then(|body| program.terminator(body));
-            either(op).filter(|(_, k)| *k >= 3).or_else(|| either(end?))
+            let own = either(op);
+            own.filter(|(_, at)| matches!(at, ConversionPlace::Before(3..)))
+                .or_else(|| either(end?))
         }
-        OpRole::Matrix => either(op).filter(|(_, k)| *k == 2),
+        OpRole::Matrix => either(op).filter(|(_, at)| *at == ConversionPlace::Before(2)),
         _ => either(op),
     }
 }
@@ -418,7 +426,7 @@ fn shaped(
     for op in reducers.chain(program.def_op(value)) {
         let Some((large, small, how)) = shaping(program, op) else { continue };
         if large == value {
-            let refuse = PlanError::Conflict { op, operand: None };
+            let refuse = PlanError::Conflict { op, place: None };
             if tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).is_none() {
                 return Err(refuse);
             }

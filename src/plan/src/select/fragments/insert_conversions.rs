@@ -7,8 +7,8 @@
 //! writes stays that of the tile that has its name for its readers. Where both sides turn out to
 //! be alike it is none. A constant is written once more instead.
 
+use crate::data::ConversionPlace;
 use crate::data::{PlanError, PlanPool};
-use crate::select::fragments::flow::RESULT;
 use heapless::VecView;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, Value, attr_names};
 use lanebook_tables::OpRole;
@@ -66,23 +66,23 @@ impl<'w> InsertedConversions<'w> {
     #[doc(hidden)]
     pub fn repair(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
         self.first = self.first.or(Some(error));
-        let (op, operand) = match error {
+        let (op, place) = match error {
             PlanError::Conflict { op, .. } if is_led_load(program, op) => {
                 match self.beside_load(program, op, true) {
-                    Some(operand) => (op, operand),
+                    Some(place) => (op, place),
                     None => return false,
                 }
             }
             // What a product adds to has been converted: its result is another tile than the one
             // whose layout is written.
-            PlanError::Conflict { op, operand: Some(2) }
+            PlanError::Conflict { op, place: Some(ConversionPlace::Before(2)) }
                 if program.role(op) == OpRole::Matrix
                     && self.made(program, program.operand(op, 2))
                     && is_written(program, op) =>
             {
-                (op, RESULT)
+                (op, ConversionPlace::Behind)
             }
-            PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
+            PlanError::Conflict { op, place: Some(place) } => (op, place),
             // What goes to memory or comes from there element by element has a register for each,
             // where its layout is written; the lanes are the same.
             PlanError::NoMover { op, why: Reject::Bounds { .. } }
@@ -102,13 +102,13 @@ impl<'w> InsertedConversions<'w> {
                     if !self.made(program, program.operand(op, 0))
                         || program.operand(op, 0).is_some_and(|tile| has_layout(program, tile)) =>
                 {
-                    (op, 0)
+                    (op, ConversionPlace::Before(0))
                 }
                 // Nor need what it answers be distributed as its readers want it.
                 OpRole::Atomic
                     if program.answer(op).is_some() && !self.is_converted(program, op) =>
                 {
-                    (op, RESULT)
+                    (op, ConversionPlace::Behind)
                 }
                 OpRole::Load if is_led_load(program, op) => {
                     match self.beside_load(program, op, false) {
@@ -118,7 +118,7 @@ impl<'w> InsertedConversions<'w> {
                 }
                 // Nor need what memory holds be distributed by the load as its readers want it.
                 OpRole::Load if !self.is_converted(program, op) || is_written(program, op) => {
-                    (op, RESULT)
+                    (op, ConversionPlace::Behind)
                 }
                 _ => return false,
             },
@@ -127,10 +127,9 @@ impl<'w> InsertedConversions<'w> {
         if self.is_full(op) {
             return false;
         }
-        let made = if operand == RESULT {
-            behind_freely(program, op)
-        } else {
-            before(program, op, usize::from(operand))
+        let made = match place {
+            ConversionPlace::Behind => behind_freely(program, op),
+            ConversionPlace::Before(operand) => before(program, op, usize::from(operand)),
         };
         self.keep(made)
     }
@@ -189,12 +188,18 @@ impl<'w> InsertedConversions<'w> {
     /// Where a conversion lets a load with a mask or indices be distributed as an instruction loads
     /// it: before one of these, or behind it, where its readers want another way; `None` where all
     /// are there.
-    fn beside_load(&self, program: &Program<'_, '_>, op: Op, before_first: bool) -> Option<u8> {
+    fn beside_load(
+        &self,
+        program: &Program<'_, '_>,
+        op: Op,
+        before_first: bool,
+    ) -> Option<ConversionPlace> {
         let led = program.beside_moved(op).find(|value| !self.made(program, Some(*value)));
         let before = led
             .and_then(|value| program.operands(op).position(|operand| operand == value))
-            .and_then(|number| u8::try_from(number).ok());
-        let behind = (!self.is_converted(program, op)).then_some(RESULT);
+            .and_then(|number| u8::try_from(number).ok())
+            .map(ConversionPlace::Before);
+        let behind = (!self.is_converted(program, op)).then_some(ConversionPlace::Behind);
         if before_first { before.or(behind) } else { behind.or(before) }
     }
 

@@ -57,7 +57,7 @@ impl OwnCost<'_> {
         product
             .count()
             .saturating_mul(each)
-            .saturating_mul(w.loop_trips.max(1))
+            .saturating_mul(w.executions(1))
             .saturating_add(held.saturating_mul(w.register))
             .saturating_add(self.tensor_transfers(product).saturating_mul(w.instruction))
             .saturating_add(
@@ -112,7 +112,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
     /// What the candidates for a product cost by themselves.
     pub(crate) fn own_cost(&self, problem: &MmaProblem, inputs: [Value; 2]) -> OwnCost<'t> {
         let op = problem.op();
-        let trips = self.target.tables.weights.loop_trips.max(1);
+        let trips = self.target.tables.weights.executions(1);
         let home = self.accumulator_home(op);
         let direct = self
             .transfers

@@ -1,11 +1,12 @@
 //! Chooses matrix atoms with their split over warps: candidates are listed, priced with all their
 //! movements from the cheapest on, and the best one is written to the plan.
 
+use crate::data::ConversionPlace;
 use crate::data::{
     Candidate, End, Plan, PlanError, PlanPool, ProductPlan, RejectedCandidate, Unsummed,
 };
 use crate::select::fragments::explicit_layouts::text;
-use crate::select::fragments::flow::{Crossed, RESULT, spread};
+use crate::select::fragments::flow::{Crossed, spread};
 use crate::select::matrix::mma_candidates::MmaProblem;
 use crate::select::matrix::own_cost::{OwnCost, inputs_are_pooled};
 use crate::select::matrix::scales::SCALE_WAYS;
@@ -373,7 +374,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 }
                 Err(e) => {
                     refusals.last = e;
-                    let is_conflict = matches!(e, PlanError::Conflict { operand: Some(_), .. });
+                    let is_conflict = matches!(e, PlanError::Conflict { place: Some(_), .. });
                     refusals.conflict = refusals.conflict.or(is_conflict.then_some(e));
                     if !is_conflict && self.leaves_as_written(site, &product) {
                         refusals.as_written = refusals.as_written.or(Some(e));
@@ -541,7 +542,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                 self.program,
                 value,
                 (fragment, unpacked),
-                Some((op, number)),
+                Some((op, ConversionPlace::Before(number))),
                 &self.unread,
                 (self.waiting, self.plan.fragments),
             )?;
@@ -558,12 +559,13 @@ impl<'t> Planner<'_, 't, '_, '_> {
             (false, true) => self.plan.fragments.len(),
             (false, false) => mark,
         };
-        for (value, number) in [(c, 2), (d, RESULT)] {
+        let places = [(c, ConversionPlace::Before(2)), (d, ConversionPlace::Behind)];
+        for (value, place) in places {
             spread(
                 self.program,
                 value,
                 (product.c, unpacked),
-                Some((op, number)),
+                Some((op, place)),
                 &self.unread,
                 (self.waiting, self.plan.fragments),
             )?;

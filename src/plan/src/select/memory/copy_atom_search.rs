@@ -4,6 +4,7 @@
 use crate::data::{GlobalPlan, PlanError, Unatomic, Unstaged};
 use crate::select::memory::copy_bound::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
+use crate::select::planner::WantedAtom;
 use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Staged};
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole, Role, Space};
@@ -92,8 +93,10 @@ impl AtomSearch<'_> {
     fn found(self) -> Result<Option<Best>, PlanError> {
         let all = self.record.is_some();
         if self.best.is_none() && !self.capped {
-            let none =
-                if self.movement.wanted.is_some() { Reject::NotNative } else { Reject::Absent };
+            let none = match self.movement.wanted {
+                WantedAtom::Any => Reject::Absent,
+                WantedAtom::Named(_) | WantedAtom::Unknown => Reject::NotNative,
+            };
             let why = self.closest.unwrap_or(none);
             return Err(PlanError::NoMover { op: self.movement.op, why });
         }
@@ -103,7 +106,11 @@ impl AtomSearch<'_> {
 
 /// Whether the program lets an atom do a movement.
 pub(super) fn wants(movement: &CopyOp, atom: AtomId) -> bool {
-    movement.wanted.is_none_or(|wanted| wanted == atom)
+    match movement.wanted {
+        WantedAtom::Any => true,
+        WantedAtom::Named(wanted) => wanted == atom,
+        WantedAtom::Unknown => false,
+    }
 }
 
 /// How far a candidate came, to report the reason that helps most.
@@ -205,7 +212,7 @@ impl Planner<'_, '_, '_, '_> {
         let is_few = self.has_few(movement);
         search.found().map_err(|error| match error {
             PlanError::NoMover { op, why: Reject::Form | Reject::Absent }
-                if movement.wanted.is_none() =>
+                if movement.wanted == WantedAtom::Any =>
             {
                 PlanError::Atomic { op, why: Unatomic::Elements }
             }

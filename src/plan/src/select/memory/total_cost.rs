@@ -3,7 +3,6 @@
 use crate::data::PlanError;
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_ir::Op;
-use lanebook_tables::OpRole;
 
 impl Planner<'_, '_, '_, '_> {
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best;
@@ -105,21 +104,11 @@ impl Planner<'_, '_, '_, '_> {
 
     /// A cost times the executions of an operation.
     pub(crate) fn weigh_at(&self, op: Op, cost: u32) -> u32 {
-        let trips = self.target.tables.weights.loop_trips.max(1);
-        let mut at = self.program.parent(op);
-        let mut out = cost;
-        while let Some(parent) = at {
-            if self.program.role(parent) == OpRole::For {
-                out = out.saturating_mul(trips);
-            }
-            at = self.program.parent(parent);
-        }
-        out
+        self.target.tables.weights.inside_loops(cost, self.program.loops_around(op))
     }
 
     pub(crate) fn weigh(&self, movement: &CopyOp, cost: u32) -> u32 {
-        let trips = self.target.tables.weights.loop_trips.max(1);
-        (0..movement.depth.min(4)).fold(cost, |c, _| c.saturating_mul(trips))
+        self.target.tables.weights.inside_loops(cost, movement.depth.into())
     }
 
     /// Whether the register end of a movement, if it has one, is decided.
