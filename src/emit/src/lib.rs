@@ -83,7 +83,7 @@ pub use crate::lower::context::{
     Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
 };
 #[doc(hidden)]
-pub use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd, TensorTile};
+pub use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd, TensorResident};
 #[doc(hidden)]
 pub use crate::lower::target::{SecondOperand, TargetQueries};
 #[doc(hidden)]

@@ -8,7 +8,7 @@
 //! those of its panels, in an order of their own ([`PanelRegisters`]).
 
 use crate::panel_places::PanelPlaces;
-use crate::product::Product;
+use crate::product::{Product, ProductTile};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Instance, MatrixShape};
 
@@ -275,20 +275,19 @@ pub struct PanelRegisters {
 }
 
 impl PanelRegisters {
-    /// Those of an operand of a product: 0 is what the instruction calls A, 1 is B, 2 is C.
-    /// `None` where blocks of registers are whole operands, one behind the other.
+    /// Those of a tile of a product, by what the instruction calls it. `None` where blocks of registers are whole operands, one behind the other.
     #[must_use]
-    pub fn of(product: &Product, instance: &Instance<'_>, side: usize) -> Option<Self> {
+    pub fn of(product: &Product, instance: &Instance<'_>, tile: ProductTile) -> Option<Self> {
         let shape = &product.shape;
         let digits = shape_digits(shape, product.below)?;
-        let (number, pair) = operands(shape, digits).get(side).copied()?;
-        let steps = panel_steps(instance, number, pair).filter(|steps| !steps.is_plain())?;
+        let [a, b, c] = operands(shape, digits);
         let ((rm, rn, rk), (_, pn, pk)) = (product.repeats, product.panels);
-        let (repeats, across) = match side {
-            0 => ((rm, rk), pk),
-            1 => ((rk, rn), pn),
-            _ => ((rm, rn), pn),
+        let ((number, pair), repeats, across) = match tile {
+            ProductTile::A => (a, (rm, rk), pk),
+            ProductTile::B => (b, (rk, rn), pn),
+            ProductTile::C => (c, (rm, rn), pn),
         };
+        let steps = panel_steps(instance, number, pair).filter(|steps| !steps.is_plain())?;
         let all = u16::from(instance.registers(number)?);
         let panels = u32::from(pair.0.count).checked_mul(u32::from(pair.1.count))?;
         Some(Self {

@@ -12,6 +12,7 @@ use lanebook_ir::Program;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_plan::{AllocPlan, Plan, ProductPlan, ScaleCopy};
 use lanebook_tables::{Arch, Atom, FieldRole, Major, Movement, Operand, Space, Tables};
+use lanebook_tile::product::ProductInput;
 
 /// Lanes of tensor memory that a copy fills before it repeats them, and cells of a lane and bytes
 /// of a cell that it fills, at most.
@@ -39,10 +40,10 @@ pub(crate) fn scales(
         return if p.copied == [None; 2] { Ok(0) } else { Err(refuse) };
     };
     let mut followed = 0u64;
-    for (side, ((number, value), copy)) in
-        (0u8..).zip(numbers.into_iter().zip(values).zip(p.copied))
+    for (input, ((number, value), copy)) in
+        ProductInput::BOTH.into_iter().zip(numbers.into_iter().zip(values).zip(p.copied))
     {
-        let misplaced = Violation::End { op: p.op, operand: side.saturating_add(3) };
+        let misplaced = Violation::End { op: p.op, operand: input.of([3, 4]) };
         let copy = copy.filter(|copy| copy.operand == number).ok_or(misplaced)?;
         let tile = plan.allocs.get(usize::from(copy.given.alloc)).ok_or(misplaced)?;
         let load = copy.given.load;
@@ -63,12 +64,12 @@ pub(crate) fn scales(
         let movement = copy_atom.ok_or(misplaced)?;
         let aligned = u32::from(movement.from.align_bytes);
         if tile.offset.checked_rem(aligned) != Some(0)
-            || !described(tables, arch, atom, p, side, &copy, movement)
+            || !described(tables, arch, atom, p, input, &copy, movement)
         {
             return Err(misplaced);
         }
-        room(tables, arch, plan, p, side, &copy)?;
-        followed = followed.saturating_add(places(atom, p, side, tile, &copy, movement)?);
+        room(tables, arch, plan, p, input, &copy)?;
+        followed = followed.saturating_add(places(atom, p, input, tile, &copy, movement)?);
     }
     Ok(followed)
 }
@@ -90,13 +91,13 @@ fn described(
     arch: &Arch<'_>,
     atom: &Atom<'_>,
     p: &ProductPlan,
-    side: u8,
+    input: ProductInput,
     copy: &ScaleCopy,
     movement: &Movement<'_>,
 ) -> bool {
     let says = || -> Option<bool> {
         let shape = p.product.shape;
-        let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
+        let how = atom.shared(input.of([shape.a, shape.b]))?;
         let table = descriptor_named(tables, arch, how.descriptor)?;
         let word = FieldWord::unpack(table, copy.given.word)?;
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
@@ -120,10 +121,11 @@ fn described(
             }
         }
         let instruction = descriptor_named(tables, arch, atom.tensor()?.descriptor)?;
-        let field = instruction.fields.iter().find(|f| f.role == FieldRole::Scale(side))?;
+        let field =
+            instruction.fields.iter().find(|f| f.role == FieldRole::Scale(input.of([0, 1])))?;
         // An instance's runs begin at any multiple of how many it has.
         let own = atom.operands.get(usize::from(copy.operand))?.extents;
-        let each = u32::from(if side == 0 { own.1 } else { own.0 });
+        let each = u32::from(input.of([own.1, own.0]));
         let mut first = (0..u32::from(copy.piece.1)).filter(|n| n.checked_rem(each) == Some(0));
         let can_be = |n: u32| match field.values.is_empty() {
             true => n <= field.range.1,
@@ -141,7 +143,7 @@ fn room(
     arch: &Arch<'_>,
     plan: &Plan<'_>,
     p: &ProductPlan,
-    side: u8,
+    input: ProductInput,
     copy: &ScaleCopy,
 ) -> Result<(), Violation> {
     let (first, columns, allocated) =
@@ -165,8 +167,8 @@ fn room(
         {
             return Err(wrong);
         }
-        for (k, theirs) in (0u8..).zip(other.copied) {
-            if let Some(theirs) = theirs.filter(|_| (other.op, k) != (p.op, side))
+        for (k, theirs) in ProductInput::BOTH.into_iter().zip(other.copied) {
+            if let Some(theirs) = theirs.filter(|_| (other.op, k) != (p.op, input))
                 && !apart(theirs.first, theirs.columns())
             {
                 return Err(wrong);
@@ -206,7 +208,7 @@ fn scale_byte(tile: &AllocPlan, row: u32, run: u32) -> Option<u32> {
 /// Whole pieces lie in the tile's bytes, aligned.
 fn pieces_are_inside(
     p: &ProductPlan,
-    side: u8,
+    input: ProductInput,
     tile: &AllocPlan,
     copy: &ScaleCopy,
     movement: &Movement<'_>,
@@ -223,7 +225,7 @@ fn pieces_are_inside(
         if start.checked_add(size).is_none_or(|end| end > tile.bytes)
             || start.checked_rem(need) != Some(0)
         {
-            return Err(Violation::End { op: p.op, operand: side.saturating_add(3) });
+            return Err(Violation::End { op: p.op, operand: input.of([3, 4]) });
         }
     }
     Ok(())
@@ -232,10 +234,15 @@ fn pieces_are_inside(
 /// How far rows are apart in the table's layout of an operand of scales: A's hold the runs of an
 /// instance, B's are as many rows. `None` where those of an instance are no bytes side by side, or
 /// a piece is no whole number of them.
-fn row_step(own: &Operand<'_>, scales: &LayoutRef<'_>, side: u8, runs: u32) -> Option<u64> {
-    let (each, own_runs, apart) = match side {
-        0 => (own.extents.1, own.extents.1, 1),
-        _ => (1, own.extents.0, own.extents.1),
+fn row_step(
+    own: &Operand<'_>,
+    scales: &LayoutRef<'_>,
+    input: ProductInput,
+    runs: u32,
+) -> Option<u64> {
+    let (each, own_runs, apart) = match input {
+        ProductInput::A => (own.extents.1, own.extents.1, 1),
+        ProductInput::B => (1, own.extents.0, own.extents.1),
     };
     for run in 0..own_runs {
         let x = u64::from(run).checked_mul(u64::from(apart))?;
@@ -249,7 +256,7 @@ fn row_step(own: &Operand<'_>, scales: &LayoutRef<'_>, side: u8, runs: u32) -> O
 fn places(
     atom: &Atom<'_>,
     p: &ProductPlan,
-    side: u8,
+    input: ProductInput,
     tile: &AllocPlan,
     copy: &ScaleCopy,
     movement: &Movement<'_>,
@@ -274,8 +281,8 @@ fn places(
         return Err(refuse);
     }
     let shape = p.product.shape;
-    let outer = u32::from(if side == 0 { shape.m } else { shape.n });
-    let each = row_step(own, scales, side, runs).ok_or(refuse)?;
+    let outer = u32::from(input.of([shape.m, shape.n]));
+    let each = row_step(own, scales, input, runs).ok_or(refuse)?;
     let at = |row: u32, run: u32| scale_byte(tile, row, run);
     let all =
         (u32::try_from(tile.shape.row_count()).ok(), u32::try_from(tile.shape.col_count()).ok());
@@ -290,7 +297,7 @@ fn places(
     {
         return Err(refuse);
     }
-    pieces_are_inside(p, side, tile, copy, movement)?;
+    pieces_are_inside(p, input, tile, copy, movement)?;
     let mut followed = 0u64;
     for row in 0..all_rows {
         // The instance that row is in begins with a piece.
@@ -330,7 +337,7 @@ fn places(
             if found.is_none() || found != at(row, run) {
                 return Err(Violation::Operand {
                     op: p.op,
-                    operand: side.saturating_add(3),
+                    operand: input.of([3, 4]),
                     warp: 0,
                     lane: u8::try_from(lane).unwrap_or(u8::MAX),
                     bit: narrow(byte.saturating_mul(8)),

@@ -412,14 +412,7 @@ impl OrderContext<'_> {
                     }
                 }
                 if let Some(counted) = counted {
-                    if let Outstanding::Begun(count) = own.behind
-                        && self.begins(step, counted)
-                    {
-                        own.behind = Outstanding::Begun(count.saturating_add(1));
-                    }
-                    if self.is_over(step, counted, own.behind.later()) {
-                        own.behind = Outstanding::Over;
-                    }
+                    own.behind = self.behind(step, counted, own.behind);
                 }
                 let want = last.get(usize::from(own.ended));
                 if want.is_some_and(|want| self.does(step, want, signal)) {
@@ -547,6 +540,17 @@ impl OrderContext<'_> {
             let itself = used(step.atom).is_some_and(|u| u.counter == counter && !u.unordered);
             (closes.is_some() || itself).then_some(Counted { counter, closes })
         })
+    }
+
+    /// What has been closed or begun behind an access when a step is done.
+    fn behind(&self, step: &Step, counted: Counted, before: Outstanding) -> Outstanding {
+        let now = match before {
+            Outstanding::Begun(count) if self.begins(step, counted) => {
+                Outstanding::Begun(count.saturating_add(1))
+            }
+            _ => before,
+        };
+        if self.is_over(step, counted, now.later()) { Outstanding::Over } else { now }
     }
 
     /// Whether a step is one more of what is counted.

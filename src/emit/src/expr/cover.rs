@@ -10,10 +10,20 @@ use lanebook_tables::{
     Rule, Tables, Word,
 };
 
-/// Where a value lives: one a lane, or one a wave.
-pub(super) const VECTOR: usize = 0;
-/// One value a wave.
-pub(super) const SCALAR: usize = 1;
+/// Where a value lives.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum HeldBank {
+    /// One value a lane.
+    Vector = 0,
+    /// One value a wave.
+    Scalar = 1,
+}
+
+impl HeldBank {
+    /// Both.
+    pub(super) const BOTH: [Self; 2] = [Self::Vector, Self::Scalar];
+}
+
 /// The price of one issue slot.
 pub(super) const SLOT: u32 = 16;
 /// No way.
@@ -73,14 +83,14 @@ pub(super) enum Supply {
     /// A number in the text.
     Imm(i64),
     /// The node's register of a kind.
-    Node(ExprId, usize),
+    Node(ExprId, HeldBank),
 }
 
 /// A rule at a node, priced.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct PricedRule {
     pub(super) cost: u32,
-    pub(super) side: usize,
+    pub(super) bank: HeldBank,
     /// Width of the result in bits.
     pub(super) width: u32,
     pub(super) supplies: [Supply; MAX_INSTRUCTIONS],
@@ -99,7 +109,7 @@ pub(super) struct Machine<'t> {
 enum Value {
     Leaf(Bound<ExprId>, usize),
     /// In a kind of register, so many bits wide.
-    Made(usize, u32),
+    Made(HeldBank, u32),
 }
 
 /// What an operand takes without a register.
@@ -111,10 +121,10 @@ enum Immediate {
 
 impl<'t> Machine<'t> {
     /// Vector or scalar registers? Others hold no index values.
-    pub(super) fn side(&self, class: ClassId) -> Option<usize> {
+    pub(super) fn bank(&self, class: ClassId) -> Option<HeldBank> {
         match self.isa.classes.get(class.index())?.kind {
-            RegisterKind::Vector => Some(VECTOR),
-            RegisterKind::Scalar => Some(SCALAR),
+            RegisterKind::Vector => Some(HeldBank::Vector),
+            RegisterKind::Scalar => Some(HeldBank::Scalar),
             _ => None,
         }
     }
@@ -124,9 +134,9 @@ impl<'t> Machine<'t> {
             .get(class.index())
             .map_or(0, |class| u32::from(class.bits).saturating_mul(u32::from(registers)))
     }
-    fn takes(&self, operand: &Operand<'_>, side: usize, width: u32) -> bool {
+    fn takes(&self, operand: &Operand<'_>, bank: HeldBank, width: u32) -> bool {
         core::iter::once(&operand.class).chain(operand.also).any(|class| {
-            self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width
+            self.bank(*class) == Some(bank) && self.bits(*class, operand.registers) == width
         })
     }
     fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
@@ -155,25 +165,25 @@ impl<'t> Machine<'t> {
             .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
     }
     /// The kind of register that an atom's result goes to.
-    pub(super) fn result(&self, atom: AtomId) -> Option<(usize, ClassId, u8)> {
+    pub(super) fn result(&self, atom: AtomId) -> Option<(HeldBank, ClassId, u8)> {
         let first =
             self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
-        Some((self.side(first.class)?, first.class, first.registers))
+        Some((self.bank(first.class)?, first.class, first.registers))
     }
 
     /// What a rule's instructions cost without their arguments, and where the result goes.
-    pub(super) fn least(&self, rule: &Rule<'_>) -> Option<(u32, usize)> {
+    pub(super) fn least(&self, rule: &Rule<'_>) -> Option<(u32, HeldBank)> {
         let Some(BuildNode::Inst(root, _)) = rule.replacement.first() else {
             return None;
         };
-        let (side, _, _) = self.result(*root)?;
+        let (bank, _, _) = self.result(*root)?;
         let mut issue = 0u32;
         for node in rule.replacement {
             if let BuildNode::Inst(atom, _) = node {
                 issue = issue.checked_add(u32::from(self.tables.atom(*atom)?.cost.issue))?;
             }
         }
-        Some((issue.checked_mul(SLOT)?, side))
+        Some((issue.checked_mul(SLOT)?, bank))
     }
 
     /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price`
@@ -183,15 +193,15 @@ impl<'t> Machine<'t> {
         arena: &ExprArena<'_>,
         rule: &Rule<'_>,
         binding: &Binding<ExprId>,
-        price: impl Fn(ExprId, usize) -> u32,
+        price: impl Fn(ExprId, HeldBank) -> u32,
     ) -> Option<PricedRule> {
         let mut plan = PricedRule {
             cost: 0,
-            side: VECTOR,
+            bank: HeldBank::Vector,
             width: 0,
             supplies: [Supply::None; MAX_INSTRUCTIONS],
         };
-        let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
+        let mut stack = [Value::Made(HeldBank::Vector, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match *node {
@@ -209,16 +219,16 @@ impl<'t> Machine<'t> {
                 ),
                 BuildNode::Inst(atom, arity) => {
                     let start = depth.checked_sub(usize::from(arity))?;
-                    let (side, class, registers) = self.result(atom)?;
+                    let (bank, class, registers) = self.result(atom)?;
                     let atom = self.tables.atom(atom)?;
                     let args = stack.get(start..depth)?;
                     let cost =
-                        self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
+                        self.instruction(arena, atom, bank, args, &price, &mut plan.supplies)?;
                     plan.cost = plan.cost.checked_add(cost)?;
-                    plan.side = side;
+                    plan.bank = bank;
                     plan.width = self.bits(class, registers);
                     depth = start;
-                    Value::Made(side, plan.width)
+                    Value::Made(bank, plan.width)
                 }
                 // Constants are computed by `let`s in target rules; the rule compiler sees to that.
                 _ => return None,
@@ -234,15 +244,15 @@ impl<'t> Machine<'t> {
         &self,
         arena: &ExprArena<'_>,
         atom: &'t Atom<'t>,
-        side: usize,
+        bank: HeldBank,
         args: &[Value],
-        price: &impl Fn(ExprId, usize) -> u32,
+        price: &impl Fn(ExprId, HeldBank) -> u32,
         supplies: &mut [Supply; MAX_INSTRUCTIONS],
     ) -> Option<u32> {
         let mut cost = u32::from(atom.cost.issue).checked_mul(SLOT)?;
         let limited = self.arch.scalar_reads > 0;
         let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
-        let limit = if side == VECTOR { self.arch.scalar_reads } else { u8::MAX };
+        let limit = if bank == HeldBank::Vector { self.arch.scalar_reads } else { u8::MAX };
         let mut scalars = [None::<ExprId>; 4];
         // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector
         // register).
@@ -264,7 +274,7 @@ impl<'t> Machine<'t> {
                 Immediate::Free(value) => Supply::Imm(value),
                 Immediate::Literal(value) if literals == [None] && reads < limit => {
                     literals = [Some(value)];
-                    reads = reads.saturating_add(u8::from(side == VECTOR));
+                    reads = reads.saturating_add(u8::from(bank == HeldBank::Vector));
                     Supply::Imm(value)
                 }
                 Immediate::Literal(value) if literals == [Some(value)] => Supply::Imm(value),
@@ -294,7 +304,7 @@ impl<'t> Machine<'t> {
                     if !self.takes(operand, from, width) {
                         return None;
                     }
-                    if from == SCALAR && side == VECTOR && limited {
+                    if from == HeldBank::Scalar && bank == HeldBank::Vector && limited {
                         reads = reads.checked_add(1).filter(|reads| *reads <= limit)?;
                     }
                 }
@@ -302,17 +312,23 @@ impl<'t> Machine<'t> {
                 Value::Leaf(Bound::Node(id), at) => {
                     let width = u32::from(arena.facts(id)?.width);
                     let known = scalars.contains(&Some(id));
-                    let scalar_fits = self.takes(operand, SCALAR, width)
-                        && (side == SCALAR || !limited || known || reads < limit);
-                    let vector =
-                        if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
-                    let scalar = if scalar_fits { price(id, SCALAR) } else { NEVER };
-                    let (from, paid) =
-                        if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
+                    let scalar_fits = self.takes(operand, HeldBank::Scalar, width)
+                        && (bank == HeldBank::Scalar || !limited || known || reads < limit);
+                    let vector = if self.takes(operand, HeldBank::Vector, width) {
+                        price(id, HeldBank::Vector)
+                    } else {
+                        NEVER
+                    };
+                    let scalar = if scalar_fits { price(id, HeldBank::Scalar) } else { NEVER };
+                    let (from, paid) = if scalar < vector {
+                        (HeldBank::Scalar, scalar)
+                    } else {
+                        (HeldBank::Vector, vector)
+                    };
                     if paid >= NEVER {
                         return None;
                     }
-                    if from == SCALAR && side == VECTOR && limited && !known {
+                    if from == HeldBank::Scalar && bank == HeldBank::Vector && limited && !known {
                         reads = reads.saturating_add(1);
                         if let Some(place) = scalars.iter_mut().find(|place| place.is_none()) {
                             *place = Some(id);

@@ -6,9 +6,7 @@
 //! others read charges each its share, so that swallowing it into all of its users wins only when
 //! that is cheaper. One pass downward marks what the chosen rules read, one pass upward emits each
 //! marked node once. Nodes computed by earlier calls are remembered and cost nothing.
-use crate::expr::cover::{
-    Machine, NEVER, NodeChoice, PricedRule, SCALAR, Supply, Terminal, VECTOR,
-};
+use crate::expr::cover::{HeldBank, Machine, NEVER, NodeChoice, PricedRule, Supply, Terminal};
 use crate::expr::reach::NodeSet;
 use crate::expr::simplify::count_uses;
 use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
@@ -103,13 +101,13 @@ impl<'t, 's> Selector<'t, 's> {
 
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
-        let side = self.machine.side(reg.class).unwrap_or(VECTOR);
-        self.note(node, side, reg);
+        let bank = self.machine.bank(reg.class).unwrap_or(HeldBank::Vector);
+        self.note(node, bank, reg);
     }
 
-    fn note(&mut self, node: ExprId, side: usize, reg: Reg) {
+    fn note(&mut self, node: ExprId, bank: HeldBank, reg: Reg) {
         if let Some(place) =
-            self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side))
+            self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(bank as usize))
         {
             *place = Some(reg);
             self.remembered = self.remembered.max(node.index().saturating_add(1));
@@ -163,18 +161,18 @@ impl<'t, 's> Selector<'t, 's> {
             self.price(arena, variables, id)?;
         }
         for want in roots {
-            let side = self.root_side(*want);
+            let bank = self.root_bank(*want);
             match self
                 .scratch
                 .choice
                 .get_mut(want.node.index())
-                .and_then(|sides| sides.get_mut(side))
+                .and_then(|sides| sides.get_mut(bank as usize))
             {
                 Some(choice) if choice.cost < NEVER => choice.needed = true,
                 _ => {
                     return Err(SelectError::NoInstruction {
                         node: want.node,
-                        scalar: side == SCALAR,
+                        scalar: bank == HeldBank::Scalar,
                         op: self.uncovered(arena, &reach),
                     });
                 }
@@ -187,18 +185,23 @@ impl<'t, 's> Selector<'t, 's> {
             self.emit(arena, id, sink)?;
         }
         for (want, place) in roots.iter().zip(out.iter_mut()) {
-            let side = self.root_side(*want);
-            *place = self.register(want.node, side);
+            let bank = self.root_bank(*want);
+            *place = self.register(want.node, bank);
         }
         Ok(())
     }
 
-    fn root_side(&self, want: Want) -> usize {
+    fn root_bank(&self, want: Want) -> HeldBank {
         match want.place {
-            RegBank::Vector => VECTOR,
-            RegBank::Scalar => SCALAR,
-            RegBank::Any if self.cost(want.node, SCALAR) < self.cost(want.node, VECTOR) => SCALAR,
-            RegBank::Any => VECTOR,
+            RegBank::Vector => HeldBank::Vector,
+            RegBank::Scalar => HeldBank::Scalar,
+            RegBank::Any
+                if self.cost(want.node, HeldBank::Scalar)
+                    < self.cost(want.node, HeldBank::Vector) =>
+            {
+                HeldBank::Scalar
+            }
+            RegBank::Any => HeldBank::Vector,
         }
     }
 
@@ -206,7 +209,7 @@ impl<'t, 's> Selector<'t, 's> {
     #[inline(never)]
     fn uncovered(&self, arena: &ExprArena<'_>, reach: &NodeSet) -> Option<IndexOp> {
         for id in reach.ascending() {
-            let is_stuck = [VECTOR, SCALAR].iter().all(|side| self.choice(id, *side).cost >= NEVER);
+            let is_stuck = HeldBank::BOTH.iter().all(|bank| self.choice(id, *bank).cost >= NEVER);
             match arena.get(id) {
                 Some(Expr::Op(op, _)) if is_stuck => return Some(op),
                 _ => {}
@@ -215,23 +218,28 @@ impl<'t, 's> Selector<'t, 's> {
         None
     }
 
-    fn choice(&self, id: ExprId, side: usize) -> NodeChoice {
+    fn choice(&self, id: ExprId, bank: HeldBank) -> NodeChoice {
         self.scratch
             .choice
             .get(id.index())
-            .and_then(|sides| sides.get(side))
+            .and_then(|sides| sides.get(bank as usize))
             .copied()
             .unwrap_or(NodeChoice::NONE)
     }
-    fn cost(&self, id: ExprId, side: usize) -> u32 {
-        self.choice(id, side).cost
+    fn cost(&self, id: ExprId, bank: HeldBank) -> u32 {
+        self.choice(id, bank).cost
     }
-    fn register(&self, id: ExprId, side: usize) -> Option<Reg> {
-        self.scratch.memo.get(id.index()).and_then(|sides| sides.get(side)).copied().flatten()
+    fn register(&self, id: ExprId, bank: HeldBank) -> Option<Reg> {
+        self.scratch
+            .memo
+            .get(id.index())
+            .and_then(|sides| sides.get(bank as usize))
+            .copied()
+            .flatten()
     }
     /// What one reader pays for a node.
-    fn share(&self, arena: &ExprArena<'_>, id: ExprId, side: usize) -> u32 {
-        let cost = self.cost(id, side);
+    fn share(&self, arena: &ExprArena<'_>, id: ExprId, bank: HeldBank) -> u32 {
+        let cost = self.cost(id, bank);
         // Most readers of a constant take it as an immediate, so one that needs a register pays for
         // it.
         if arena.constant_value(id).is_some() {
@@ -240,9 +248,9 @@ impl<'t, 's> Selector<'t, 's> {
         let readers = u32::from(self.scratch.uses.get(id.index()).copied().unwrap_or(1)).max(1);
         if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
     }
-    fn set_choice(&mut self, id: ExprId, side: usize, choice: NodeChoice) {
+    fn set_choice(&mut self, id: ExprId, bank: HeldBank, choice: NodeChoice) {
         if let Some(place) =
-            self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side))
+            self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(bank as usize))
         {
             *place = choice;
         }
@@ -255,17 +263,17 @@ impl<'t, 's> Selector<'t, 's> {
         variables: &[Option<Reg>],
         id: ExprId,
     ) -> Result<(), SelectError<E>> {
-        for side in [VECTOR, SCALAR] {
-            if self.register(id, side).is_some() {
-                self.set_choice(id, side, NodeChoice { cost: 0, ..NodeChoice::NONE });
+        for bank in HeldBank::BOTH {
+            if self.register(id, bank).is_some() {
+                self.set_choice(id, bank, NodeChoice { cost: 0, ..NodeChoice::NONE });
             }
         }
         if let Some(Expr::Var(var)) = arena.get(id)
             && let Some(reg) = variables.get(var.index()).copied().flatten()
-            && let Some(side) = self.machine.side(reg.class)
+            && let Some(bank) = self.machine.bank(reg.class)
         {
             self.remember(id, reg);
-            self.set_choice(id, side, NodeChoice { cost: 0, ..NodeChoice::NONE });
+            self.set_choice(id, bank, NodeChoice { cost: 0, ..NodeChoice::NONE });
         }
         // A number that stands in the one kind of register is made anew in the other.
         let computed = arena.constant_value(id).is_none()
@@ -284,18 +292,19 @@ impl<'t, 's> Selector<'t, 's> {
         }
         // From one kind of register to the other. Priced after both, so that neither waits for the
         // other.
-        let before = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
+        let before = [self.choice(id, HeldBank::Vector), self.choice(id, HeldBank::Scalar)];
         for rule in set.rules_for(RuleSet::ROOT_ANY) {
             self.try_rule(arena, id, &look, *rule, true)?;
         }
-        let after = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
+        let after = [self.choice(id, HeldBank::Vector), self.choice(id, HeldBank::Scalar)];
         if let ([a, b], [c, d]) = (after, before)
             && a.chain
             && b.chain
         {
             // Both changed against the old price of the other: keep the one that was computed.
-            let (side, old) = if c.cost <= d.cost { (VECTOR, c) } else { (SCALAR, d) };
-            self.set_choice(id, side, old);
+            let (bank, old) =
+                if c.cost <= d.cost { (HeldBank::Vector, c) } else { (HeldBank::Scalar, d) };
+            self.set_choice(id, bank, old);
         }
         Ok(())
     }
@@ -325,7 +334,7 @@ impl<'t, 's> Selector<'t, 's> {
             return Ok(());
         }
         // Not even with arguments for nothing.
-        if self.machine.least(rule).is_none_or(|(least, side)| least >= self.cost(id, side)) {
+        if self.machine.least(rule).is_none_or(|(least, bank)| least >= self.cost(id, bank)) {
             return Ok(());
         }
         let mut from = Some(Swaps::default());
@@ -335,11 +344,11 @@ impl<'t, 's> Selector<'t, 's> {
                 break;
             };
             if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
-                && plan.cost < self.cost(id, plan.side)
+                && plan.cost < self.cost(id, plan.bank)
             {
                 self.set_choice(
                     id,
-                    plan.side,
+                    plan.bank,
                     NodeChoice {
                         cost: plan.cost,
                         rule: rule_id.0,
@@ -364,42 +373,42 @@ impl<'t, 's> Selector<'t, 's> {
     ) -> Option<PricedRule> {
         // A chain rule reads the node itself: all of its price, and never from the kind of register
         // it writes.
-        let plan = self.machine.plan(arena, rule, binding, |node, side| {
+        let plan = self.machine.plan(arena, rule, binding, |node, bank| {
             if chain && node == id {
-                self.chain_price(rule, id, side)
+                self.chain_price(rule, id, bank)
             } else {
-                self.share(arena, node, side)
+                self.share(arena, node, bank)
             }
         })?;
         // Rules for constants and copies fit nodes of any width; their instructions do not.
         (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
     }
-    fn chain_price(&self, rule: &Rule<'_>, id: ExprId, side: usize) -> u32 {
+    fn chain_price(&self, rule: &Rule<'_>, id: ExprId, bank: HeldBank) -> u32 {
         let into = match rule.replacement.first() {
-            Some(BuildNode::Inst(atom, _)) => self.machine.result(*atom).map(|(side, _, _)| side),
+            Some(BuildNode::Inst(atom, _)) => self.machine.result(*atom).map(|(bank, _, _)| bank),
             _ => None,
         };
-        let choice = self.choice(id, side);
-        if into == Some(side) || choice.chain { NEVER } else { choice.cost }
+        let choice = self.choice(id, bank);
+        if into == Some(bank) || choice.chain { NEVER } else { choice.cost }
     }
 
     /// Marks what the chosen rules of a needed node read.
     fn mark<E>(&mut self, arena: &ExprArena<'_>, id: ExprId) -> Result<(), SelectError<E>> {
         // A chained kind first: it reads the other kind of the same node.
         for chain in [true, false] {
-            for side in [VECTOR, SCALAR] {
-                let choice = self.choice(id, side);
-                if !choice.needed || choice.chain != chain || self.register(id, side).is_some() {
+            for bank in HeldBank::BOTH {
+                let choice = self.choice(id, bank);
+                if !choice.needed || choice.chain != chain || self.register(id, bank).is_some() {
                     continue;
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 for supply in plan.supplies {
-                    if let Supply::Node(node, side) = supply
+                    if let Supply::Node(node, bank) = supply
                         && let Some(other) = self
                             .scratch
                             .choice
                             .get_mut(node.index())
-                            .and_then(|sides| sides.get_mut(side))
+                            .and_then(|sides| sides.get_mut(bank as usize))
                     {
                         other.needed = true;
                     }
@@ -431,14 +440,14 @@ impl<'t, 's> Selector<'t, 's> {
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
         for chain in [false, true] {
-            for side in [VECTOR, SCALAR] {
-                let choice = self.choice(id, side);
-                if !choice.needed || choice.chain != chain || self.register(id, side).is_some() {
+            for bank in HeldBank::BOTH {
+                let choice = self.choice(id, bank);
+                if !choice.needed || choice.chain != chain || self.register(id, bank).is_some() {
                     continue;
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
-                self.note(id, side, reg);
+                self.note(id, bank, reg);
             }
         }
         Ok(())
@@ -484,8 +493,8 @@ impl<'t, 's> Selector<'t, 's> {
                     Arg::Reg(reg)
                 }
                 (_, Some(Supply::Imm(value))) => Arg::Imm(*value),
-                (_, Some(Supply::Node(id, side))) => {
-                    Arg::Reg(self.register(*id, *side).ok_or(bad)?)
+                (_, Some(Supply::Node(id, bank))) => {
+                    Arg::Reg(self.register(*id, *bank).ok_or(bad)?)
                 }
                 _ => return Err(bad),
             };

@@ -20,7 +20,7 @@ pub enum MovementEnd {
 
 /// A tile of a product that is loaded from, or stored to, tensor memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum TensorTile {
+pub enum TensorResident {
     /// The accumulator.
     Sums,
     /// A.
@@ -61,7 +61,7 @@ pub enum KeptFor {
     /// Where in tensor memory that piece goes.
     ScaleColumn(ProductInput, u32),
     /// Where a load or store of a tile in tensor memory begins.
-    TensorPart(TensorTile, u32),
+    TensorPart(TensorResident, u32),
 }
 
 impl KeptFor {

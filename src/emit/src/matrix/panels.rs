@@ -9,6 +9,7 @@ use lanebook_ir::Op;
 use lanebook_plan::ProductPlan;
 use lanebook_tables::Instance;
 use lanebook_tile::panel_digits::PanelRegisters;
+use lanebook_tile::product::ProductTile;
 
 /// The tiles' registers of a product, by the instruction's operands.
 #[derive(Copy, Clone)]
@@ -43,8 +44,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let unplanned = EmitError::Unplanned(op);
         let product = &plan.product;
         let s = product.shape;
-        let panels = |side: usize| PanelRegisters::of(product, instance, side);
-        let ways = [panels(0), panels(1), panels(2)];
+        let tiles_of = [ProductTile::A, ProductTile::B, ProductTile::C];
+        let ways = tiles_of.map(|tile| PanelRegisters::of(product, instance, tile));
         let ([in_a, in_b], [rc, rd]) = (tiles.inputs, tiles.sums);
         let count = |number: u8| instance.registers(number).map(u16::from).ok_or(unplanned);
         let (nm, nn, nk) = product.counts();

@@ -4,7 +4,7 @@
 
 use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::lower::kept::{KeptFor, TensorTile};
+use crate::lower::kept::{KeptFor, TensorResident};
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
 use crate::sync::order::{MemAccess, PendingAccesses, TouchedMemory, between};
@@ -20,7 +20,7 @@ use lanebook_tile::unit::tensor;
 #[derive(Copy, Clone)]
 struct TensorMemoryTile<'p> {
     /// Which one.
-    which: TensorTile,
+    which: TensorResident,
     loads: TensorLoads,
     fragment: &'p Fragment,
     blocks: TensorBlocks,
@@ -53,7 +53,7 @@ impl TensorMemoryTile<'_> {
 impl<'t> LowerContext<'_, 't, '_, '_> {
     fn sums<'p>(&self, plan: &'p ProductPlan) -> Option<TensorMemoryTile<'p>> {
         Some(TensorMemoryTile {
-            which: TensorTile::Sums,
+            which: TensorResident::Sums,
             loads: plan.product.tensor?,
             fragment: &plan.product.c,
             blocks: plan.product.blocked_c(),
@@ -66,7 +66,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let loads = plan.product.tensor_a?;
         let memory = self.tensor_memory(plan.op).ok()?;
         Some(TensorMemoryTile {
-            which: TensorTile::Left,
+            which: TensorResident::Left,
             loads,
             fragment: &plan.product.a,
             blocks: plan.product.blocked_a(memory.cell_bits)?,
