@@ -70,10 +70,28 @@ const WORDS: &[&str] = &[
     "and",
     "or",
     "xor",
+    "target",
+    "threads-per-warp",
 ];
 
 /// Attribute: work items in a block, on a function.
 pub const THREADS: &str = "threads";
+/// Attribute: lanes of a wave, on a function or its module.
+pub const WAVE: &str = "threads-per-warp";
+/// Attribute: the architecture, as other systems name it, on a function or its module.
+pub const TARGET: &str = "target";
+/// Attribute: warps of a block, on a module.
+pub const NUM_WARPS: &str = "num-warps";
+/// Attribute: blocks of a cluster, on a module.
+pub const NUM_CTAS: &str = "num-ctas";
+/// Attribute: a module's products take two blocks each.
+pub const TWO_CTAS: &str = "two-ctas";
+/// Attribute: the format of a product's left factor, as Triton says it beside its type.
+pub const LHS: &str = "lhs";
+/// The same of its right factor.
+pub const RHS: &str = "rhs";
+/// Attribute: a product may leave out what not-a-numbers take.
+pub const FAST_MATH: &str = "fastMath";
 /// Attribute: alignment in bytes, on a memref argument.
 pub const ALIGN: &str = "align";
 /// Attribute: every stride but the fastest is a multiple of so many elements, on a memref argument.

@@ -115,6 +115,8 @@ details! {
     61 Combination => [];
     62 CombinedTwice => [];
     63 PairMixed => [];
+    64 ModuleThreads { threads } => [threads];
+    65 ModuleClusters => [];
 }
 
 details! {

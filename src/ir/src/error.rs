@@ -424,6 +424,14 @@ pub enum ErrorKind {
     /// else uses it, or not in its block and counted loops alone; a condition that is not known, a
     /// barrier.
     TensorForm,
+    /// A module says how many threads there are, and its kernel says another number; or it says how
+    /// many warps, and not how many threads a warp has.
+    ModuleThreads {
+        /// What the module comes to, as far as it says.
+        threads: u32,
+    },
+    /// A module asks for clusters of blocks.
+    ModuleClusters,
     /// The layout of a tile of tensor memory is another one than that of a block of sums.
     TensorLayout,
     /// An index that a loop carries does not grow by the same in each turn.

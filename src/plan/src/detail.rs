@@ -46,4 +46,6 @@ lanebook_ir::details! {
     27 Precision(op) at op => [];
     28 ProgramCapacity { op, pool, limit } at op => [limit, pool as u32];
     29 Sums { op, why } at op => [why as u32];
+    30 Target(op) at op => [];
+    31 Wave { op, lanes, have } at op => [lanes, have];
 }

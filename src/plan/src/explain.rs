@@ -283,6 +283,8 @@ impl PlanError {
     fn write(self, names: PlanNames<'_, '_, '_>, sink: &mut impl Write) -> Result {
         match self {
             Self::Threads { threads, .. } => names.threads(threads, sink),
+            Self::Target(_) => sentence!(sink, "the program is written for another architecture than ~", names.arch),
+            Self::Wave { lanes, have, .. } => sentence!(sink, "the program is written for waves of ~ lanes, those of ~ have ~", lanes, names.arch, have),
             Self::Unsupported(op) => names.unsupported(op, sink),
             Self::Extents(_) => sink.write_str("a tile's extents are not two known numbers, or the tile is too large"),
             Self::Element(_) => sink.write_str("a tile's elements are not a whole number of bytes wide"),
@@ -377,7 +379,7 @@ mod tests {
         let op = Op::at(0).expect("an operation");
         let (pool, need, have) = (PlanPool::Moves, 9, 8);
         let count = every_variant_speaks!(PlanError:
-            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Extents(op), Element(op), Precision(op), Sums { op, why: Unsummed::Form },
+            Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Target(op), Wave { op, lanes: 64, have: 32 }, Extents(op), Element(op), Precision(op), Sums { op, why: Unsummed::Form },
             NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
             Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
             Conflict { op, place: None }, Written { op, why: Unwritable::Order }, Undecided(op),

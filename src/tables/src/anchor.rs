@@ -1,6 +1,6 @@
 //! What `rules/anchors.ron` and `rules/candidates.ron` say: the knowledge with which passes give
 //! layouts to operations.
-use crate::{OpRole, Space};
+use crate::{ArchId, OpRole, Space, Tables};
 
 /// How layouts are given to loads, stores and products.
 #[derive(Copy, Clone, Debug)]
@@ -53,6 +53,26 @@ pub struct AnchorTarget<'a> {
     pub text: &'a str,
     /// The architecture's name.
     pub arch: &'a str,
+}
+
+impl Tables<'_> {
+    /// The architecture that a module's target names: as rules/anchors.ron has it, or by its own
+    /// name behind the vendor's (`hip:gfx1201`).
+    ///
+    /// ```
+    /// let tables = &lanebook::TABLES;
+    /// assert_eq!(tables.target_named("cuda:80"), tables.arch_named("sm_80"));
+    /// assert_eq!(tables.target_named("hip:gfx942"), tables.arch_named("gfx942"));
+    /// assert_eq!(tables.target_named("cuda:1"), None);
+    /// ```
+    #[must_use]
+    pub fn target_named(&self, text: &str) -> Option<ArchId> {
+        if let Some(known) = self.anchors.targets.iter().find(|known| known.text == text) {
+            return self.arch_named(known.arch);
+        }
+        let colon = text.bytes().position(|byte| byte == b':')?;
+        self.arch_named(text.get(colon.checked_add(1)?..)?)
+    }
 }
 
 /// An element type's name in another compiler.

@@ -131,6 +131,14 @@ pub(super) fn of_plan(
     // What is wrong is the library's to say; what to do about it, and of what in the text, is said here.
     let what = written(|out| error.write_named(arch, program, out));
     match error {
+        PlanError::Target(op) => {
+            let remedy = "choose the architecture that it names, or leave `ttg.target` out";
+            here(Problem::refused(what, remedy), op, String::new())
+        }
+        PlanError::Wave { op, .. } => {
+            let remedy = "choose an architecture with such waves, or leave `ttg.threads-per-warp` out and write the kernel's `threads`";
+            here(Problem::refused(what, remedy), op, String::new())
+        }
         PlanError::Threads { wave, most, .. } => {
             let problem = Problem::refused(
                 what,

@@ -19,6 +19,7 @@ use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::edit::scalars::lower_scalars;
+use crate::edit::spellings::module::hand_down;
 use crate::edit::spellings::respell;
 use crate::edit::tensor_memory::follow_tensor_memory;
 use crate::error::{ErrorKind, IrError, NAMED_CALLS, Pool, SourcePlace};
@@ -74,6 +75,7 @@ type OpenFunctions = Vec<(Op, Option<Op>), MAX_CALLS>;
 #[inline(never)]
 pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Result<Op, IrError> {
     let kernel = chosen(program, name)?;
+    hand_down(program, kernel)?;
     let checked = check_calls(program, kernel);
     program.renumber();
     checked?;
@@ -166,14 +168,6 @@ pub fn kernels<'p>(program: &'p Program<'_, '_>) -> impl Iterator<Item = Op> + C
 }
 
 fn chosen(program: &Program<'_, '_>, name: Option<&str>) -> Result<Op, IrError> {
-    let mut modules = program.all().filter(|op| program.is_module(*op));
-    let is_kept = |key: &str| key == attr_names::CALLEE;
-    let said = modules.find_map(|op| {
-        program.attrs(op).find(|attr| !is_kept(program.text(attr.key))).map(|attr| attr.key)
-    });
-    if let Some(key) = said {
-        return Err(not_kept(program, key));
-    }
     let twice = functions(program)
         .find(|op| function_named(program, program.symbol(*op)).is_some_and(|first| first != *op));
     if let Some(op) = twice {

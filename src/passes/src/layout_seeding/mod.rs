@@ -162,13 +162,7 @@ pub fn arch_of(
         return wishes.arch;
     }
     let Some(AttrValue::Str(target)) = module_attr(program, "target") else { return None };
-    let target = program.text(target);
-    tables
-        .anchors
-        .targets
-        .iter()
-        .find(|known| known.text == target)
-        .and_then(|known| tables.arch_named(known.arch))
+    tables.target_named(program.text(target))
 }
 
 impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {

@@ -94,6 +94,17 @@ pub enum PlanError {
         /// Closest reason.
         why: Reject,
     },
+    /// The program is written for another architecture.
+    Target(Op),
+    /// The program is written for waves of another size.
+    Wave {
+        /// The function.
+        op: Op,
+        /// Lanes that it says a wave has.
+        lanes: u32,
+        /// Lanes that one has here.
+        have: u32,
+    },
     /// Two uses of a register tile want different distributions.
     Conflict {
         /// Where the second one was met.
@@ -235,6 +246,8 @@ impl PlanError {
     pub fn about(mut self, to: impl FnOnce(Op) -> Op) -> Self {
         match &mut self {
             Self::Unsupported(op)
+            | Self::Target(op)
+            | Self::Wave { op, .. }
             | Self::Extents(op)
             | Self::Element(op)
             | Self::Precision(op)

@@ -13,7 +13,7 @@ use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::memory::total_cost::touches_shared;
 use heapless::VecView;
-use lanebook_ir::{Op, Program, Value, attr_names};
+use lanebook_ir::{AttrValue, Op, Program, Value, attr_names};
 use lanebook_tables::{Arch, ArchId, AtomId, Capability, Isa, Space, Tables};
 use lanebook_tile::candidates::FamilyFigures;
 use lanebook_tile::copy_atom::{CopyAtom, CopyAtoms};
@@ -206,6 +206,7 @@ pub fn choose(
     if threads > u32::from(machine.max_threads) {
         return Err(bad);
     }
+    suits(tables, arch, (program, function), u32::from(lanes))?;
     (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
     if in_place {
         return collect_loops(tables, program, function, plan);
@@ -226,6 +227,25 @@ pub fn choose(
     planner.check_stages()?;
     planner.plan_exchanges()?;
     planner.ready()
+}
+
+/// Refuses a function that says that it is for another architecture, or for waves of another size.
+fn suits(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    (program, function): (&Program<'_, '_>, Op),
+    have: u32,
+) -> Result<(), PlanError> {
+    if let Some(AttrValue::Str(name)) = program.attr(function, attr_names::TARGET)
+        && tables.target_named(program.text(name)) != Some(arch)
+    {
+        return Err(PlanError::Target(function));
+    }
+    let said = program.int_attr(function, attr_names::WAVE).and_then(|n| u32::try_from(n).ok());
+    match said.filter(|lanes| *lanes != have) {
+        Some(lanes) => Err(PlanError::Wave { op: function, lanes, have }),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn full(pool: PlanPool, capacity: usize, op: Op) -> PlanError {

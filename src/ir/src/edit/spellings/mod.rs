@@ -4,8 +4,10 @@ mod bounded;
 mod combined;
 mod filled;
 mod flags;
+mod formats;
 mod kept;
 mod loops;
+pub(crate) mod module;
 mod parameters;
 
 use crate::attr_names;
@@ -39,7 +41,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         let settled = named.and_then(|()| flags::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
-            OpRole::Matrix => filled::load_factors(program, op),
+            OpRole::Matrix => {
+                formats::settle(program, op).and_then(|()| filled::load_factors(program, op))
+            }
             OpRole::For => {
                 loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
             }
