@@ -39,7 +39,9 @@
 
 use core::fmt::Write;
 use lanebook_emit::write_number;
-use lanebook_query::{Distribution, NoDistribution, QueryStorage, Tile, WarpSplit, distributions};
+use lanebook_query::{
+    Distribution, NoDistribution, QueryStorage, Tile, WarpSplit, distributions, written_element,
+};
 use lanebook_tables::{ArchId, Dtype, DtypeKind, Tables};
 
 /// A conversion between two layouts of register tiles.
@@ -297,6 +299,7 @@ pub fn write_conversion(
 ) -> Result<ConversionSides, ConvertError> {
     let tile = tile(tables, wanted.extents, wanted.dtype, 4)?;
     let texts = [wanted.from, wanted.to];
+    are_of(tables, wanted.dtype, texts).map_err(refused)?;
     distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
     let [from, to] = storage.distributions();
     let (threads, _) = threads(wanted.threads, from.wave, from.warps.max(to.warps))?;
@@ -414,6 +417,7 @@ pub fn write_movement(
     let (mut wave, mut warps, mut registers) = (0, 0, None);
     if in_registers {
         let texts = [wanted.registers; 2];
+        are_of(tables, dtype, texts).map_err(refused)?;
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
         found.handed_over().map_err(ConvertError::From)?;
@@ -500,6 +504,16 @@ pub fn write_movement(
         }
     }
     Ok(threads)
+}
+
+/// Refuses a layout that is written as the type of a tile of other elements; the first is 0.
+fn are_of(tables: &Tables<'_>, dtype: &str, texts: [&str; 2]) -> Result<(), (u8, NoDistribution)> {
+    let own = tables.dtype_named(dtype);
+    let is_other = |text: &str| written_element(text).is_some_and(|e| tables.dtype_named(e) != own);
+    match (0u8..).zip(texts).find(|(_, text)| is_other(text)) {
+        Some((number, _)) => Err((number, NoDistribution::ElementType)),
+        None => Ok(()),
+    }
 }
 
 /// The tile; of elements of `least` bits, or of whole bytes.

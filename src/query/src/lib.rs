@@ -115,7 +115,9 @@ mod write;
 pub use answer::{LayoutComparison, MAX_PARTS, PositionPart, QueryAnswer, QueryTopic};
 pub use ask::ask;
 pub use distribution::in_memory::memory_layout;
-pub use distribution::{NoDistribution, Tile, WarpSplit, distribution, distributions};
+pub use distribution::{
+    NoDistribution, Tile, WarpSplit, distribution, distributions, written_element,
+};
 pub use error::{KindOfValue, Needed, QueryError, Why};
 pub use functions::{FUNCTIONS, FunctionForm, QueryFunction};
 pub use homes::{Distribution, ElementBit};

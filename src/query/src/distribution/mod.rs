@@ -83,6 +83,19 @@ pub fn distributions(
     Ok(())
 }
 
+/// The element type that stands in front of a layout, where it is written in the type of a tile:
+/// `f16` of `tensor<16x8xf16, ..>`.
+#[doc(hidden)] // Of the crate on top.
+#[must_use]
+pub fn written_element(text: &str) -> Option<&str> {
+    let mut scan = Scanner::new(text);
+    if !scan.eats_type() || !scan.eat(b'<') {
+        return None;
+    }
+    while scan.extent().is_some() {}
+    scan.name()
+}
+
 /// Reads a layout as one of the two distributions that `storage` has.
 ///
 /// # Errors
@@ -234,9 +247,14 @@ impl Distribution {
         }
         *slot = home;
         if let ElementBit::Warp(warp) = home {
-            self.warps = self.warps.max(warp.saturating_add(1));
+            self.has_warp(warp);
         }
         Ok(())
+    }
+
+    /// The layout speaks of warps whose numbers have this bit, be it for copies.
+    fn has_warp(&mut self, bit: u8) {
+        self.warps = self.warps.max(bit.saturating_add(1));
     }
 
     /// The home of a thread's bit.
@@ -342,7 +360,7 @@ impl Distribution {
                 }
                 match home {
                     ElementBit::Lane(lane) => lanes |= 1u32.wrapping_shl(u32::from(lane)),
-                    ElementBit::Warp(_) => {}
+                    ElementBit::Warp(warp) => self.has_warp(warp),
                     ElementBit::Bit(bit) => self.copy_register(bit)?,
                 }
             }
@@ -402,7 +420,7 @@ impl Distribution {
             if element == 0 {
                 match home {
                     ElementBit::Lane(lane) => copies |= 1u32.wrapping_shl(u32::from(lane)),
-                    ElementBit::Warp(_) => {}
+                    ElementBit::Warp(warp) => self.has_warp(warp),
                     ElementBit::Bit(bit) => self.copy_register(bit)?,
                 }
                 continue;

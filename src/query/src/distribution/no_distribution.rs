@@ -45,6 +45,8 @@ pub enum NoDistribution {
     PaddedSwizzle,
     /// It is of memory, and its padding does not stand behind powers of two.
     Intervals,
+    /// It is written as the type of a tile of other elements.
+    ElementType,
 }
 
 impl NoDistribution {
@@ -70,6 +72,7 @@ impl NoDistribution {
             Self::Copies => 16,
             Self::PaddedSwizzle => 17,
             Self::Intervals => 18,
+            Self::ElementType => 19,
         }
     }
 
@@ -115,6 +118,7 @@ impl NoDistribution {
             Self::PaddedSwizzle => {
                 "it has padding behind a swizzle: where an element lies is then no combination of what the bits of its number are worth; write one of them alone"
             }
+            Self::ElementType => "the type that it stands in has other elements than the tile",
             Self::Intervals => "its padding does not stand behind powers of two of elements",
             Self::Registers => {
                 "it names lanes, warps or registers: write a layout of memory, such as #ttg.swizzled_shared"

@@ -160,7 +160,8 @@ impl Wave {
                 let sentence = format!("lane {lane} reads lane {other}, which EXEC switches off");
                 return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
             }
-            results.push((lane, self.lane_value(data, other, 3)?));
+            // What was not written of it is carried along.
+            results.push((lane, self.tracked(data, other)));
         }
         results.into_iter().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, if ds { User::Memory } else { User::Valu });
@@ -177,7 +178,7 @@ impl Wave {
         self.check_write(dst, User::Valu, None)?;
         self.hazards.advance(1);
         let values: Vec<Tracked> =
-            (0..self.size).map(|lane| self.lane_value(src, lane ^ 32, 3)).collect::<Run<_>>()?;
+            (0..self.size).map(|lane| self.tracked(src, lane ^ 32)).collect();
         values.into_iter().enumerate().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, User::Valu);
         Ok(())

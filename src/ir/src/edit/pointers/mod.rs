@@ -61,12 +61,15 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
     carries.leave(program).map_err(failed)?;
     forget(program, kernel)?;
     carries.forget(program).map_err(failed)?;
-    // Those through which nothing goes are parameters as the others.
+    // Also those through which nothing goes: parameters as the others.
+    let mut number = 0usize;
     loop {
-        let idle = program.parameters(kernel).find(|value| is_pointer(program, *value));
-        let Some(idle) = idle else { return Ok(()) };
-        if memref(program, kernel, idle).map_err(failed)?.is_none() {
-            return Ok(());
+        let parameter = program.parameters(kernel).nth(number);
+        let Some(parameter) = parameter else { return Ok(()) };
+        number = number.saturating_add(1);
+        if let Some((dtype, shape)) = reach(program, kernel, parameter) {
+            let memref = Type::memref(shape, dtype, Space::Global);
+            program.set_type(parameter, memref).map_err(failed)?;
         }
     }
 }
@@ -188,19 +191,13 @@ fn base(
     }
 }
 
-/// The memref that a pointer is: as many elements as indices reach.
-fn memref(program: &mut Program<'_, '_>, kernel: Op, pointer: Value) -> Edit<Option<DtypeId>> {
-    let ty = program.type_of(pointer);
-    if ty.kind == TypeKind::Memref {
-        return Ok(ty.dtype);
-    }
+/// The elements of the memref that a parameter which is a pointer becomes: as many as indices reach.
+fn reach(program: &Program<'_, '_>, kernel: Op, pointer: Value) -> Option<(DtypeId, Shape)> {
     let is_own = program.parameters(kernel).any(|parameter| parameter == pointer);
-    let Some(dtype) = pointee(program, &ty).filter(|_| is_own) else { return Ok(None) };
+    let dtype = pointee(program, &program.type_of(pointer)).filter(|_| is_own)?;
     let bits = program.tables().dtype(dtype).map_or(0, |dtype| u32::from(dtype.bits));
-    let count = i32::MAX.cast_unsigned().checked_div(bits / 8);
-    let Some(shape) = count.and_then(|count| Shape::of(&[count])) else { return Ok(None) };
-    program.set_type(pointer, Type::memref(shape, dtype, Space::Global))?;
-    Ok(Some(dtype))
+    let count = i32::MAX.cast_unsigned().checked_div(bits / 8)?;
+    Some((dtype, Shape::of(&[count])?))
 }
 
 /// A load or store through pointers as one through indices; `None` where it is none of those.
@@ -228,7 +225,7 @@ fn through(
     let ty = program.type_of(pointers);
     let Some(value) = value else { return Ok(None) };
     let Some((pointer, by)) = base(program, pointers, carries) else { return Ok(None) };
-    let Some(dtype) = memref(program, kernel, pointer)? else { return Ok(None) };
+    let Some((dtype, _)) = reach(program, kernel, pointer) else { return Ok(None) };
     let moved = program.type_of(value);
     let truths = |value: &Value| program.is_truth(*value);
     let has_mask = others.first().is_none_or(truths) && !others.get(1).is_some_and(truths);
