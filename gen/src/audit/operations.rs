@@ -115,12 +115,15 @@ fn touches(op: &Op, diags: &mut Diagnostics) {
     }
 }
 
-/// Operands and results, from the least to the most.
+/// From the least to the most, each that may be.
+type Counts<'c> = &'c [(u8, u8)];
+
+/// Operands and results.
 fn counts(op: &Op, diags: &mut Diagnostics) {
     use OpRole as R;
     const ANY: (u8, u8) = (0, u8::MAX);
     let one = (1, 1);
-    let (operands, results): (&[(u8, u8)], &[(u8, u8)]) = match op.role {
+    let (operands, results): (Counts<'_>, Counts<'_>) = match op.role {
         R::Function => (&[(0, 0)], &[(0, 0)]),
         R::Return => (&[ANY], &[(0, 0)]),
         R::Yield => (&[ANY, (1, u8::MAX)], &[(0, 0)]),

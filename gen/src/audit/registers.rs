@@ -2,8 +2,9 @@
 //!
 //! Classes of one instruction set are written apart, and a class that it has again is of the kind
 //! that it was; what is declared has a declaration, of the width that its word says; some class
-//! holds tiles. Registers that are there at entry are written as their numbers say; what reads the block's number is another instruction for each axis. Guards cost what
-//! their texts have, and write what these name.
+//! holds tiles. Registers that are there at entry are written as their numbers say; what reads the
+//! block's number is another instruction for each axis. Guards cost what their texts have, and
+//! write what these name.
 use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
