@@ -19,11 +19,12 @@ const BASE: [(&str, &str); 5] = [
 ];
 
 /// Files with mistakes in them.
-const CASES: [&str; 49] = [
+const CASES: [&str; 53] = [
     include_str!("../../tests/audit/accumulator.ron"),
     include_str!("../../tests/audit/agreement.ron"),
     include_str!("../../tests/audit/brackets.ron"),
     include_str!("../../tests/audit/cannot.ron"),
+    include_str!("../../tests/audit/choices.ron"),
     include_str!("../../tests/audit/claims.ron"),
     include_str!("../../tests/audit/conflicts.ron"),
     include_str!("../../tests/audit/doubles.ron"),
@@ -36,7 +37,9 @@ const CASES: [&str; 49] = [
     include_str!("../../tests/audit/listed.ron"),
     include_str!("../../tests/audit/maps.ron"),
     include_str!("../../tests/audit/meaning.ron"),
+    include_str!("../../tests/audit/operations.ron"),
     include_str!("../../tests/audit/order.ron"),
+    include_str!("../../tests/audit/registers.ron"),
     include_str!("../../tests/audit/roles.ron"),
     include_str!("../../tests/audit/siblings.ron"),
     include_str!("../../tests/audit/spelling.ron"),
@@ -50,6 +53,7 @@ const CASES: [&str; 49] = [
     include_str!("../../tests/audit/verdicts_absent.ron"),
     include_str!("../../tests/audit/verdicts_claims.ron"),
     include_str!("../../tests/audit/waits.ron"),
+    include_str!("../../tests/audit/weights.ron"),
     include_str!("../../tests/audit/whole.ron"),
     include_str!("../../tests/cases/file_fields.ron"),
     include_str!("../../tests/cases/unknown_names.ron"),

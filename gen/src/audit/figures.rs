@@ -24,6 +24,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     families(model, &mut diags);
     sourced(compiled, &mut diags);
     rates(model, &mut diags);
+    super::foreign::check(compiled, &mut diags);
     let mut seen = BTreeSet::new();
     for arch in &model.archs {
         memory(arch, &mut diags);

@@ -8,8 +8,10 @@
 pub mod accumulate;
 pub mod against;
 pub mod agree;
+mod aliases;
 pub mod answers;
 pub mod cannot;
+pub mod choices;
 pub mod claims;
 mod closed;
 mod computed;
@@ -23,6 +25,7 @@ pub mod example;
 pub mod facts;
 pub mod field;
 pub mod figures;
+mod foreign;
 pub mod format;
 mod forms;
 mod frame;
@@ -34,11 +37,13 @@ pub mod listed;
 pub mod maps;
 pub mod meaning;
 pub mod measured;
+pub mod operations;
 pub mod order;
 mod packed;
 mod parts;
 mod paths;
 pub mod reach;
+pub mod registers;
 pub mod remembered;
 pub mod roles;
 mod served;
@@ -46,12 +51,14 @@ pub mod siblings;
 mod sides;
 pub mod spelling;
 pub mod swizzle;
+mod taken;
 pub mod tensor;
 mod terms;
 pub mod twice;
 pub mod types;
 pub mod verdicts;
 pub mod waits;
+pub mod weights;
 pub mod whole;
 mod wording;
 
@@ -91,7 +98,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 58] = [
+pub const CHECKS: [Check; 62] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -249,6 +256,26 @@ pub const CHECKS: [Check; 58] = [
         Level::Error,
         "Element types are what their names and the standards say; an operation's operands have one.",
     ),
+    check(
+        "operations",
+        Level::Error,
+        "Operations have what their role has, and are taken as they are declared.",
+    ),
+    check(
+        "registers",
+        Level::Error,
+        "A kernel's frame has registers and steps of its own for each place.",
+    ),
+    check(
+        "choices",
+        Level::Error,
+        "How layouts are chosen agrees with itself, with operations and with machines.",
+    ),
+    check(
+        "weights",
+        Level::Error,
+        "Weights of costs are to one another as what is known of them says.",
+    ),
     check("twice", Level::Error, "No entry of a list stands there again."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
     check(
@@ -338,7 +365,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 35] = [
+pub const ALL: [Run; 39] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -360,6 +387,10 @@ pub const ALL: [Run; 35] = [
     ("maps", maps::check),
     ("limits", limits::check),
     ("types", types::check),
+    ("operations", operations::check),
+    ("registers", registers::check),
+    ("choices", choices::check),
+    ("weights", weights::check),
     ("twice", twice::check),
     ("format", format::check),
     ("immediate", field::immediates),

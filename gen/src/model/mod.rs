@@ -19,7 +19,8 @@ mod words;
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
 pub use atoms::{Atom, Does, Group, LaneXor, Matrix, Movement, OffsetField, Operand, Side, Vary};
 pub use isas::{
-    Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass,
+    Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, LaneGuard, PARAM_WORDS, REGISTER_WORDS,
+    RegisterClass,
 };
 pub use more::{Broadcast, How, More, Use};
 pub use names::Names;

@@ -35,6 +35,7 @@ use crate::load::Loaded;
 use crate::lost::Lost;
 use crate::model::HwModel;
 use crate::source::{FileId, Sources};
+use crate::spanned::Spanned;
 use lanebook_tables::{IsaId, Language, Weights};
 use serde::de::DeserializeOwned;
 
@@ -57,6 +58,8 @@ pub struct RuleModel {
     pub passes: Vec<Pass>,
     /// Cost weights.
     pub weights: Option<Weights>,
+    /// What is known of them.
+    pub stated: Vec<Spanned<schema::StatedEntry>>,
     /// How attempts of layout inference are compared.
     pub policies: Vec<schema::CostPolicyEntry>,
     /// Instruction sets with those that they extend.
@@ -122,6 +125,7 @@ pub fn compile(
                 if let Some(file) = reader.file::<schema::Weights>() {
                     policies::weights(&file.value(), id, diags);
                     model.weights = Some(file.value());
+                    model.stated = file.stated;
                     model.policies = policies::check(file.inference, diags);
                 }
             }

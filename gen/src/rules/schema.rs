@@ -214,6 +214,21 @@ pub struct Weights {
     pub trifle: u32,
     pub missing_register: u32,
     pub inference: Vec<Spanned<CostPolicyEntry>>,
+    /// What is known of them.
+    #[serde(default)]
+    pub stated: Vec<Spanned<StatedEntry>>,
+}
+
+/// Two sums of weights that are equal, as something other than this file has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "statement")]
+pub struct StatedEntry {
+    /// Weights, each so many times; `one` is a plain number.
+    pub left: Vec<(u32, Name)>,
+    /// What their sum is.
+    pub right: Vec<(u32, Name)>,
+    /// Who says so.
+    pub by: String,
 }
 
 /// How attempts of layout inference are compared.

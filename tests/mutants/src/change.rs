@@ -1,6 +1,7 @@
 //! A fact made wrong: another value of the same form.
 use crate::facts::{Fact, Facts, Form, KINDS, Kind, folder};
 use crate::seed::Seed;
+use crate::walk::{plant, sample};
 use lanebook_gen::source::{Sources, Span};
 
 /// A planted mistake.
@@ -39,37 +40,15 @@ pub fn plan(
                 paths.push((&fact.path, fact.form));
             }
         }
-        let (mut made, mut tries) = (0, 0);
-        while made < share && tries < 50 * share {
-            tries += 1;
-            // Half of them by path, half by how often it stands there.
-            let fact = if tries % 2 == 0 {
-                seed.pick(&of).copied()
-            } else {
-                seed.pick(&paths).copied().and_then(|(path, form)| {
-                    let here: Vec<&&Fact> =
-                        of.iter().filter(|f| f.path == path && f.form == form).collect();
-                    seed.pick(&here).map(|fact| **fact)
-                })
-            };
-            let Some(fact) = fact else { break };
-            let old = sources.text(fact.span);
-            let Some(new) = changed(sources, fact, old, facts, &mut seed).filter(|new| new != old)
-            else {
-                continue;
-            };
-            if out.iter().any(|other| other.span == fact.span && other.new == new) {
-                continue;
-            }
-            made += 1;
-            out.push(Mutant {
-                kind: fact.kind,
-                path: fact.path.clone(),
-                span: fact.span,
-                old: old.to_string(),
-                new,
-            });
-        }
+        let stands_at =
+            |fact: &Fact, (path, form): &(&str, Form)| fact.path == *path && fact.form == *form;
+        sample(&of, &paths, stands_at, share, &mut seed, |fact, seed| {
+            let old = sources.text(fact.span).to_string();
+            let new = changed(sources, fact, &old, facts, seed).filter(|new| *new != old);
+            let Some(new) = new else { return false };
+            let path = fact.path.clone();
+            plant(&mut out, Mutant { kind: fact.kind, path, span: fact.span, old, new })
+        });
     }
     out
 }

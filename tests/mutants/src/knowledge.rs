@@ -10,8 +10,8 @@ use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::tree::{self, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For people; and examples, which are there to be held against rules.
-const UNTOUCHED: [&str; 6] = ["doc", "examples", "does", "title", "note", "by"];
+/// For people; and what is there to be held against rules and weights.
+const UNTOUCHED: [&str; 7] = ["doc", "examples", "does", "title", "note", "by", "stated"];
 /// What is written by a tool.
 const WRITTEN: &str = "rules/proofs.ron";
 

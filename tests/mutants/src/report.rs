@@ -26,7 +26,7 @@ impl Count {
     fn add(&mut self, outcome: &Outcome) {
         self.planted += 1;
         self.caught += usize::from(matches!(outcome, Outcome::Caught(..)));
-        self.harmless += usize::from(*outcome == Outcome::Harmless);
+        self.harmless += usize::from(matches!(outcome, Outcome::Harmless | Outcome::Prose));
     }
 }
 
@@ -104,6 +104,9 @@ pub fn survivors(
             Outcome::Survived => "survived".to_string(),
             Outcome::Shown => "survived, seen in no kernel".to_string(),
             Outcome::Harmless => "harmless: the compiled tables are the same".to_string(),
+            Outcome::Prose => {
+                "harmless: only words that people read, held by rules/TILE.md".to_string()
+            }
             Outcome::Caught(check, said) if caught => format!("caught by {check}: {said}"),
             Outcome::Caught(..) => continue,
         };

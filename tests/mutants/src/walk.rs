@@ -107,7 +107,7 @@ pub(crate) fn visit(visitor: &mut impl Visit, tree: &Tree, path: &mut Vec<String
     }
 }
 
-/// So many of each kind: half of them by path, half by how often they stand there.
+/// So many of each kind of what can be done.
 pub(crate) fn draw(
     sources: &Sources,
     all: &[Slip],
@@ -120,30 +120,54 @@ pub(crate) fn draw(
         let mut paths: Vec<&str> = of.iter().map(|slip| slip.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();
-        let (mut made, mut tries) = (0, 0);
-        while made < share && tries < 50 * share {
-            tries += 1;
-            let slip = if tries % 2 == 0 {
-                seed.pick(&of).copied()
-            } else {
-                seed.pick(&paths).and_then(|path| {
-                    let here: Vec<&&Slip> = of.iter().filter(|slip| slip.path == *path).collect();
-                    seed.pick(&here).map(|slip| **slip)
-                })
-            };
-            let Some(slip) = slip else { break };
-            if out.iter().any(|other| other.span == slip.span && other.new == slip.new) {
-                continue;
-            }
-            made += 1;
-            out.push(Mutant {
-                kind: slip.kind,
-                path: slip.path.clone(),
-                span: slip.span,
-                old: sources.text(slip.span).to_string(),
-                new: slip.new.clone(),
-            });
-        }
+        sample(
+            &of,
+            &paths,
+            |slip, path| slip.path == *path,
+            share,
+            seed,
+            |slip, _| {
+                let old = sources.text(slip.span).to_string();
+                let (path, new) = (slip.path.clone(), slip.new.clone());
+                plant(&mut out, Mutant { kind: slip.kind, path, span: slip.span, old, new })
+            },
+        );
     }
     out
+}
+
+/// Plants so many of some: half of them by path, so that a long list does not hide the others, half
+/// by how often they stand there. What `plant` does not take is drawn again, 50 times as often at
+/// the most.
+pub(crate) fn sample<T, P>(
+    of: &[&T],
+    paths: &[P],
+    stands_at: impl Fn(&T, &P) -> bool,
+    share: usize,
+    seed: &mut Seed,
+    mut plant: impl FnMut(&T, &mut Seed) -> bool,
+) {
+    let (mut made, mut tries) = (0, 0);
+    while made < share && tries < 50 * share {
+        tries += 1;
+        let one = if tries % 2 == 0 {
+            seed.pick(of).copied()
+        } else {
+            seed.pick(paths).and_then(|path| {
+                let here: Vec<&T> = of.iter().copied().filter(|one| stands_at(one, path)).collect();
+                seed.pick(&here).copied()
+            })
+        };
+        let Some(one) = one else { break };
+        made += usize::from(plant(one, seed));
+    }
+}
+
+/// Takes a mutant that is not there yet.
+pub(crate) fn plant(out: &mut Vec<Mutant>, mutant: Mutant) -> bool {
+    let is_new = out.iter().all(|other| other.span != mutant.span || other.new != mutant.new);
+    if is_new {
+        out.push(mutant);
+    }
+    is_new
 }
