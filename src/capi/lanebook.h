@@ -86,7 +86,8 @@ enum lb_code {
  * 57 tensor memory that is not used as the sums of products, 58 layout of a tile of tensor memory that is not that of a block of sums,
  * 59 index that threads may see differently, from a tensor on which the kernel carries out atomic operations, 60 index computed with as
  * a number of other than 32 bits, 61 region that combines elements in another way than is followed, 62 region beside the attribute that says the same,
- * 63 factor of half a byte an element, beside one of a type that has not all of its numbers.
+ * 63 factor of half a byte an element, beside one of a type that has not all of its numbers, 64 module that says other threads than its kernel
+ * (threads; 0: it says not how many a warp has), 65 module that asks for clusters of blocks.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one
@@ -101,7 +102,7 @@ enum lb_code {
  * 26 a part of a tile, or a scan, that is not made (0 shape; 1 place; 2 outside; 3 between; 4 dimension; 5 no power of two),
  * 27 a precision of a product whose factors are not both f32,
  * 28 room of the program for what stands in an operation's place (most; number of the pool as the library's enum Pool has it from 0),
- * 29 sums that cannot stand in tensor memory.
+ * 29 sums that cannot stand in tensor memory, 30 program for another architecture, 31 program for waves of another size (lanes it says; lanes there are).
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity; number of the list), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant, 11 element of a parallel loop (the reason's number in src/emit/src/elements/mod.rs).
  * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,

@@ -752,6 +752,50 @@ fn conversions_of_what_is_no_register_tile() {
     }
 }
 
+/// Warps that hold copies are spoken of as well; and a type that a layout stands in is held to.
+#[test]
+fn conversions_have_the_threads_that_their_layouts_say() {
+    const TWO: &str = "#ttg.blocked<{sizePerThread = [2, 4], threadsPerWarp = [2, 16], warpsPerCTA = [2, 2], order = [0, 1]}>";
+    const FOUR: &str = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>";
+    let shape = ["--shape", "4x16", "--type", "f32", "--arch", "sm_80"];
+    let text = run(&[&["convert", TWO, FOUR], &shape[..]].concat()).fine();
+    assert!(text.starts_with("// 128 threads, waves of 32"), "{text}");
+    let fewer = ["--threads", "64"];
+    run(&[&["convert", TWO, FOUR], &shape[..], &fewer].concat()).refused(1, &["64"]);
+    let typed = |element: &str| format!("tensor<4x16x{element}, {TWO}>");
+    run(&[&["convert", typed("f32").as_str(), FOUR], &shape[..]].concat()).fine();
+    for sides in [[typed("f16").as_str(), FOUR], [TWO, typed("f16").as_str()]] {
+        run(&[&["convert", sides[0], sides[1]], &shape[..]].concat())
+            .refused(1, &["has other elements than the tile"]);
+    }
+}
+
+/// What a module of Triton's says of its kernel is obeyed, or not so here.
+#[test]
+fn modules_say_threads_waves_and_the_architecture() {
+    let text = |lanes: u32, target: &str| {
+        format!(
+            "module attributes {{\"ttg.num-warps\" = 4 : i32, \"ttg.num-ctas\" = 1 : i32, \"ttg.threads-per-warp\" = {lanes} : i32, ttg.target = \"{target}\"}} {{\n  func @double(%x: memref<4096xf32, #gmem>) {{\n    %a = tiled_load %x[0] : memref<4096xf32, #gmem> -> tensor<512xf32>\n    %b = add %a, %a : tensor<512xf32>\n    tiled_store %b, %x[0] : tensor<512xf32> -> memref<4096xf32, #gmem>\n    return\n  }}\n}}\n"
+        )
+    };
+    let compile = |name: &str, text: &str, arch: &str| {
+        let path = std::env::temp_dir().join(format!("lanebook-{}-{name}", std::process::id()));
+        fs::write(&path, text).expect("file");
+        let done = run(&["compile", path.to_str().expect("a path"), "--arch", arch]);
+        fs::remove_file(&path).expect("file");
+        done
+    };
+    let ptx = compile("module.sm_80.tile", &text(32, "cuda:80"), "sm_80").fine();
+    assert!(ptx.contains("128, 1, 1"), "{ptx}");
+    compile("module.gfx942.tile", &text(64, "hip:gfx942"), "gfx942").fine();
+    // Architectures that rules/anchors.ron does not list go by their names.
+    compile("module.gfx1201.tile", &text(32, "hip:gfx1201"), "gfx1201").fine();
+    compile("module.other.tile", &text(32, "cuda:80"), "sm_90a")
+        .refused(1, &["written for another architecture than sm_90a", "ttg.target"]);
+    compile("module.wave.tile", &text(64, "cuda:80"), "sm_80")
+        .refused(1, &["written for waves of 64 lanes, those of sm_80 have 32"]);
+}
+
 /// Of a conversion it is said which registers a layout's copies are; a movement has no word for them.
 #[test]
 fn registers_that_are_copies() {

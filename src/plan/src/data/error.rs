@@ -3,8 +3,9 @@
 use lanebook_ir::{Op, Pool};
 use lanebook_tile::tiling::Reject;
 
-/// Where beside an operation a conversion can stand.
+/// Where beside an operation a conversion can stand, as [`PlanError::Conflict`] names it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConversionPlace {
     /// Before this operand.
     Before(u8),
@@ -18,7 +19,7 @@ pub enum ConversionPlace {
 /// use lanebook::TABLES;
 /// use lanebook::compile::{CompileError, KernelStorage, plan};
 /// use lanebook::ir::{Options, SmallStorage, parse};
-/// use lanebook::plan::{PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unsummed, Unwritable};
+/// use lanebook::plan::{ConversionPlace, PlanError, PlanPool, Unatomic, Unindexed, Unparted, Unscaled, Unstaged, Unsummed, Unwritable};
 ///
 /// // Threads that are no power of two.
 /// let text = "func @f(%x: memref<?x64xf32, #gmem>) {threads = 100} {
@@ -37,7 +38,7 @@ pub enum ConversionPlace {
 /// // Pools, and reasons inside of others.
 /// assert!(!PlanPool::Fragments.describe().is_empty());
 /// assert_ne!(Unwritable::Size.message(true), Unwritable::Axes.message(true));
-/// # fn reasons(_: Unatomic, _: Unindexed, _: Unparted, _: Unscaled, _: Unstaged, _: Unsummed) {}
+/// # fn reasons(_: ConversionPlace, _: Unatomic, _: Unindexed, _: Unparted, _: Unscaled, _: Unstaged, _: Unsummed) {}
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
