@@ -299,7 +299,7 @@ pub fn write_conversion(
 ) -> Result<ConversionSides, ConvertError> {
     let tile = tile(tables, wanted.extents, wanted.dtype, 4)?;
     let texts = [wanted.from, wanted.to];
-    are_of(tables, wanted.dtype, texts).map_err(refused)?;
+    are_of(tables, wanted.dtype, texts)?;
     distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
     let [from, to] = storage.distributions();
     let (threads, _) = threads(wanted.threads, from.wave, from.warps.max(to.warps))?;
@@ -417,15 +417,13 @@ pub fn write_movement(
     let (mut wave, mut warps, mut registers) = (0, 0, None);
     if in_registers {
         let texts = [wanted.registers; 2];
-        are_of(tables, dtype, texts).map_err(refused)?;
+        are_of(tables, dtype, texts)?;
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
         found.handed_over().map_err(ConvertError::From)?;
         (wave, warps, registers) = (found.wave, found.warps, Some(found));
     } else {
-        let lanes = tables.arch(arch).and_then(|arch| arch.wave_lanes.first()).copied();
-        let lanes = lanes.filter(|lanes| lanes.is_power_of_two()).ok_or(ConvertError::Arch)?;
-        wave = u8::try_from(lanes.checked_ilog2().unwrap_or(0)).unwrap_or(wave);
+        wave = wave_bits(tables, arch)?;
     }
     let (threads, warps) = threads(wanted.threads, wave, warps)?;
     if let Some(registers) = registers {
@@ -507,13 +505,20 @@ pub fn write_movement(
 }
 
 /// Refuses a layout that is written as the type of a tile of other elements; the first is 0.
-fn are_of(tables: &Tables<'_>, dtype: &str, texts: [&str; 2]) -> Result<(), (u8, NoDistribution)> {
+fn are_of(tables: &Tables<'_>, dtype: &str, texts: [&str; 2]) -> Result<(), ConvertError> {
     let own = tables.dtype_named(dtype);
     let is_other = |text: &str| written_element(text).is_some_and(|e| tables.dtype_named(e) != own);
     match (0u8..).zip(texts).find(|(_, text)| is_other(text)) {
-        Some((number, _)) => Err((number, NoDistribution::ElementType)),
+        Some((number, _)) => Err(refused((number, NoDistribution::ElementType))),
         None => Ok(()),
     }
+}
+
+/// log2 of the lanes of an architecture's waves.
+fn wave_bits(tables: &Tables<'_>, arch: ArchId) -> Result<u8, ConvertError> {
+    let lanes = tables.arch(arch).and_then(|arch| arch.wave_lanes.first()).copied();
+    let lanes = lanes.filter(|lanes| lanes.is_power_of_two()).ok_or(ConvertError::Arch)?;
+    u8::try_from(lanes.checked_ilog2().unwrap_or(0)).map_err(|_| ConvertError::Arch)
 }
 
 /// The tile; of elements of `least` bits, or of whole bytes.

@@ -19,6 +19,8 @@ pub(super) enum HeldBank {
     Scalar = 1,
 }
 
+use HeldBank::{Scalar, Vector};
+
 impl HeldBank {
     /// Both.
     pub(super) const BOTH: [Self; 2] = [Self::Vector, Self::Scalar];
@@ -252,7 +254,7 @@ impl<'t> Machine<'t> {
         let mut cost = u32::from(atom.cost.issue).checked_mul(SLOT)?;
         let limited = self.arch.scalar_reads > 0;
         let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
-        let limit = if bank == HeldBank::Vector { self.arch.scalar_reads } else { u8::MAX };
+        let limit = if bank == Vector { self.arch.scalar_reads } else { u8::MAX };
         let mut scalars = [None::<ExprId>; 4];
         // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector
         // register).
@@ -274,7 +276,7 @@ impl<'t> Machine<'t> {
                 Immediate::Free(value) => Supply::Imm(value),
                 Immediate::Literal(value) if literals == [None] && reads < limit => {
                     literals = [Some(value)];
-                    reads = reads.saturating_add(u8::from(bank == HeldBank::Vector));
+                    reads = reads.saturating_add(u8::from(bank == Vector));
                     Supply::Imm(value)
                 }
                 Immediate::Literal(value) if literals == [Some(value)] => Supply::Imm(value),
@@ -304,7 +306,7 @@ impl<'t> Machine<'t> {
                     if !self.takes(operand, from, width) {
                         return None;
                     }
-                    if from == HeldBank::Scalar && bank == HeldBank::Vector && limited {
+                    if from == Scalar && bank == Vector && limited {
                         reads = reads.checked_add(1).filter(|reads| *reads <= limit)?;
                     }
                 }
@@ -312,23 +314,17 @@ impl<'t> Machine<'t> {
                 Value::Leaf(Bound::Node(id), at) => {
                     let width = u32::from(arena.facts(id)?.width);
                     let known = scalars.contains(&Some(id));
-                    let scalar_fits = self.takes(operand, HeldBank::Scalar, width)
-                        && (bank == HeldBank::Scalar || !limited || known || reads < limit);
-                    let vector = if self.takes(operand, HeldBank::Vector, width) {
-                        price(id, HeldBank::Vector)
-                    } else {
-                        NEVER
-                    };
-                    let scalar = if scalar_fits { price(id, HeldBank::Scalar) } else { NEVER };
-                    let (from, paid) = if scalar < vector {
-                        (HeldBank::Scalar, scalar)
-                    } else {
-                        (HeldBank::Vector, vector)
-                    };
+                    let scalar_fits = self.takes(operand, Scalar, width)
+                        && (bank == Scalar || !limited || known || reads < limit);
+                    let vector =
+                        if self.takes(operand, Vector, width) { price(id, Vector) } else { NEVER };
+                    let scalar = if scalar_fits { price(id, Scalar) } else { NEVER };
+                    let (from, paid) =
+                        if scalar < vector { (Scalar, scalar) } else { (Vector, vector) };
                     if paid >= NEVER {
                         return None;
                     }
-                    if from == HeldBank::Scalar && bank == HeldBank::Vector && limited && !known {
+                    if from == Scalar && bank == Vector && limited && !known {
                         reads = reads.saturating_add(1);
                         if let Some(place) = scalars.iter_mut().find(|place| place.is_none()) {
                             *place = Some(id);
