@@ -414,17 +414,16 @@ pub fn write_movement(
     let (extents, dtype) = (wanted.extents, wanted.dtype);
     let tile = tile(tables, extents, dtype, 8)?;
     let in_registers = wanted.kind != MovementKind::Copy;
-    let (mut wave, mut warps, mut registers) = (0, 0, None);
-    if in_registers {
+    let (wave, warps, registers) = if in_registers {
         let texts = [wanted.registers; 2];
         are_of(tables, dtype, texts)?;
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
         found.handed_over().map_err(ConvertError::From)?;
-        (wave, warps, registers) = (found.wave, found.warps, Some(found));
+        (found.wave, found.warps, Some(found))
     } else {
-        wave = wave_bits(tables, arch)?;
-    }
+        (wave_bits(tables, arch)?, 0, None)
+    };
     let (threads, warps) = threads(wanted.threads, wave, warps)?;
     if let Some(registers) = registers {
         out.write_str("#tile = ")?;

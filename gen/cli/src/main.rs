@@ -3,7 +3,7 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`args`] [`commands`] | the command line; one file a command |
-//! | [`candidates`] [`declared`] | what `opt` says of candidates; figures that somebody declared beside them |
+//! | [`candidates`] [`declared`] [`verdicts`] | what `opt` says of candidates; figures that somebody declared beside them; both in words |
 //! | [`findings`] | what an audit found, for people and tools; what becomes of it |
 //! | [`assemblers`] [`encodings`] [`plannable`] | the audit's checks that need programs or the library |
 //! | [`manual`] | completions and manual pages, of the command line itself |
