@@ -4,7 +4,7 @@
 //! computed again, which trait of layouts goes with it and how many operands and results there are
 //! at the least. What an operation does to indices is a word of its names. What nothing does
 //! exactly is dear, all alike; what only moves elements about costs nothing. What is taken of it
-//! (`rules/contract.ron`): [`super::taken`].
+//! (`rules/contract.ron`): `taken`.
 use super::taken;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};

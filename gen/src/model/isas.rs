@@ -110,7 +110,7 @@ pub struct Isa {
     pub assembler: Option<Assembler>,
 }
 
-/// How an instruction is kept to some of the lanes: see [`schema::LaneGuard`].
+/// How an instruction is kept to some of the lanes: as `LaneGuard` of the schema has it.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the fields are those of `lanebook_tables::LaneGuard`
 pub struct LaneGuard {

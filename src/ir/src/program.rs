@@ -367,6 +367,7 @@ impl<'s, 't> Program<'s, 't> {
         self.owner_of(self.block_of(op)?)
     }
     /// How many loops whose turns follow each other an operation stands in.
+    #[doc(hidden)] // A question of the floors above.
     #[must_use]
     pub fn loops_around(&self, op: Op) -> usize {
         let around = core::iter::successors(self.parent(op), |at| self.parent(*at));

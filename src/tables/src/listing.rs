@@ -90,6 +90,12 @@ impl<'a> Tables<'a> {
     }
 
     /// The atoms that are machine instructions of an architecture, in the order of the tables.
+    ///
+    /// ```
+    /// let tables = &lanebook::TABLES;
+    /// let arch = tables.arch(tables.arch_named("sm_80").unwrap()).unwrap();
+    /// assert!(tables.list_native(arch).any(|(_, atom)| atom.name() == "ldmatrix.x4"));
+    /// ```
     pub fn list_native(
         &self,
         arch: &Arch<'a>,

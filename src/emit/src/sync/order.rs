@@ -8,6 +8,7 @@
 
 use crate::pool::EmitPool;
 use crate::step::{Missing, Slot, StepError, StepStorage, int};
+use core::num::NonZeroU8;
 use lanebook_plan::AllocPlan;
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
@@ -167,6 +168,23 @@ type Depths = u8;
 /// Among the depths of an entry: it stands like this here; else only behind one of the loops.
 const HERE: Depths = 1 << 7;
 
+/// The number of a completion object. None takes no room beside it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct ObjectNumber(NonZeroU8);
+
+impl ObjectNumber {
+    const fn of(number: u8) -> Option<Self> {
+        match NonZeroU8::new(number.wrapping_add(1)) {
+            Some(above) => Some(Self(above)),
+            None => None,
+        }
+    }
+
+    const fn number(self) -> u8 {
+        self.0.get().wrapping_sub(1)
+    }
+}
+
 /// An access that later ones may have to be ordered after. Flat, because there are many of them.
 #[derive(Copy, Clone, Debug)]
 struct PendingAccess {
@@ -178,7 +196,7 @@ struct PendingAccess {
     dealt: u16,
     kind: AccessId,
     writes: bool,
-    completion: Option<u8>,
+    completion: Option<ObjectNumber>,
     /// Loops around that may run no turn, and before which it stood like this: behind such a loop
     /// it still may. And whether it does here.
     around: Depths,
@@ -187,11 +205,13 @@ struct PendingAccess {
 impl PendingAccess {
     fn new(touched: MemAccess, behind: AccessKinds) -> Self {
         let MemAccess { memory, from, to, dealt, kind, writes, completion } = touched;
+        let completion = completion.and_then(ObjectNumber::of);
         Self { memory, from, to, behind, dealt, kind, writes, completion, around: HERE }
     }
 
     fn touched(&self) -> MemAccess {
         let Self { memory, from, to, dealt, kind, writes, completion, .. } = *self;
+        let completion = completion.map(ObjectNumber::number);
         MemAccess { memory, from, to, dealt, kind, writes, completion }
     }
 
@@ -376,7 +396,7 @@ impl PendingAccesses {
     fn waited(&mut self, number: u8) -> Result<(), StepError> {
         self.list
             .iter_mut()
-            .filter(|e| e.is_here() && e.completion == Some(number))
+            .filter(|e| e.is_here() && e.completion == ObjectNumber::of(number))
             .for_each(|e| e.completion = None);
         match self.objects {
             Some(objects) => self.add(objects.touched(number, objects.waits, false), 0),
@@ -465,7 +485,7 @@ impl PendingAccesses {
     pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, StepError> {
         let mut out = heapless::Vec::new();
         for e in self.list.iter_mut().filter(|e| e.is_here()) {
-            if let Some(number) = e.completion.take()
+            if let Some(number) = e.completion.take().map(ObjectNumber::number)
                 && !out.contains(&number)
             {
                 let _ = out.push(number);
