@@ -147,13 +147,13 @@ fn what_only_a_kernel_has_is_its_own() {
         std::format!("module attributes {{{attrs}}} {{\n{TWICE}{call}}}\n")
     };
     let whole = "\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32, \"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:80\"";
-    let told = alone(&said(whole, "{}"), None).expect("a module as Triton writes it");
+    let told = alone(&said(whole, ""), None).expect("a module as Triton writes it");
     for attr in ["threads = 128", "\"threads-per-warp\" = 32", "target = \"cuda:80\""] {
         assert!(told.contains(attr), "{attr} of {told}");
     }
     assert!(alone(&said(whole, "{threads = 128}"), None).is_ok());
     refused(&said(whole, "{threads = 64}"), K::ModuleThreads { threads: 128 }, 1);
-    refused(&said("\"ttg.num-warps\" = 4 : i32", "{}"), K::ModuleThreads { threads: 0 }, 1);
+    refused(&said("\"ttg.num-warps\" = 4 : i32", ""), K::ModuleThreads { threads: 0 }, 1);
     refused(&said("\"ttg.num-ctas\" = 2 : i32", "{threads = 32}"), K::ModuleClusters, 1);
     refused(&said("\"ttg.num-warps\" = 0 : i32", "{threads = 32}"), K::IdleAttr, 1);
     refused(&said("ttg.target = 80", "{threads = 32}"), K::IdleAttr, 1);
