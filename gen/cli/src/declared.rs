@@ -16,7 +16,7 @@ use lanebook_gen::source::Sources;
 use lanebook_gen::spanned::{Spanned, read, whole};
 use lanebook_report::problem::{Kind, Problem, Problems};
 use lanebook_suggest::remedy;
-use lanebook_tables::{ArchId, Atom, AtomId, Space, Tables, Weights};
+use lanebook_tables::{ArchId, AtomFilter, AtomId, Space, Tables, Weights};
 use serde::Deserialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -90,7 +90,7 @@ impl Declared {
                     None => {
                         let help = remedy(
                             &figures.atom,
-                            tables.atoms.iter().map(Atom::name),
+                            tables.list_atoms(None, AtomFilter::ALL).map(|(_, atom)| atom.name()),
                             "`lanebook atoms` lists them",
                         );
                         diagnostics.push(

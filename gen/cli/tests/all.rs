@@ -8,6 +8,7 @@ mod assembled;
 mod bad_input;
 mod check;
 mod contract;
+mod convert;
 mod courses;
 mod families;
 mod formats;

@@ -1,7 +1,8 @@
 //! `compile --format json`: what it says of a launch is what the kernel's own text declares.
 
-use crate::support::{root, run_in};
+use crate::support::{root, run, run_in};
 use serde_json::Value as Json;
+use std::fs;
 use std::path::PathBuf;
 
 /// Programs with tensor maps, dynamic shared memory, a grid, and the number of blocks as a
@@ -231,4 +232,30 @@ fn numbers_are_told_from_indices() {
         let why = launch(&[&base[..], &["--set", "s=1"]].concat()).expect_err("refused");
         assert!(why.contains("no index argument of this name"), "{why}");
     }
+}
+
+/// What a module of Triton's says of its kernel is obeyed, or not so here.
+#[test]
+fn modules_say_threads_waves_and_the_architecture() {
+    let text = |lanes: u32, target: &str| {
+        format!(
+            "module attributes {{\"ttg.num-warps\" = 4 : i32, \"ttg.num-ctas\" = 1 : i32, \"ttg.threads-per-warp\" = {lanes} : i32, ttg.target = \"{target}\"}} {{\n  func @double(%x: memref<4096xf32, #gmem>) {{\n    %a = tiled_load %x[0] : memref<4096xf32, #gmem> -> tensor<512xf32>\n    %b = add %a, %a : tensor<512xf32>\n    tiled_store %b, %x[0] : tensor<512xf32> -> memref<4096xf32, #gmem>\n    return\n  }}\n}}\n"
+        )
+    };
+    let compile = |name: &str, text: &str, arch: &str| {
+        let path = std::env::temp_dir().join(format!("lanebook-{}-{name}", std::process::id()));
+        fs::write(&path, text).expect("file");
+        let done = run(&["compile", path.to_str().expect("a path"), "--arch", arch]);
+        fs::remove_file(&path).expect("file");
+        done
+    };
+    let ptx = compile("module.sm_80.tile", &text(32, "cuda:80"), "sm_80").fine();
+    assert!(ptx.contains("128, 1, 1"), "{ptx}");
+    compile("module.gfx942.tile", &text(64, "hip:gfx942"), "gfx942").fine();
+    // Architectures that rules/anchors.ron does not list go by their names.
+    compile("module.gfx1201.tile", &text(32, "hip:gfx1201"), "gfx1201").fine();
+    compile("module.other.tile", &text(32, "cuda:80"), "sm_90a")
+        .refused(1, &["written for another architecture than sm_90a", "ttg.target"]);
+    compile("module.wave.tile", &text(64, "cuda:80"), "sm_80")
+        .refused(1, &["written for waves of 64 lanes, those of sm_80 have 32"]);
 }

@@ -117,6 +117,7 @@ details! {
     63 PairMixed => [];
     64 ModuleThreads { threads } => [threads];
     65 ModuleClusters => [];
+    66 ModuleWarps => [];
 }
 
 details! {

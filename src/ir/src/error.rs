@@ -424,12 +424,13 @@ pub enum ErrorKind {
     /// else uses it, or not in its block and counted loops alone; a condition that is not known, a
     /// barrier.
     TensorForm,
-    /// A module says how many threads there are, and its kernel says another number; or it says how
-    /// many warps, and not how many threads a warp has.
+    /// A module says how many threads there are, and its kernel says another number.
     ModuleThreads {
-        /// What the module comes to, as far as it says.
+        /// How many the module says.
         threads: u32,
     },
+    /// A module says how many warps there are, and not how many threads a warp has.
+    ModuleWarps,
     /// A module asks for clusters of blocks.
     ModuleClusters,
     /// The layout of a tile of tensor memory is another one than that of a block of sums.

@@ -132,7 +132,7 @@ impl ErrorKind {
             Self::NoKernel => "no function may be launched: they are private, or called by others",
             Self::CallCircle { .. } => "the function calls itself, maybe through others",
             Self::IdleAttr => "nothing obeys this attribute here",
-            Self::ModuleThreads { threads: 0 } => {
+            Self::ModuleWarps => {
                 "the module says how many warps there are, and not how many threads a warp has"
             }
             Self::ModuleThreads { .. } => {
@@ -240,7 +240,7 @@ impl ErrorKind {
                 "use a loop: a kernel has no stack, so that each call is put where it stands"
             }
             Self::IdleAttr => {
-                "remove it, or say it of the kernel and its arguments: threads are the caller's, too; a module may say `ttg.num-warps`, `ttg.threads-per-warp`, `ttg.num-ctas = 1` and `ttg.target`"
+                "remove it, or say it of the kernel and its arguments: threads are the caller's, too; a module may say `ttg.num-warps`, `ttg.threads-per-warp`, `ttg.num-ctas = 1` and `ttg.target`, once each"
             }
             Self::ReturnedTypes => "write behind the arrow what `return` has",
             _ => self.remedy_of_form(),
@@ -288,7 +288,7 @@ impl ErrorKind {
             Self::UnsettledIndex => {
                 "take what `tiled_atomic` answers, which all threads know, as `index.uniform` of its tile of one element"
             }
-            Self::ModuleThreads { .. } => {
+            Self::ModuleThreads { .. } | Self::ModuleWarps => {
                 "say `ttg.num-warps` and `ttg.threads-per-warp` of the module, whose product is the kernel's `threads`; or `threads` of the kernel alone"
             }
             Self::ModuleClusters => "let each block be one by itself: `ttg.num-ctas` is 1",

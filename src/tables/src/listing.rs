@@ -1,5 +1,5 @@
 //! What atoms an architecture has, by what they are: for listings. What it can do is asked of its dispatch.
-use crate::{Arch, ArchId, Atom, AtomClass, AtomId, DtypeId, FeatureId, Space, Tables};
+use crate::{Arch, ArchAtom, ArchId, Atom, AtomClass, AtomId, DtypeId, FeatureId, Space, Tables};
 
 /// What atoms of a listing have in common; what is `None` may be anything.
 ///
@@ -89,20 +89,30 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// The atoms that are machine instructions of an architecture, in the order of the tables.
+    /// The atoms of an architecture with what it says of each, in the order of the tables.
     ///
     /// ```
     /// let tables = &lanebook::TABLES;
     /// let arch = tables.arch(tables.arch_named("sm_80").unwrap()).unwrap();
-    /// assert!(tables.list_native(arch).any(|(_, atom)| atom.name() == "ldmatrix.x4"));
+    /// let named = |name: &str| tables.list_own(arch).find(|(_, atom)| atom.name() == name);
+    /// assert!(named("ldmatrix.x4").is_some_and(|(have, _)| have.native));
+    /// assert!(tables.list_native(arch).count() <= tables.list_own(arch).count());
     /// ```
+    pub fn list_own(
+        &self,
+        arch: &Arch<'a>,
+    ) -> impl Iterator<Item = (ArchAtom, &'a Atom<'a>)> + use<'a> {
+        let all = self.atoms;
+        arch.atoms.iter().filter_map(move |have| Some((*have, all.get(have.atom.index())?)))
+    }
+
+    /// Those that are machine instructions of the architecture.
     pub fn list_native(
         &self,
         arch: &Arch<'a>,
     ) -> impl Iterator<Item = (AtomId, &'a Atom<'a>)> + use<'a> {
-        let all = self.atoms;
-        let native = arch.atoms.iter().filter(|have| have.native).map(|have| have.atom);
-        native.filter_map(move |id| Some((id, all.get(id.index())?)))
+        let native = self.list_own(arch).filter(|(have, _)| have.native);
+        native.map(|(have, atom)| (have.atom, atom))
     }
 
     /// The feature with this name; in the lean tables those alone have one that facts of matrix units belong to.

@@ -8,8 +8,8 @@ use lanebook_draw::notation::tirx;
 use lanebook_report::problem::{Problem, Problems};
 use lanebook_report::table::{Align, Table};
 use lanebook_tables::{
-    Arch, Atom, AtomClass, AtomFilter, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space,
-    Tables, Vary,
+    Arch, Atom, AtomClass, AtomFilter, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables,
+    Vary,
 };
 use std::fmt::Write;
 
@@ -38,8 +38,8 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         known_feature(tables, one, name)?;
     }
     let mut all: Vec<Listed<'_>> = Vec::new();
-    for (number, atom) in (0u16..).zip(tables.atoms) {
-        let has = |arch: &Arch<'_>| arch.own(AtomId(number)).map(|have| have.native);
+    for (id, atom) in tables.list_atoms(None, AtomFilter::ALL) {
+        let has = |arch: &Arch<'_>| arch.own(id).map(|have| have.native);
         let archs: Vec<(&str, bool)> = match one {
             Some(arch) => has(arch).map(|native| (arch.name, native)).into_iter().collect(),
             None => tables.archs.iter().filter_map(|arch| Some((arch.name, has(arch)?))).collect(),
@@ -116,7 +116,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         "\n{} of {} for {of}{}",
         wanted.len(),
         counted(all.len(), "atom"),
-        one.map_or_else(String::new, not_native)
+        one.map_or_else(String::new, |arch| not_native(tables, arch))
     );
     Ok(output::write(None, &out)?)
 }
@@ -195,8 +195,8 @@ fn memory(space: MemorySpace) -> Space {
     }
 }
 
-fn not_native(arch: &Arch<'_>) -> String {
-    match arch.atoms.iter().filter(|a| !a.native).count() {
+fn not_native(tables: &Tables<'_>, arch: &Arch<'_>) -> String {
+    match tables.list_own(arch).filter(|(have, _)| !have.native).count() {
         0 => String::new(),
         n => format!(", {n} of which the assembler expands"),
     }

@@ -233,14 +233,8 @@ fn figures(
 /// The atoms that one has and the other has not, or not alike; and how many there are, in words.
 fn atoms(tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) -> (Table, String) {
     let listed = |arch: &Arch<'_>| -> BTreeMap<String, (AtomClass, bool)> {
-        arch.atoms
-            .iter()
-            .filter_map(|have| {
-                tables
-                    .atom(have.atom)
-                    .map(|atom| (atom.name().to_string(), (atom.class, have.native)))
-            })
-            .collect()
+        let all = tables.list_own(arch);
+        all.map(|(have, atom)| (atom.name().to_string(), (atom.class, have.native))).collect()
     };
     let (a, b) = (listed(first), listed(second));
     let mut table = Table::new(&[

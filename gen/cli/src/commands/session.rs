@@ -6,7 +6,7 @@ use crate::tables;
 use clap::CommandFactory;
 use lanebook::query::{FUNCTIONS, QueryStorage};
 use lanebook_report::problem::{Problem, Problems};
-use lanebook_tables::{ArchId, Tables};
+use lanebook_tables::{ArchId, AtomFilter, Tables};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -60,7 +60,7 @@ fn names(tables: &Tables<'_>) -> Names {
             .map(String::from),
     );
     out.extend(tables.archs.iter().map(|arch| arch.name.to_string()));
-    out.extend(tables.atoms.iter().map(|atom| atom.name().to_string()));
+    out.extend(tables.list_atoms(None, AtomFilter::ALL).map(|(_, atom)| atom.name().to_string()));
     out.sort();
     out.dedup();
     Names(out)

@@ -5,7 +5,8 @@
 //! thread alone touches, because it holds the same ones of the same tile each time, and no other
 //! thread does.
 
-use crate::order::walks::{AccessPlace, OrderContext, SharedAccess};
+use crate::order::place::{AccessPlace, SharedAccess};
+use crate::order::walks::OrderContext;
 use lanebook_ir::{IndexStep, Loop, Op, Program, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::AccessId;

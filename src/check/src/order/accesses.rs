@@ -1,7 +1,8 @@
 //! What a step touches in shared memory, in tensor memory, and in global memory that a kernel reads
 //! and writes.
 
-use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
+use crate::order::place::{AccessPlace, SharedAccess};
+use crate::order::walks::{OrderContext, narrow};
 use crate::violation::Violation;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::{Op, Value};

@@ -6,9 +6,10 @@
 //! between two accesses is looked for in the readers' steps alone.
 
 use crate::order::accesses::whole;
+use crate::order::place::{AccessPlace, SharedAccess};
 use crate::order::ring::{ObjectRing, fault};
 use crate::order::stages::LeftOut;
-use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
+use crate::order::walks::{OrderContext, narrow};
 use crate::parting::specialization;
 use crate::stages::staged_tile;
 use crate::violation::{ObjectFault, Violation};

@@ -2,8 +2,9 @@
 //! before their use, announced once a phase, counted down to nothing, waited for once with the right
 //! parity.
 
+use crate::order::place::{AccessPlace, SharedAccess};
 use crate::order::ring::ObjectRing;
-use crate::order::walks::{AccessPlace, OrderContext, SharedAccess, narrow};
+use crate::order::walks::{OrderContext, narrow};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::reader::has;
 use crate::violation::{ObjectFault, Violation};

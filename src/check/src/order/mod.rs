@@ -3,6 +3,8 @@
 pub(crate) mod accesses;
 pub(crate) mod handover;
 pub(crate) mod mbarrier;
+pub(crate) mod place;
+pub(crate) mod progress;
 pub(crate) mod ring;
 pub(crate) mod stages;
 pub(crate) mod walks;

@@ -1,8 +1,9 @@
 //! Order: synchronisation between accesses of shared memory that conflict, on every way through the
 //! steps.
 
-use crate::memory::alloc::shares_bytes;
 use crate::memory::transpose::stores;
+use crate::order::place::{AccessPlace, SharedAccess};
+use crate::order::progress::{Counted, DIGIT, Outstanding, Progress, RULES, Since};
 use crate::order::stages::StagedAccess;
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::parting::{WarpParts, warp_parts};
@@ -11,13 +12,8 @@ use core::cell::Cell;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Purpose, Slot, Step};
 use lanebook_ir::Program;
-use lanebook_plan::{AllocPlan, End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
+use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
-
-/// Most rules that one kind of access begins: a digit of a word each.
-const RULES: usize = 16;
-/// Bits of such a digit.
-const DIGIT: u32 = 4;
 
 /// What was looked at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -91,141 +87,6 @@ pub(crate) struct OrderContext<'a> {
     pub(crate) branch: Option<u16>,
     /// How many steps are not those.
     pub(crate) readers: usize,
-}
-
-/// What an access touches.
-#[derive(Copy, Clone, PartialEq, Eq)]
-pub(crate) enum AccessPlace {
-    /// Bytes of shared memory: from where, and how many.
-    Shared(u32, u32),
-    /// Columns of tensor memory: from where, and how many.
-    Columns(u32, u32),
-    /// A tensor in global memory, by the first tile that is of it.
-    Tensor(usize),
-    /// A tensor whose elements parallel loops touch, by its number among the parameters.
-    Elements(usize),
-}
-
-impl AccessPlace {
-    /// The bytes of a shared tile.
-    pub(crate) const fn of(tile: &AllocPlan) -> Self {
-        Self::Shared(tile.offset, tile.bytes)
-    }
-
-    /// Whether two have anything in common.
-    fn meets(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Shared(a, bytes), Self::Shared(b, others))
-            | (Self::Columns(a, bytes), Self::Columns(b, others)) => {
-                shares_bytes((a, bytes), (b, others))
-            }
-            _ => self == other,
-        }
-    }
-}
-
-/// One access to memory that threads share.
-#[derive(Copy, Clone)]
-pub(crate) struct SharedAccess {
-    pub(crate) place: AccessPlace,
-    pub(crate) kind: AccessId,
-    pub(crate) writes: bool,
-    /// Where the address of the object is that it completes on.
-    pub(crate) signal: Option<Slot>,
-    /// The movement of a tile of global memory.
-    pub(crate) moved: Option<u16>,
-}
-
-/// How far synchronisation has come since an access.
-#[derive(Copy, Clone)]
-struct Progress {
-    /// Steps of each rule that were met, a digit each.
-    done: u64,
-    /// Steps that have to stand before the end.
-    ended: u8,
-    /// What was closed or begun behind it.
-    behind: Outstanding,
-}
-
-/// How many a wait may leave outstanding without leaving an access.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Outstanding {
-    /// Groups that were closed, or operations that began, the access' own among them.
-    Begun(u8),
-    /// It has been waited for: whatever number a wait leaves outstanding, it is none of them.
-    Over,
-}
-
-impl Outstanding {
-    /// Those behind the access' own.
-    const fn later(self) -> u8 {
-        match self {
-            Self::Begun(own) => own.saturating_sub(1),
-            Self::Over => u8::MAX,
-        }
-    }
-}
-
-/// What waits for a producer count, where they may leave the last ones outstanding.
-#[derive(Copy, Clone)]
-struct Counted {
-    counter: u8,
-    /// What closes a group; nothing where operations are counted by themselves.
-    closes: Option<AtomId>,
-}
-
-impl Progress {
-    fn done(&self, rule: u32) -> usize {
-        (self.done.wrapping_shr(rule.wrapping_mul(DIGIT)) & 0xf) as usize
-    }
-
-    fn advance(&mut self, rule: u32) {
-        self.done = self.done.wrapping_add(1u64.wrapping_shl(rule.wrapping_mul(DIGIT)));
-    }
-
-    /// The least of both; whether it is less than it was.
-    fn least(&mut self, other: &Self) -> bool {
-        let before = (self.done, self.ended, self.behind);
-        for rule in 0..RULES as u32 {
-            if other.done(rule) < self.done(rule) {
-                let mask = 0xfu64.wrapping_shl(rule.wrapping_mul(DIGIT));
-                self.done = (self.done & !mask) | (other.done & mask);
-            }
-        }
-        self.ended = self.ended.min(other.ended);
-        self.behind = self.behind.min(other.behind);
-        before != (self.done, self.ended, self.behind)
-    }
-}
-
-/// What holds since an access: on ways on which no branch was taken, and on the others.
-#[derive(Copy, Clone)]
-struct Since {
-    straight: Option<Progress>,
-    turned: Option<Progress>,
-}
-
-fn least(own: &mut Option<Progress>, other: &Option<Progress>) -> bool {
-    match (own, other) {
-        (Some(own), Some(other)) => own.least(other),
-        (own @ None, Some(_)) => {
-            *own = *other;
-            true
-        }
-        (_, None) => false,
-    }
-}
-
-impl FlowState for Since {
-    fn join(&mut self, other: &Self) -> bool {
-        let straight = least(&mut self.straight, &other.straight);
-        least(&mut self.turned, &other.turned) || straight
-    }
-
-    fn taken(&mut self) {
-        let straight = self.straight.take();
-        let _ = least(&mut self.turned, &straight);
-    }
 }
 
 impl OrderContext<'_> {

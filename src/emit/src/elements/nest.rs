@@ -7,7 +7,8 @@ use crate::elements::slots::{Doers, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::sync::order::{GlobalTile, MemAccess, PendingAccesses};
+use crate::sync::access::{GlobalTile, MemAccess};
+use crate::sync::order::PendingAccesses;
 use heapless::VecView;
 use lanebook_infer::{
     Access, BufferId, FragmentForm, IndexForm, Kind, MemoryScope, OperatorId, VarRole,

@@ -22,9 +22,10 @@ use crate::lower::kept::MovementEnd;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
+use crate::sync::access::MemAccess;
 use crate::sync::order::{
-    BarrierSide, MemAccess, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push,
-    push_known, rule,
+    BarrierSide, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push, push_known,
+    rule,
 };
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{

@@ -5,7 +5,7 @@
 //! the same tile each time, and no other holds them, too.
 
 use crate::lower::context::LowerContext;
-use crate::sync::order::{GlobalTile, MemAccess};
+use crate::sync::access::{GlobalTile, MemAccess};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{AccessId, Space};

@@ -1,5 +1,6 @@
 //! Order between accesses: barriers, mbarriers, waits for counters, wait states.
 
+pub(crate) mod access;
 pub(crate) mod cursor;
 pub(crate) mod hazards;
 pub(crate) mod mbarrier;

@@ -153,12 +153,18 @@ fn what_only_a_kernel_has_is_its_own() {
     }
     assert!(alone(&said(whole, "{threads = 128}"), None).is_ok());
     refused(&said(whole, "{threads = 64}"), K::ModuleThreads { threads: 128 }, 1);
-    refused(&said("\"ttg.num-warps\" = 4 : i32", ""), K::ModuleThreads { threads: 0 }, 1);
+    refused(&said("\"ttg.num-warps\" = 4 : i32", ""), K::ModuleWarps, 1);
     refused(&said("\"ttg.num-ctas\" = 2 : i32", "{threads = 32}"), K::ModuleClusters, 1);
     refused(&said("\"ttg.num-warps\" = 0 : i32", "{threads = 32}"), K::IdleAttr, 1);
     refused(&said("ttg.target = 80", "{threads = 32}"), K::IdleAttr, 1);
     refused(&said("\"ttng.two-ctas\" = true", "{threads = 32}"), K::IdleAttr, 1);
     assert!(alone(&said("\"ttng.two-ctas\" = false", "{threads = 32}"), None).is_ok());
+    // Of modules inside each other one says it.
+    let nested = std::format!(
+        "module attributes {{\"ttg.num-warps\" = 4 : i32}} {{\n{}}}\n",
+        said(whole, "")
+    );
+    refused(&nested, K::IdleAttr, 2);
     let noted = call.replace("@twice(%a)", "@twice(%a) {axis = 1}");
     refused(&std::format!("{TWICE}{noted}"), K::IdleAttr, 7);
 }

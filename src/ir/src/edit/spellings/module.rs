@@ -23,15 +23,21 @@ impl Said {
             _ => None,
         };
         match (number, attr.value) {
-            (Some(warps), _) if is(attr_names::NUM_WARPS) => self.warps = Some((warps, attr.key)),
-            (Some(lanes), _) if is(attr_names::WAVE) => self.lanes = Some((lanes, attr.key)),
+            (Some(warps), _) if is(attr_names::NUM_WARPS) && self.warps.is_none() => {
+                self.warps = Some((warps, attr.key));
+            }
+            (Some(lanes), _) if is(attr_names::WAVE) && self.lanes.is_none() => {
+                self.lanes = Some((lanes, attr.key));
+            }
             (Some(1), _) if is(attr_names::NUM_CTAS) => {}
             (Some(_), _) if is(attr_names::NUM_CTAS) => {
                 let at = program.place_of(attr.key);
                 return Err(IrError { kind: ErrorKind::ModuleClusters, at });
             }
             (_, flag) if is(attr_names::TWO_CTAS) && is_no(program, flag) => {}
-            (_, target @ AttrValue::Str(_)) if is(attr_names::TARGET) => self.target = Some(target),
+            (_, target @ AttrValue::Str(_)) if is(attr_names::TARGET) && self.target.is_none() => {
+                self.target = Some(target);
+            }
             _ => return Err(not_kept(program, attr.key)),
         }
         Ok(())
@@ -58,11 +64,11 @@ pub(crate) fn hand_down(program: &mut Program<'_, '_>, kernel: Op) -> Result<(),
     let Said { warps, lanes, target } = said;
     if let Some((count, key)) = warps {
         let at = program.place_of(key);
-        let threads = lanes.and_then(|(lanes, _)| count.checked_mul(lanes)).unwrap_or(0);
-        let refuse = IrError { kind: ErrorKind::ModuleThreads { threads }, at };
+        let (lanes, _) = lanes.ok_or(IrError { kind: ErrorKind::ModuleWarps, at })?;
+        let threads = count.saturating_mul(lanes);
         let own = program.int_attr(kernel, attr_names::THREADS);
-        if threads == 0 || own.is_some_and(|own| own != i64::from(threads)) {
-            return Err(refuse);
+        if own.is_some_and(|own| own != i64::from(threads)) {
+            return Err(IrError { kind: ErrorKind::ModuleThreads { threads }, at });
         }
         let value = AttrValue::Int(threads.into(), None);
         let told = program.set_attr(kernel, attr_names::THREADS, value);
