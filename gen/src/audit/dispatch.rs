@@ -2,7 +2,7 @@
 //! else does.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::dispatch::{capabilities, spelled};
+use crate::dispatch::{capabilities, ordering, spelled};
 use lanebook_tables::{Arch, AtomId, Capability, Tables};
 use std::collections::BTreeMap;
 
@@ -22,27 +22,31 @@ fn agree(tables: &Tables<'static>, arch: &Arch<'static>, diags: &mut Diagnostics
         diags.push(Diagnostic::nowhere(format!("{}: {what}", arch.name)).help(help))
     };
     let mut filed: BTreeMap<u32, (Capability, Vec<AtomId>)> = BTreeMap::new();
-    for have in arch.atoms {
-        let Some(atom) = tables.atom(have.atom) else { continue };
-        for (capability, _) in capabilities(tables, atom, have.native) {
-            let line = spelled(tables, arch, capability);
-            let Some(key) = capability.key() else {
-                wrong(
-                    format!("`{line}` of `{}` has no number", atom.name()),
-                    "src/tables/src/dispatch.rs says how many bits each field has: widen one",
-                );
-                continue;
-            };
-            let (first, ids) = filed.entry(key.0).or_insert((capability, Vec::new()));
-            if *first != capability {
-                wrong(
-                    format!("`{line}` and `{}` have one number", spelled(tables, arch, *first)),
-                    "src/tables/src/dispatch.rs packs them: their fields overlap",
-                );
-            }
-            if !ids.contains(&have.atom) {
-                ids.push(have.atom);
-            }
+    let native = arch.atoms.iter().flat_map(|have| {
+        let atom = tables.atom(have.atom);
+        let all = atom.map(|atom| capabilities(tables, atom, have.native)).unwrap_or_default();
+        all.into_iter().map(|(capability, _)| (have.atom, capability))
+    });
+    let ordered = ordering(arch).into_iter().map(|(id, (capability, _))| (id, capability));
+    for (id, capability) in native.chain(ordered) {
+        let Some(atom) = tables.atom(id) else { continue };
+        let line = spelled(tables, arch, capability);
+        let Some(key) = capability.key() else {
+            wrong(
+                format!("`{line}` of `{}` has no number", atom.name()),
+                "src/tables/src/dispatch.rs says how many bits each field has: widen one",
+            );
+            continue;
+        };
+        let (first, ids) = filed.entry(key.0).or_insert((capability, Vec::new()));
+        if *first != capability {
+            wrong(
+                format!("`{line}` and `{}` have one number", spelled(tables, arch, *first)),
+                "src/tables/src/dispatch.rs packs them: their fields overlap",
+            );
+        }
+        if !ids.contains(&id) {
+            ids.push(id);
         }
     }
     for (capability, mut ids) in filed.into_values() {

@@ -16,7 +16,7 @@ pub const FILE: &str = "rules/asks.ron";
 
 /// Kinds of capabilities by the first word of their line, as `Capability` calls them, with the
 /// fewest further words.
-pub const KINDS: [(&str, &str, usize); 18] = [
+pub const KINDS: [(&str, &str, usize); 20] = [
     ("transfer", "Transfer", 2),
     ("atomic", "Atomic", 2),
     ("product", "Product", 4),
@@ -35,6 +35,8 @@ pub const KINDS: [(&str, &str, usize); 18] = [
     ("copy", "Copy", 2),
     ("fill", "Fill", 1),
     ("index", "Index", 4),
+    ("wait", "Wait", 1),
+    ("order", "Order", 2),
 ];
 
 /// Words of a line that are no names of the tables.

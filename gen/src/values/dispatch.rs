@@ -43,7 +43,9 @@ pub fn indexed_where(
     };
     let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
     let archs = tables.archs.iter().map(|arch| {
+        let own = ordering(arch);
         let atoms = arch.atoms.iter().filter_map(|have| answer(have.atom, have.native));
+        let atoms = atoms.chain(own.iter().map(|(id, one)| (*id, std::slice::from_ref(one))));
         t::Arch { dispatch: index(atoms, |one| wanted(arch, *one)), ..*arch }
     });
     let isas = tables.isas.iter().map(|isa| {
@@ -126,6 +128,7 @@ pub fn answered(tables: &t::Tables<'static>, arch: &t::Arch<'static>) -> Vec<Cap
     let atoms = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native)));
     let all = atoms
         .flat_map(|(atom, native)| capabilities(tables, atom, native))
+        .chain(ordering(arch).into_iter().map(|(_, one)| one))
         .filter_map(|(capability, _)| Some((capability.key()?, capability)));
     // The lowest four bits say which kind of capability it is.
     all.map(|(key, capability)| (key.0.rotate_right(4), capability))
@@ -216,6 +219,13 @@ pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capabilit
             format!("copy {} {}", tuple(into, registers), tuple(from, registers))
         }
         Capability::Fill(into) => format!("fill {}", class(into)),
+        Capability::Wait { counter } => {
+            format!("wait {}", arch.counters.get(usize::from(counter)).map_or("?", |own| own.name))
+        }
+        Capability::Order { before, after } => {
+            let access = |id: t::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?");
+            format!("order {} {}", access(before), access(after))
+        }
         Capability::Index { op, class: into, from, registers, second } => {
             let second = match second {
                 Second::Number => "number".into(),
@@ -251,6 +261,20 @@ pub fn capabilities(
     registers(tables, atom, &mut out);
     addresses(atom, &mut out);
     out
+}
+
+/// What instructions do because an architecture's tables say so of it: wait for its counters, and
+/// stand between accesses.
+#[must_use]
+pub fn ordering(arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capability, Rank))> {
+    let waits = (0u8..)
+        .zip(arch.counters)
+        .map(|(counter, own)| (own.wait, (Capability::Wait { counter }, LISTED)));
+    let steps = arch.sync.iter().flat_map(|rule| {
+        let capability = Capability::Order { before: rule.producer, after: rule.consumer };
+        (0u16..).zip(rule.steps).map(move |(at, step)| (step.atom, (capability, (Reverse(0), at))))
+    });
+    waits.chain(steps).collect()
 }
 
 /// Among instructions that issue sooner.

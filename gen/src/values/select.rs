@@ -98,7 +98,7 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
     // The others are for people.
     let named_features = crate::lower_units::with_facts(&chosen.units);
     let engine_reads = |feature: &&t::FeatureId| feature.index() < named_features;
-    crate::dispatch::indexed(t::Tables {
+    let lean = t::Tables {
         archs: list(chosen.archs.iter().map(|arch| t::Arch {
             vendor: "",
             sources: &[],
@@ -145,7 +145,10 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         // Of those alone that have names.
         atom_names: perfect(&movers).leak(),
         ..chosen
-    })
+    };
+    // Steps between accesses have numbers of their own: emission takes them from the rules.
+    let is_asked = |one| !matches!(one, t::Capability::Order { .. });
+    crate::dispatch::indexed_where(lean, |_, one| is_asked(one))
 }
 
 /// What emission reads of the lean tables: neither what a program may say nor what planning puts in

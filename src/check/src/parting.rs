@@ -110,9 +110,8 @@ pub(crate) fn warp_parts<'a>(
     }
     // What all threads of the block meet at, they do not meet at in between.
     let all = |s: &Inst| {
-        let barriers = arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
         let published = tables.units.mbarriers.iter().flat_map(|c| c.publish);
-        let mut all = barriers.chain(published.filter(|want| want.barrier));
+        let mut all = arch.barriers().chain(published.filter(|want| want.barrier));
         s.purpose != InstKind::Label && all.any(|want| want.atom == s.atom)
     };
     let between = branch..meet;

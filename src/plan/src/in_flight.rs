@@ -26,8 +26,7 @@ impl CountedWait {
     #[must_use]
     pub fn of(tables: &Tables<'_>, arch: &Arch<'_>, step: &SyncStep<'_>) -> Option<Self> {
         let atom = tables.atom(step.atom)?;
-        let counters =
-            (0u8..).zip(arch.counters).filter(|(_, c)| c.wait == step.atom && c.in_order);
+        let counters = arch.waited_by(step.atom).filter(|(_, c)| c.in_order);
         for (counter, c) in counters {
             let own = usize::from(c.operand);
             let operand = atom.operands.get(own).filter(|o| o.role == Role::Immediate);
@@ -67,11 +66,9 @@ pub fn copies_of_a_turn(
     for m in plan.transfers.iter().filter(own) {
         let Some(atom) = tables.atom(m.atom).filter(|_| plan.runs_ahead(m.op)) else { continue };
         let writes = atom.movement.map(|movement| movement.to.access);
-        let closes = |rule: &SyncRule<'_>| {
-            Some(rule.producer) == writes
-                && rule.steps.iter().any(|step| closes_group(tables, step, counter))
-        };
-        if arch.sync.iter().any(closes) {
+        let closes =
+            |rule: &SyncRule<'_>| rule.steps.iter().any(|step| closes_group(tables, step, counter));
+        if writes.is_some_and(|writes| arch.syncs_behind(writes).any(closes)) {
             return 1;
         }
         if atom.counter.is_some_and(|used| used.counter == counter) {
@@ -85,9 +82,7 @@ pub fn copies_of_a_turn(
 #[must_use]
 #[doc(hidden)]
 pub fn ends_with_product(arch: &Arch<'_>, atom: &Atom<'_>, rule: &SyncRule<'_>) -> bool {
-    let own = atom.tensor().and_then(|own| {
-        arch.sync.iter().find(|r| r.producer == own.writes && r.consumer == own.reads)
-    });
+    let own = atom.tensor().and_then(|own| arch.sync_between(own.writes, own.reads));
     let has = |step: &SyncStep<'_>| {
         let same = |s: &SyncStep<'_>| s.atom == step.atom && s.immediates == step.immediates;
         own.is_some_and(|own| own.steps.iter().any(same))

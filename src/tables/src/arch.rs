@@ -275,6 +275,61 @@ pub struct BankModel<'a> {
     pub sources: &'a [SourceId],
 }
 
+impl<'a> Arch<'a> {
+    /// What has to stand between an access and a later one to the same place; `None` where the
+    /// tables say nothing of such a pair. Its atoms are [`crate::Capability::Order`]'s.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    /// use lanebook::tables::{Capability, SyncRule};
+    ///
+    /// for arch in TABLES.archs {
+    ///     for rule in arch.sync {
+    ///         let found: &SyncRule = arch.sync_between(rule.producer, rule.consumer).unwrap();
+    ///         let order = Capability::Order { before: rule.producer, after: rule.consumer };
+    ///         assert!(found.steps.iter().all(|s| arch.dispatch(order).contains(&s.atom)));
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sync_between(&self, producer: AccessId, consumer: AccessId) -> Option<&'a SyncRule<'a>> {
+        self.syncs_behind(producer).find(|rule| rule.consumer == consumer)
+    }
+
+    /// The rules for what follows an access of a kind, in the order of the tables.
+    pub fn syncs_behind(
+        &self,
+        producer: AccessId,
+    ) -> impl Iterator<Item = &'a SyncRule<'a>> + Clone + 'a {
+        self.sync.iter().filter(move |rule| rule.producer == producer)
+    }
+
+    /// Every step at which all waves of a group meet.
+    pub fn barriers(&self) -> impl Iterator<Item = &'a SyncStep<'a>> + Clone + 'a {
+        self.sync.iter().flat_map(|rule| rule.steps).filter(|step| step.barrier)
+    }
+
+    /// The counters that an instruction waits for, with their numbers.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    /// use lanebook::tables::Capability;
+    ///
+    /// for arch in TABLES.archs {
+    ///     for (number, counter) in (0u8..).zip(arch.counters) {
+    ///         assert!(arch.waited_by(counter.wait).any(|(found, _)| found == number));
+    ///         assert_eq!(arch.dispatch(Capability::Wait { counter: number }), [counter.wait]);
+    ///     }
+    /// }
+    /// ```
+    pub fn waited_by(
+        &self,
+        wait: AtomId,
+    ) -> impl Iterator<Item = (u8, &'a Counter<'a>)> + Clone + 'a {
+        (0u8..).zip(self.counters).filter(move |(_, counter)| counter.wait == wait)
+    }
+}
+
 /// Between an access of kind `producer` and a later conflicting access of kind `consumer` these
 /// steps must stand.
 #[derive(Copy, Clone, Debug)]

@@ -6,7 +6,9 @@
 //! atoms. The hash is phf's (buckets, displacements) over an integer hash of our own, looked up
 //! with checked access: nothing here can panic.
 use crate::hash::{Divisor, Hashes, finish, mix};
-use crate::{Arch, ArchAtom, AtomId, AtomicOp, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
+use crate::{
+    AccessId, Arch, ArchAtom, AtomId, AtomicOp, ClassId, DtypeId, IndexOp, Isa, OpWord, Space,
+};
 
 /// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are
 /// one machine instruction, those that issue soonest first, and otherwise in the order of the
@@ -137,6 +139,20 @@ pub enum Capability {
         registers: u8,
         /// The second value.
         second: Second,
+    },
+    /// Waits until no more than so many operations that a counter counts are under way: the number
+    /// stands in [`crate::Counter::operand`].
+    Wait {
+        /// Index into [`Arch::counters`].
+        counter: u8,
+    },
+    /// What stands between an access and a later one to the same place, in this order; their
+    /// immediates are in the rule of [`Arch::sync_between`].
+    Order {
+        /// Kind of the earlier access.
+        before: AccessId,
+        /// Kind of the later access.
+        after: AccessId,
     },
 }
 
@@ -269,6 +285,11 @@ impl Capability {
                         packed.with(3, 2).class(class).with(registers as u32, 3)
                     }
                 }
+            }
+            // Behind what scaled products say, and what products of shared memory do.
+            Self::Wait { counter } => Pack::new(5).with(1, 1).with(counter as u32, 8),
+            Self::Order { before, after } => {
+                Pack::new(6).with(1, 1).with(before.0 as u32, 12).with(after.0 as u32, 12)
             }
         };
         packed.done()

@@ -653,7 +653,7 @@ fn scales(
 
 /// Barriers are those of the table.
 pub(super) fn barriers(look: &ContentsContext<'_>) -> Result<(), Violation> {
-    let all = || look.arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
+    let all = || look.arch.barriers();
     for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.purpose != InstKind::Label) {
         if all().any(|want| want.atom == step.atom) && !all().any(|want| is_step(look, step, want))
         {

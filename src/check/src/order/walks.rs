@@ -209,7 +209,7 @@ impl OrderContext<'_> {
         let mut nothing = Progress { done: 0, ended: 0, behind: Outstanding::Begun(u8::from(own)) };
         // A wait that stands for copies is the first thing that their rules want.
         if self.stands_for_copies(from, step) {
-            let rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+            let rules = self.arch.syncs_behind(producer.kind);
             for (rule, number) in rules.zip(0u32..) {
                 if rule.steps.first().is_some_and(|want| want.atom == step.atom) {
                     nothing.advance(number);
@@ -237,7 +237,7 @@ impl OrderContext<'_> {
             .iter()
             .find(|f| f.atom == step.atom)
             .map_or(&[][..], |f| f.last);
-        let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        let rules = || self.arch.syncs_behind(producer.kind);
         let long = |steps: &[SyncStep<'_>]| steps.len() >= 1usize.wrapping_shl(DIGIT);
         if rules().count() > RULES || rules().any(|r| long(r.steps)) {
             return Err(flow);
@@ -388,7 +388,7 @@ impl OrderContext<'_> {
     /// What the waits of a producer's rules count: groups that a step of the rules closes, or the
     /// operations of its own counter, if they complete in the order in which they begin.
     fn counted(&self, producer: SharedAccess, step: &Inst) -> Option<Counted> {
-        let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        let rules = || self.arch.syncs_behind(producer.kind);
         let used = |atom: AtomId| self.tables.atom(atom).and_then(|atom| atom.counter);
         let mut counters = (0u8..).zip(self.arch.counters).filter(|(_, c)| c.in_order);
         counters.find_map(|(counter, c)| {
@@ -479,7 +479,7 @@ impl OrderContext<'_> {
         {
             return Ok(());
         }
-        let mut rules = self.arch.sync.iter().filter(|r| r.producer == producer.kind).zip(0u32..);
+        let mut rules = self.arch.syncs_behind(producer.kind).zip(0u32..);
         let (rule, number) =
             rules.find(|(r, _)| r.consumer == access.kind).ok_or(Violation::NoRule {
                 producer: producer.kind,
@@ -530,8 +530,8 @@ impl OrderContext<'_> {
             }
             let Some(&value) = values.next() else { continue };
             let Slot::Int(have) = *arg else { return false };
-            let mut counters = (0u8..).zip(self.arch.counters);
-            let bounds = counters.find(|(_, c)| c.wait == want.atom && usize::from(c.operand) == k);
+            let mut counters = self.arch.waited_by(want.atom);
+            let bounds = counters.find(|(_, c)| usize::from(c.operand) == k);
             // The greatest number waits for nothing.
             let waits = i64::from(have) < operand.range.1;
             let enough = bounds.is_some_and(|(number, _)| {

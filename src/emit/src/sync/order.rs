@@ -384,8 +384,7 @@ impl PendingAccesses {
     pub fn carried_out(&mut self, arch: &Arch<'_>, producer: AccessId, consumer: AccessId) {
         let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
         let over = |kind: AccessId| {
-            let mut rules =
-                arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
+            let mut rules = arch.syncs_behind(kind).filter(|r| !r.steps.is_empty()).peekable();
             rules.peek().is_some() && rules.all(|r| covers(done, r.steps))
         };
         for at in (0..self.list.len()).rev() {
@@ -540,13 +539,13 @@ fn left(
     // What is ordered without a barrier, where others of its kind take one, is followed by the
     // access that it was ordered before.
     let barrier = |r: &SyncRule<'_>| r.steps.iter().any(|s| s.barrier);
-    let mut over = arch.sync.iter().any(|r| r.producer == before.kind && barrier(r))
+    let mut over = arch.syncs_behind(before.kind).any(barrier)
         && own
             .clone()
             .any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
     for consumer in of_its_kind.chain(own) {
         let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
-        let rules = || arch.sync.iter().filter(|r| r.producer == before.kind);
+        let rules = || arch.syncs_behind(before.kind);
         let met =
             rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
         over |= rules().all(|r| met & bit(r.consumer) != 0);
@@ -643,7 +642,7 @@ pub(crate) fn rule<'t>(
     producer: AccessId,
     consumer: AccessId,
 ) -> Option<&'t SyncRule<'t>> {
-    arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+    arch.sync_between(producer, consumer)
 }
 
 /// The steps of a rule behind the last one at which all threads meet.

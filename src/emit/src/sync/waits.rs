@@ -12,7 +12,7 @@ use crate::step::{
 use crate::sync::cursor::InstCursor;
 use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, ended, hazards};
 use heapless::VecView;
-use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
+use lanebook_tables::{Arch, Atom, AtomId, Capability, Hazard, HazardUse, Isa, Tables, TagId};
 
 /// Most loads in flight that are tracked one by one; where more would be, the older half is waited
 /// for.
@@ -342,26 +342,24 @@ impl Finish<'_> {
         out: &mut InstCursor<'_>,
     ) -> Result<(), InstError> {
         for (number, outstanding) in need.iter().enumerate() {
-            let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number))
-            else {
-                continue;
-            };
+            let Some(outstanding) = outstanding else { continue };
             let done = self.issued.get(number).copied().unwrap_or(0).saturating_sub(*outstanding);
             if self.complete.get(number).copied().unwrap_or(0) >= done {
                 continue;
             }
-            let atom = self.tables.atom(counter.wait).ok_or(InstError::NoAtom(Missing::Wait))?;
+            let waits = u8::try_from(number).ok().map(|counter| Capability::Wait { counter });
+            let wait = waits.and_then(|one| self.arch.dispatch(one).first().copied());
+            let wait = wait.ok_or(InstError::NoAtom(Missing::Wait))?;
+            let atom = self.tables.atom(wait).ok_or(InstError::NoAtom(Missing::Wait))?;
             let mut args = [Slot::None; MAX_ARGS];
             for (k, operand) in atom.operands.iter().enumerate() {
-                let refuse = InstError::Operand {
-                    atom: counter.wait,
-                    operand: u8::try_from(k).unwrap_or(u8::MAX),
-                };
+                let refuse =
+                    InstError::Operand { atom: wait, operand: u8::try_from(k).unwrap_or(u8::MAX) };
                 let same_wait = self
                     .arch
                     .counters
                     .iter()
-                    .position(|c| c.wait == counter.wait && usize::from(c.operand) == k);
+                    .position(|c| c.wait == wait && usize::from(c.operand) == k);
                 let value = match same_wait.and_then(|c| need.get(c).copied().flatten()) {
                     // The greatest number waits for nothing: it stands for every count from there
                     // on.
@@ -370,7 +368,7 @@ impl Finish<'_> {
                 };
                 *args.get_mut(k).ok_or(refuse)? = crate::step::int(value).ok_or(refuse)?;
             }
-            let wait = synchronising(counter.wait, origin.origin, args);
+            let wait = synchronising(wait, origin.origin, args);
             self.note_wait(&wait);
             out.push(wait)?;
         }
@@ -379,10 +377,8 @@ impl Finish<'_> {
 
     /// Takes a wait's effect into account, whoever put it there.
     fn note_wait(&mut self, step: &Inst) {
-        for (number, counter) in self.arch.counters.iter().enumerate() {
-            if counter.wait != step.atom {
-                continue;
-            }
+        for (number, counter) in self.arch.waited_by(step.atom) {
+            let number = usize::from(number);
             let Some(&Slot::Int(value)) = step.args.get(usize::from(counter.operand)) else {
                 continue;
             };

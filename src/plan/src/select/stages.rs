@@ -334,7 +334,7 @@ impl Planner<'_, '_, '_, '_> {
     }
 
     fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {
-        self.target.arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+        self.target.arch.sync_between(producer, consumer)
     }
 
     /// Whether a later access is ordered after a copy of an earlier turn in a way that lets later

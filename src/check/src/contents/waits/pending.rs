@@ -134,7 +134,7 @@ fn wait(
     step: &Inst,
     held: &mut InFlight,
 ) {
-    for (number, counter) in (0u8..).zip(look.arch.counters).filter(|(_, c)| c.wait == step.atom) {
+    for (number, counter) in look.arch.waited_by(step.atom) {
         let operand = look
             .tables
             .atom(counter.wait)
