@@ -8,7 +8,7 @@ use lanebook_infer::{
     VarRange,
 };
 use lanebook_ir::{
-    AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, Value, attr_names,
+    AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, TypeKind, Value, attr_names,
 };
 use lanebook_layout::Layout;
 use lanebook_plan::select::{shared_by_rows, written_layout};
@@ -186,10 +186,12 @@ impl Teller<'_, '_, '_, '_> {
     fn function(&mut self, function: Op) -> LoopResult<()> {
         let program = self.program;
         for value in program.parameters(function) {
-            let told = if program.type_of(value).is_tile() {
-                self.buffer(value, None)
-            } else {
-                self.symbol(value).and_then(|form| self.set_fact(value, Fact::Index(form)))
+            let ty = program.type_of(value);
+            let told = match ty.kind {
+                _ if ty.is_tile() => self.buffer(value, None),
+                // A number is data, which is the same for all threads.
+                TypeKind::Scalar => Ok(()),
+                _ => self.symbol(value).and_then(|form| self.set_fact(value, Fact::Index(form))),
             };
             told.map_err(|kind| LoopError { kind, op: function })?;
         }

@@ -5,7 +5,7 @@
 //! the same tile each time, and no other holds them, too.
 
 use crate::lower::context::LowerContext;
-use crate::sync::access::{GlobalTile, MemAccess};
+use crate::sync::access::{GlobalTile, MemAccess, TouchedList};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{AccessId, Space};
@@ -40,7 +40,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn touched_outside(
         &self,
         plan: &TransferPlan,
-        out: &mut heapless::Vec<MemAccess, 6>,
+        out: &mut TouchedList,
     ) {
         let (number, writes) = match (plan.from, plan.to) {
             (End::Global(g), _) => (g, false),

@@ -240,18 +240,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let program = self.program;
         let plain = |kind| Err((kind, None));
         match program.role(self.op) {
-            OpRole::Function => {
-                // Numbers of these functions stand in their text.
-                let is_scalar = |value: &Value| self.kinds(*value) & kind::SCALAR != 0;
-                if let Some(number) = program.parameters(self.op).position(|v| is_scalar(&v)) {
-                    let number = u8::try_from(number).unwrap_or(u8::MAX);
-                    let at = At { side: ValueList::Argument, number };
-                    let want = kind::GLOBAL | kind::INDEX;
-                    return plain(BreachKind::Kind { at, want, found: kind::SCALAR });
-                }
-                return self.all(function);
-            }
-            OpRole::Return => return self.all(function),
+            OpRole::Function | OpRole::Return => return self.all(function),
             OpRole::Index if program.index_word(self.op).is_some() => return self.all(function),
             _ => {}
         }
