@@ -226,7 +226,16 @@ impl Teller<'_, '_, '_, '_> {
         let div = self.program.int_value_attr(value, attr_names::DIV);
         let div = div.and_then(|d| u32::try_from(d).ok()).filter(|d| *d > 0).unwrap_or(1);
         let extent = INDEX_EXTENT.checked_div(div).unwrap_or(1).max(1);
-        self.turns(extent, false, i64::from(div))
+        let step = i64::from(div);
+        if self.program.value_attr(value, attr_names::SIGNED).is_none() {
+            return self.turns(extent, false, step);
+        }
+        // As far below zero as above it.
+        let both = extent.saturating_mul(2).saturating_sub(1);
+        let form = self.turns(both, false, step)?;
+        let low = i64::from(extent).saturating_sub(1).saturating_mul(step);
+        let low = IndexForm::constant(low.saturating_neg());
+        self.inference.arena.add(form, low).map_err(LoopErrorKind::Form)
     }
 
     /// `step` times a variable of a serial loop.

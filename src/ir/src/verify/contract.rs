@@ -226,6 +226,36 @@ pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
     Ok(())
 }
 
+/// Whether an operation's attribute is a hint, which nothing follows from, of a value that it may
+/// have; the key as the contract has it.
+pub(crate) fn hint_of<'t>(
+    program: &Program<'_, 't>,
+    op: Op,
+    (key, value): (TextRef, AttrValue),
+) -> Option<&'t str> {
+    let contract = program.tables().contract;
+    let look = ObeyedOp { program, op };
+    let own = contract.ops.get(program.decl_id(op)?.index())?.attrs;
+    let named = |attrs: List<'t, AttrContract<'t>>| {
+        let number = look.attr_of(key, attrs)?;
+        attrs.slice().get(usize::from(number))
+    };
+    let hint = named(own).or_else(|| named(contract.hints)).filter(|attr| attr.hint)?;
+    look.form(0, hint, value).ok().map(|()| hint.key)
+}
+
+/// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
+fn is_dense(text: &str) -> bool {
+    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>')) else {
+        return false;
+    };
+    let inner = inner.trim();
+    let list = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+    let is_number = |text: &str| text.trim().parse::<u32>().is_ok_and(|number| number > 0);
+    let is_typed = ty.trim().is_empty() || ty.trim_start().starts_with(':');
+    is_typed && list.unwrap_or(inner).split(',').all(is_number)
+}
+
 #[derive(Copy, Clone)]
 struct ObeyedOp<'a, 's, 't> {
     program: &'a Program<'s, 't>,
@@ -353,7 +383,8 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         attrs: List<'t, AttrContract<'t>>,
         seen: &mut u32,
     ) -> BreachResult {
-        let front = (self.program.text(key) == crate::attr_names::PREFIX)
+        let program = self.program;
+        let front = (program.text(key) == crate::attr_names::PREFIX)
             .then(|| self.in_front(value))
             .flatten();
         let found = match front {
@@ -364,6 +395,12 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             None => self.attr_of(key, attrs),
         };
         let found = found.and_then(|number| Some((number, attrs.get(usize::from(number))?)));
+        // A hint that is well written has gone away.
+        let hints = program.tables().contract.hints;
+        let hint = || self.attr_of(key, hints).and_then(|k| hints.get(usize::from(k)));
+        if let (None, Some(hint)) = (found, hint()) {
+            return self.form(u8::MAX, hint, value).map_err(|kind| (kind, Some(key)));
+        }
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
         // Whoever inlines a snippet launches it.
         if attr.key == crate::attr_names::GRID && self.program.is_snippet(self.op) {
@@ -405,6 +442,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             && operand.extent(0) == result.extent(kept)
     }
 
+    #[inline(never)] // Of all forms; its callers stand on deep paths.
     fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> ContractResult {
         let program = self.program;
         let fits = match (attr.form, value) {
@@ -433,6 +471,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             ) => words.iter().any(|word| *word == program.text(name)),
             (AttrForm::Map, AttrValue::Text(_) | AttrValue::Alias(_)) => {
                 program.affine_steps(self.op, |_| Some(())).is_some()
+            }
+            (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                is_dense(program.text(name))
             }
             (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 program.is_grid(program.text(name), self.op)

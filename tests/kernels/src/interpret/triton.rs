@@ -47,8 +47,47 @@ fn without_types_of_attributes(line: &str) -> String {
     out
 }
 
+/// Words behind operands, and keys of attributes, that say what need not be used.
+const HINTS: [&str; 8] = [
+    "allow_reorder",
+    "efficient_layout",
+    "maxNumImpreciseAcc",
+    "tt.contiguity",
+    "tt.divisibility",
+    "tt.constancy",
+    "tt.flatten",
+    "tt.disallow_acc_multi_buffer",
+];
+
+/// A line without hints, and without the brackets that held them alone.
+fn without_hints(line: &str) -> String {
+    // Of a kernel's parameters they are none.
+    if line.trim_start().starts_with("tt.func") {
+        return line.to_string();
+    }
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some((before, inside)) = rest.split_once('{') {
+        let Some((inside, behind)) = inside.split_once('}') else { break };
+        let is_hint = |entry: &&str| {
+            let key = entry.trim().split([' ', '=']).next().unwrap_or("");
+            HINTS.contains(&key)
+        };
+        let all: Vec<&str> = inside.split(", ").collect();
+        let kept: Vec<&str> = all.iter().copied().filter(|entry| !is_hint(entry)).collect();
+        out += before;
+        if kept.len() == all.len() || !kept.is_empty() {
+            out += &format!("{{{}}}", kept.join(", "));
+        } else {
+            out.truncate(out.trim_end().len());
+        }
+        rest = behind;
+    }
+    out += rest;
+    HINTS[..2].iter().fold(out, |line, word| line.replace(&format!(" {word} "), " "))
+}
+
 fn statement(line: &str) -> String {
-    let line = without_types_of_attributes(line);
+    let line = without_types_of_attributes(&without_hints(line));
     if line.trim_start().starts_with("tt.func") {
         return line
             .replace("i32 {tt.divisibility =", "index {div =")

@@ -5,6 +5,7 @@ mod combined;
 mod filled;
 mod flags;
 mod formats;
+mod hints;
 mod kept;
 mod loops;
 pub(crate) mod module;
@@ -38,7 +39,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         let is_combined = program.role(op).combines();
         let named = if is_combined { combined::name_region(program, op) } else { Ok(()) };
         next = program.following(op, Some(kernel));
-        let settled = named.and_then(|()| flags::settle(program, op));
+        let settled = named
+            .and_then(|()| flags::settle(program, op))
+            .and_then(|()| hints::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
             OpRole::Matrix => {
