@@ -77,7 +77,8 @@ pub struct Contract<'a> {
 
 impl Contract<'_> {
     /// Nothing is taken.
-    pub const EMPTY: Self = Self { prefixes: &[], memref_ranks: (0, 0), hints: List::EMPTY, ops: &[] };
+    pub const EMPTY: Self =
+        Self { prefixes: &[], memref_ranks: (0, 0), hints: List::EMPTY, ops: &[] };
 }
 
 /// The contract of an operation.

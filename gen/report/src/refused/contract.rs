@@ -170,7 +170,11 @@ pub fn of_breach(
             word == attr.key || word.ends_with(&format!(".{}", attr.key))
         };
         let hints = tables.contract.hints.iter();
-        own.iter().chain(of_argument.clone()).chain(hints).find(named).or_else(|| own.get(usize::from(number)))
+        own.iter()
+            .chain(of_argument.clone())
+            .chain(hints)
+            .find(named)
+            .or_else(|| own.get(usize::from(number)))
     };
     match breach.kind {
         BreachKind::Operation => {

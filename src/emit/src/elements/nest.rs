@@ -498,12 +498,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// The same, or what it touches of tiles of several buffers.
     #[inline(never)]
-    pub(crate) fn touched_elements(
-        &self,
-        op: Op,
-        staged: bool,
-        out: &mut TouchedList,
-    ) {
+    pub(crate) fn touched_elements(&self, op: Op, staged: bool, out: &mut TouchedList) {
         let in_place = matches!(
             self.program.role(op),
             OpRole::Parallel

@@ -37,11 +37,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The global tile of a movement, where it is written and something else touches its tensor, or
     /// it overlaps what it was in another turn.
     #[inline(never)]
-    pub(crate) fn touched_outside(
-        &self,
-        plan: &TransferPlan,
-        out: &mut TouchedList,
-    ) {
+    pub(crate) fn touched_outside(&self, plan: &TransferPlan, out: &mut TouchedList) {
         let (number, writes) = match (plan.from, plan.to) {
             (End::Global(g), _) => (g, false),
             (_, End::Global(g)) => (g, true),

@@ -246,7 +246,8 @@ pub(crate) fn hint_of<'t>(
 
 /// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
 fn is_dense(text: &str) -> bool {
-    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>')) else {
+    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>'))
+    else {
         return false;
     };
     let inner = inner.trim();

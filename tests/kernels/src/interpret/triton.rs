@@ -115,6 +115,13 @@ fn statement(line: &str) -> String {
             let value = operands.strip_prefix("dense<").and_then(|v| v.strip_suffix('>'));
             format!("constant {} : {index}", value.unwrap_or(operands))
         }
+        "tt.extern_elementwise" => {
+            let (operands, said) = operands.split_once('{').unwrap_or((operands, ""));
+            let symbol = said.split("symbol = \"").nth(1).and_then(|rest| rest.split('"').next());
+            let op = super::names::canonical(symbol.unwrap_or(""));
+            let ty = ty.rsplit("-> ").next().unwrap_or(ty);
+            format!("{op} {}: {ty}", operands)
+        }
         "tt.dot" => {
             let (operands, how) =
                 operands.rsplit_once(", inputPrecision").unwrap_or((operands, ""));

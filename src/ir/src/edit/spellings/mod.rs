@@ -10,6 +10,7 @@ mod kept;
 mod loops;
 pub(crate) mod module;
 mod parameters;
+mod symbols;
 
 use crate::attr_names;
 use crate::edit::inline::{is_no, not_kept};
@@ -51,6 +52,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
             }
             OpRole::If => loops::end_parts(program, op),
+            OpRole::Elementwise => symbols::settle(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
             _ => Ok(()),
