@@ -69,7 +69,7 @@ pub struct Contract<'a> {
     pub prefixes: &'a [&'a str],
     /// Fewest and most dimensions of a memref.
     pub memref_ranks: (u8, u8),
-    /// Hints that any operation of a kernel may have.
+    /// Hints that any operation of a kernel may have that makes something and has no region.
     pub hints: List<'a, AttrContract<'a>>,
     /// One for each of [`Tables::ops`](crate::Tables::ops).
     pub ops: &'a [OpContract<'a>],

@@ -450,7 +450,7 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
     );
     out.push_str(
         "Some attributes are hints: permissions that are met by what is done anyhow, and promises that need not be used. Nothing follows from them. Any\n\
-         operation of a kernel may have these:\n\n",
+         operation without a region may say these of what it makes:\n\n",
     );
     for attr in tables.contract.hints.iter().map(attribute) {
         let _ = writeln!(out, "- `{}`: {} ({})", attr.key, attr.doc, said(&attr));

@@ -240,7 +240,8 @@ pub(crate) fn hint_of<'t>(
         let number = look.attr_of(key, attrs)?;
         attrs.slice().get(usize::from(number))
     };
-    let hint = named(own).or_else(|| named(contract.hints)).filter(|attr| attr.hint)?;
+    let common = || named(contract.hints).filter(|_| look.has_hints());
+    let hint = named(own).or_else(common).filter(|attr| attr.hint)?;
     look.form(0, hint, value).ok().map(|()| hint.key)
 }
 
@@ -343,6 +344,12 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         u8::try_from(at).ok()
     }
 
+    /// Whether an operation may have the hints of all: it says them of what it makes.
+    fn has_hints(self) -> bool {
+        let program = self.program;
+        program.result(self.op, 0).is_some() && program.regions(self.op).next().is_none()
+    }
+
     fn attrs(self, contract: &OpContract<'t>) -> BreachResult {
         let program = self.program;
         let mut seen = 0u32;
@@ -399,7 +406,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         // A hint that is well written has gone away.
         let hints = program.tables().contract.hints;
         let hint = || self.attr_of(key, hints).and_then(|k| hints.get(usize::from(k)));
-        if let (None, Some(hint)) = (found, hint()) {
+        if let (None, Some(hint)) = (found, hint().filter(|_| self.has_hints())) {
             return self.form(u8::MAX, hint, value).map_err(|kind| (kind, Some(key)));
         }
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };

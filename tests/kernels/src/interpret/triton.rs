@@ -4,7 +4,9 @@
 /// A text without what Triton's printer adds.
 pub(super) fn plain(text: &str) -> String {
     if !text.contains("tt.func") {
-        return text.to_string();
+        let has_hints = HINTS.iter().any(|word| text.contains(word));
+        let lines = text.lines().map(|line| without_hints(line) + "\n");
+        return if has_hints { lines.collect() } else { text.to_string() };
     }
     let mut out = String::new();
     for line in text.lines() {
@@ -52,30 +54,32 @@ const HINTS: [&str; 8] = [
     "allow_reorder",
     "efficient_layout",
     "maxNumImpreciseAcc",
-    "tt.contiguity",
-    "tt.divisibility",
-    "tt.constancy",
-    "tt.flatten",
-    "tt.disallow_acc_multi_buffer",
+    "contiguity",
+    "divisibility",
+    "constancy",
+    "flatten",
+    "disallow_acc_multi_buffer",
 ];
 
 /// A line without hints, and without the brackets that held them alone.
 fn without_hints(line: &str) -> String {
     // Of a kernel's parameters they are none.
-    if line.trim_start().starts_with("tt.func") {
+    if ["func", "tt.func"].iter().any(|word| line.trim_start().starts_with(word)) {
         return line.to_string();
     }
     let (mut out, mut rest) = (String::new(), line);
     while let Some((before, inside)) = rest.split_once('{') {
         let Some((inside, behind)) = inside.split_once('}') else { break };
-        let is_hint = |entry: &&str| {
+        let is_hint = |entry: &str| {
             let key = entry.trim().split([' ', '=']).next().unwrap_or("");
-            HINTS.contains(&key)
+            HINTS.contains(&key.strip_prefix("tt.").unwrap_or(key))
         };
-        let all: Vec<&str> = inside.split(", ").collect();
-        let kept: Vec<&str> = all.iter().copied().filter(|entry| !is_hint(entry)).collect();
+        let all = super::text::list(inside);
+        let kept: Vec<String> = all.iter().filter(|entry| !is_hint(entry)).cloned().collect();
         out += before;
-        if kept.len() == all.len() || !kept.is_empty() {
+        if kept.len() == all.len() {
+            out += &format!("{{{inside}}}");
+        } else if !kept.is_empty() {
             out += &format!("{{{}}}", kept.join(", "));
         } else {
             out.truncate(out.trim_end().len());
