@@ -226,38 +226,6 @@ pub fn check(program: &Program<'_, '_>, function: Op) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Whether an operation's attribute is a hint, which nothing follows from, of a value that it may
-/// have; the key as the contract has it.
-pub(crate) fn hint_of<'t>(
-    program: &Program<'_, 't>,
-    op: Op,
-    (key, value): (TextRef, AttrValue),
-) -> Option<&'t str> {
-    let contract = program.tables().contract;
-    let look = ObeyedOp { program, op };
-    let own = contract.ops.get(program.decl_id(op)?.index())?.attrs;
-    let named = |attrs: List<'t, AttrContract<'t>>| {
-        let number = look.attr_of(key, attrs)?;
-        attrs.slice().get(usize::from(number))
-    };
-    let common = || named(contract.hints).filter(|_| look.has_hints());
-    let hint = named(own).or_else(common).filter(|attr| attr.hint)?;
-    look.form(0, hint, value).ok().map(|()| hint.key)
-}
-
-/// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
-fn is_dense(text: &str) -> bool {
-    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>'))
-    else {
-        return false;
-    };
-    let inner = inner.trim();
-    let list = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
-    let is_number = |text: &str| text.trim().parse::<u32>().is_ok_and(|number| number > 0);
-    let is_typed = ty.trim().is_empty() || ty.trim_start().starts_with(':');
-    is_typed && list.unwrap_or(inner).split(',').all(is_number)
-}
-
 #[derive(Copy, Clone)]
 struct ObeyedOp<'a, 's, 't> {
     program: &'a Program<'s, 't>,
@@ -344,12 +312,6 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         u8::try_from(at).ok()
     }
 
-    /// Whether an operation may have the hints of all: it says them of what it makes.
-    fn has_hints(self) -> bool {
-        let program = self.program;
-        program.result(self.op, 0).is_some() && program.regions(self.op).next().is_none()
-    }
-
     fn attrs(self, contract: &OpContract<'t>) -> BreachResult {
         let program = self.program;
         let mut seen = 0u32;
@@ -406,7 +368,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         // A hint that is well written has gone away.
         let hints = program.tables().contract.hints;
         let hint = || self.attr_of(key, hints).and_then(|k| hints.get(usize::from(k)));
-        if let (None, Some(hint)) = (found, hint().filter(|_| self.has_hints())) {
+        if let (None, Some(hint)) = (found, hint().filter(|_| program.has_hints(self.op))) {
             return self.form(u8::MAX, hint, value).map_err(|kind| (kind, Some(key)));
         }
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
@@ -481,7 +443,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 program.affine_steps(self.op, |_| Some(())).is_some()
             }
             (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
-                is_dense(program.text(name))
+                crate::query::is_dense(program.text(name))
             }
             (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 program.is_grid(program.text(name), self.op)

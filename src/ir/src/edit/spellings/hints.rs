@@ -6,12 +6,11 @@ use crate::attr::Attr;
 use crate::edit::edit_ops::Edit;
 use crate::handle::Op;
 use crate::program::Program;
-use crate::verify::contract::hint_of;
 
 /// Takes the hints from an operation.
 pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
     loop {
-        let hint = |attr: Attr| hint_of(program, op, (attr.key, attr.value));
+        let hint = |attr: Attr| program.hint(op, attr);
         let found = program.attrs(op).find_map(hint);
         match found {
             Some(key) => program.remove_attr(op, key)?,
