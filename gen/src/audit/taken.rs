@@ -87,6 +87,7 @@ fn shown(form: &Form) -> String {
         Form::Grid => "grid".into(),
         Form::Bounds => "bounds".into(),
         Form::Map => "map".into(),
+        Form::Dense => "dense".into(),
     }
 }
 

@@ -170,10 +170,10 @@ structs! {
     LaneElements<'_> { isa, elements }
     ProductUnit<'_> { arch, accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops }
     TensorOps<'_> { alloc, product, load }
-    Contract<'_> { prefixes, memref_ranks, ops }
+    Contract<'_> { prefixes, memref_ranks, hints, ops }
     OpContract<'_> { compiled, refusal, instead, operands, results, arguments, attrs, does, in_loops }
     SlotContract<'_> { name, kinds, count, ranks, elements, layouts, attrs }
-    AttrContract<'_> { key, form, required, ranks, default, doc }
+    AttrContract<'_> { key, form, required, ranks, hint, default, doc }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     CostPolicy<'_> { name, sector, access, keys }
     CostPart { term, weight }
@@ -211,7 +211,7 @@ enums! {
     SequenceOperand { Operand(a), Step(a), Number(a, b) }
     StepElements { From, To, Of(a) }
     FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
-    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid, Bounds, Map }
+    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a), Grid, Bounds, Map, Dense }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 

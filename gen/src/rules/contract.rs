@@ -20,6 +20,9 @@ pub struct ContractFile {
     pub prefixes: Vec<String>,
     /// Fewest and most dimensions of a memref.
     pub memref_ranks: (u8, u8),
+    /// Hints that any operation may have.
+    #[serde(default)]
+    pub hints: Vec<AttrEntry>,
     /// Operations that are compiled.
     pub compiled: Vec<Spanned<OpEntry>>,
     /// Operations that are not.
@@ -115,6 +118,9 @@ pub struct AttrEntry {
     /// Only where the first operand and the first result have so many dimensions.
     #[serde(default)]
     pub ranks: (u8, u8),
+    /// Nothing follows from it.
+    #[serde(default)]
+    pub hint: bool,
     /// What holds without it.
     #[serde(default)]
     pub default: String,
@@ -148,6 +154,8 @@ pub enum Form {
     Bounds,
     /// An affine map of the operands.
     Map,
+    /// A number above 0, or one of each dimension.
+    Dense,
 }
 
 /// Operations that are not compiled.
@@ -190,6 +198,10 @@ fn check_attrs(attrs: &[AttrEntry], diags: &mut Diagnostics) {
                 Diagnostic::at(key.span, format!("attribute `{}` is there twice", key.value))
                     .help("remove one"),
             );
+        }
+        if attr.hint && attr.required {
+            let what = format!("attribute `{}` is a hint, and required", key.value);
+            diags.push(Diagnostic::at(key.span, what).help("remove `required`"));
         }
         if attr.required != attr.default.is_empty() {
             diags.push(
@@ -274,6 +286,12 @@ pub(super) fn check(file: ContractFile, ops: &Ops, diags: &mut Diagnostics) -> C
                 .help(format!("name it in {FILE}, under `compiled` or `refused`")),
         );
     }
+    check_attrs(&file.hints, diags);
+    for hint in file.hints.iter().filter(|hint| !hint.hint) {
+        let what = format!("`{}` of any operation is no hint", hint.key.value);
+        let help = "write `hint: true`: what is obeyed stands with its operation";
+        diags.push(Diagnostic::at(hint.key.span, what).help(help));
+    }
     for entry in &file.compiled {
         check_attrs(&entry.attributes, diags);
         for name in &entry.ops {
@@ -305,6 +323,7 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         Form::Grid => t::AttrForm::Grid,
         Form::Bounds => t::AttrForm::Bounds,
         Form::Map => t::AttrForm::Map,
+        Form::Dense => t::AttrForm::Dense,
         Form::Layout(notations) => {
             t::AttrForm::Layout(bits(notations, &notation::NAMES, "", quiet))
         }
@@ -314,6 +333,7 @@ fn attrs(entries: &[AttrEntry]) -> t::List<'static, t::AttrContract<'static>> {
         form: form(&entry.value),
         required: entry.required,
         ranks: entry.ranks,
+        hint: entry.hint,
         default: name(&entry.default),
         doc: name(&entry.doc),
     }))
@@ -373,6 +393,7 @@ pub(super) fn lower(file: &ContractFile, ops: &Ops) -> t::Contract<'static> {
     t::Contract {
         prefixes: list(file.prefixes.iter().map(|prefix| text(prefix))),
         memref_ranks: file.memref_ranks,
+        hints: attrs(&file.hints),
         ops: list((0..ops.list.len()).map(contract)),
     }
 }
@@ -394,6 +415,7 @@ pub(crate) fn lean(contract: &t::Contract<'static>) -> t::Contract<'static> {
         }))
     };
     t::Contract {
+        hints: attrs(contract.hints),
         ops: list(contract.ops.iter().map(|op| t::OpContract {
             refusal: t::Name::EMPTY,
             instead: t::Name::EMPTY,

@@ -53,6 +53,8 @@ pub enum EmitPool {
     LastSteps,
     /// Memory accesses that nothing orders yet.
     OpenAccesses,
+    /// Buffers in memory that one operation reads, and that it writes.
+    Touched,
     /// Synchronisation steps in front of one operation.
     SyncSteps,
     /// Pairs of kinds of accesses that one operation orders.
@@ -85,6 +87,7 @@ impl EmitPool {
             Self::Nesting => "loops inside each other",
             Self::LastSteps => "steps that end tensor copies",
             Self::OpenAccesses => "memory accesses that nothing orders yet",
+            Self::Touched => "buffers in memory that one operation reads or writes",
             Self::SyncSteps => "synchronisation steps in front of one operation",
             Self::SyncKinds => "pairs of kinds of accesses that one operation orders",
         }

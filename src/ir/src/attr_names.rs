@@ -189,6 +189,8 @@ pub const CALLEE: &str = "callee";
 pub const MAP: &str = "map";
 /// Attribute: a function's name.
 pub const SYM_NAME: &str = "sym_name";
+/// Attribute of a call of a library: the function's symbol.
+pub const SYMBOL: &str = "symbol";
 
 /// Attribute: words written before the operands (`slt`, `x`).
 pub const PREFIX: &str = "prefix";

@@ -103,6 +103,8 @@ pub enum Pool {
     Layouts,
     /// Values by the layouts that they are computed in.
     Entries,
+    /// Values that a number is computed of.
+    Sources,
 }
 
 /// What the reader found or wanted.

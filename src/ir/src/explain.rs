@@ -61,6 +61,7 @@ impl Pool {
             Self::Made => "cells of layouts that the text or a pass writes",
             Self::Layouts => "layouts to weigh against each other",
             Self::Entries => "values in the layouts that they are computed in",
+            Self::Sources => "values that a number is computed of",
         }
     }
 }

@@ -565,3 +565,44 @@ impl<'t> Program<'_, 't> {
             || end.is_some_and(|op| self.role(op) == OpRole::Return && self.operand_count(op) > 0)
     }
 }
+
+/// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
+pub(crate) fn is_dense(text: &str) -> bool {
+    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>'))
+    else {
+        return false;
+    };
+    let inner = inner.trim();
+    let list = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+    let is_number = |text: &str| text.trim().parse::<u32>().is_ok_and(|number| number > 0);
+    let is_typed = ty.trim().is_empty() || ty.trim_start().starts_with(':');
+    is_typed && list.unwrap_or(inner).split(',').all(is_number)
+}
+
+impl<'t> Program<'_, 't> {
+    /// Whether an operation may have the hints of all: it says them of what it makes.
+    pub(crate) fn has_hints(&self, op: Op) -> bool {
+        self.result(op, 0).is_some() && self.regions(op).next().is_none()
+    }
+
+    /// The key of an operation's attribute, as the contract has it, if it is a hint of a value that
+    /// it may have: nothing follows from it.
+    pub(crate) fn hint(&self, op: Op, attr: Attr) -> Option<&'t str> {
+        let contract = self.tables().contract;
+        let text = self.text(attr.key);
+        let bare = contract.prefixes.iter().find_map(|prefix| text.strip_prefix(*prefix));
+        let own = contract.ops.get(self.decl_id(op)?.index())?.attrs.slice();
+        let common = if self.has_hints(op) { contract.hints.slice() } else { &[] };
+        let mut all = own.iter().chain(common);
+        let hint = all.find(|hint| hint.key == text || bare == Some(hint.key))?;
+        let fits = match (hint.form, attr.value) {
+            (AttrForm::Unit, AttrValue::Unit) => true,
+            (AttrForm::Int(least, most), AttrValue::Int(n, _)) => (least..=most).contains(&n),
+            (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                is_dense(self.text(name))
+            }
+            _ => false,
+        };
+        (fits && hint.hint).then_some(hint.key)
+    }
+}

@@ -8,7 +8,7 @@ use lanebook_infer::{
     VarRange,
 };
 use lanebook_ir::{
-    AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, Value, attr_names,
+    AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, TypeKind, Value, attr_names,
 };
 use lanebook_layout::Layout;
 use lanebook_plan::select::{shared_by_rows, written_layout};
@@ -186,10 +186,12 @@ impl Teller<'_, '_, '_, '_> {
     fn function(&mut self, function: Op) -> LoopResult<()> {
         let program = self.program;
         for value in program.parameters(function) {
-            let told = if program.type_of(value).is_tile() {
-                self.buffer(value, None)
-            } else {
-                self.symbol(value).and_then(|form| self.set_fact(value, Fact::Index(form)))
+            let ty = program.type_of(value);
+            let told = match ty.kind {
+                _ if ty.is_tile() => self.buffer(value, None),
+                // A number is data, which is the same for all threads.
+                TypeKind::Scalar => Ok(()),
+                _ => self.symbol(value).and_then(|form| self.set_fact(value, Fact::Index(form))),
             };
             told.map_err(|kind| LoopError { kind, op: function })?;
         }
@@ -224,7 +226,16 @@ impl Teller<'_, '_, '_, '_> {
         let div = self.program.int_value_attr(value, attr_names::DIV);
         let div = div.and_then(|d| u32::try_from(d).ok()).filter(|d| *d > 0).unwrap_or(1);
         let extent = INDEX_EXTENT.checked_div(div).unwrap_or(1).max(1);
-        self.turns(extent, false, i64::from(div))
+        let step = i64::from(div);
+        if self.program.value_attr(value, attr_names::SIGNED).is_none() {
+            return self.turns(extent, false, step);
+        }
+        // As far below zero as above it.
+        let both = extent.saturating_mul(2).saturating_sub(1);
+        let form = self.turns(both, false, step)?;
+        let low = i64::from(extent).saturating_sub(1).saturating_mul(step);
+        let low = IndexForm::constant(low.saturating_neg());
+        self.inference.arena.add(form, low).map_err(LoopErrorKind::Form)
     }
 
     /// `step` times a variable of a serial loop.

@@ -69,13 +69,16 @@ pub struct Contract<'a> {
     pub prefixes: &'a [&'a str],
     /// Fewest and most dimensions of a memref.
     pub memref_ranks: (u8, u8),
+    /// Hints that any operation of a kernel may have that makes something and has no region.
+    pub hints: List<'a, AttrContract<'a>>,
     /// One for each of [`Tables::ops`](crate::Tables::ops).
     pub ops: &'a [OpContract<'a>],
 }
 
 impl Contract<'_> {
     /// Nothing is taken.
-    pub const EMPTY: Self = Self { prefixes: &[], memref_ranks: (0, 0), ops: &[] };
+    pub const EMPTY: Self =
+        Self { prefixes: &[], memref_ranks: (0, 0), hints: List::EMPTY, ops: &[] };
 }
 
 /// The contract of an operation.
@@ -163,6 +166,9 @@ pub struct AttrContract<'a> {
     /// It may be there only where the first operand and the first result have so many dimensions;
     /// zeros: always.
     pub ranks: (u8, u8),
+    /// A permission, or a promise that need not be used: it goes away where a kernel is read, and
+    /// nothing follows from it.
+    pub hint: bool,
     /// What holds without it; empty where it is required.
     pub default: Name<'a>,
     /// What it means.
@@ -194,4 +200,6 @@ pub enum AttrForm<'a> {
     Bounds,
     /// An affine map with one result and as many names as there are operands.
     Map,
+    /// A whole number above 0, or one of each dimension, as MLIR writes dense attributes.
+    Dense,
 }

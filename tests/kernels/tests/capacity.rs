@@ -41,7 +41,8 @@ fn names_the_list_and_the_operation() {
 
 #[test]
 fn lists_of_a_fixed_length_have_no_parameter() {
-    for pool in [EmitPool::Nesting, EmitPool::OpenAccesses, EmitPool::SyncSteps] {
+    for pool in [EmitPool::Nesting, EmitPool::OpenAccesses, EmitPool::Touched, EmitPool::SyncSteps]
+    {
         assert_eq!(emit_parameter(pool), None, "{pool:?}");
         assert!(!pool.describe().is_empty());
     }

@@ -449,6 +449,14 @@ fn markdown(tables: &Tables<'_>, operations: &[Operation<'_>]) -> String {
         prefixes.join(" or ")
     );
     out.push_str(
+        "Some attributes are hints: permissions that are met by what is done anyhow, and promises that need not be used. Nothing follows from them. Any\n\
+         operation without a region may say these of what it makes:\n\n",
+    );
+    for attr in tables.contract.hints.iter().map(attribute) {
+        let _ = writeln!(out, "- `{}`: {} ({})", attr.key, attr.doc, said(&attr));
+    }
+    out.push('\n');
+    out.push_str(
         "Tiles have the dimensions that are said of each operation. Those in registers may have three to six as well: they are read and written, gathered,\n\
          scattered and added to, multiplied side by side (`mma` of `b x m x k` and `b x k x n`), computed with element by element, repeated, combined, scanned,\n\
          brought into any order, reshaped, cut and joined, carried by loops and passed out of branches. `compile` first writes such a program with matrices: a\n\

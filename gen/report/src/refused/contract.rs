@@ -61,6 +61,9 @@ pub fn form(form: &AttrForm<'_>) -> String {
         AttrForm::Bounds => {
             "a list in round brackets, of each dimension an index argument that is not signed, a whole number that is at most the type's extent, or `_`".into()
         }
+        AttrForm::Dense => {
+            "a number above 0, or one for each dimension: `dense<16> : tensor<1xi32>`".into()
+        }
         AttrForm::Map => {
             "a map with one result, as `affine_map<(d0)[s0] -> (d0 * 64 + s0)>` or a name that stands for one: a name for each operand, whole numbers of 32 bits, `+`, `-`, `*`, and `floordiv`, `ceildiv`, `mod` by a number above 0".into()
         }
@@ -166,7 +169,12 @@ pub fn of_breach(
         let named = |attr: &&AttrContract<'_>| {
             word == attr.key || word.ends_with(&format!(".{}", attr.key))
         };
-        own.iter().chain(of_argument.clone()).find(named).or_else(|| own.get(usize::from(number)))
+        let hints = tables.contract.hints.iter();
+        own.iter()
+            .chain(of_argument.clone())
+            .chain(hints)
+            .find(named)
+            .or_else(|| own.get(usize::from(number)))
     };
     match breach.kind {
         BreachKind::Operation => {

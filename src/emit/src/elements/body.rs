@@ -5,9 +5,10 @@ use crate::elements::slots::LANES;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext, ValueRegs};
+use crate::lower::interface::ParamKind;
 use crate::step::{InstKind, MAX_ARGS, Slot as Arg, slot};
 use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
-use lanebook_ir::{Op, Value};
+use lanebook_ir::{Def, Op, TypeKind, Value};
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::select::select_elementwise;
 use lanebook_tables::{DtypeId, DtypeKind, IndexOp, OpRole, OpWord, RegisterKind, Role};
@@ -325,6 +326,9 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             return Ok(reg);
         }
+        if self.is_number_argument(value) {
+            return self.number_argument(op, value);
+        }
         let Fact::Index(form) = told.fact(value) else { return Err(refuse) };
         let count = u16::try_from(chunk.slots.len()).map_err(|_| refuse)?;
         let out = self.steps.tuple(class, count)?;
@@ -339,6 +343,26 @@ impl LowerContext<'_, '_, '_, '_> {
             self.copy_tile(op, reg, to)?;
         }
         Ok(out)
+    }
+
+    /// Whether a value is a number that the kernel is given.
+    fn is_number_argument(&self, value: Value) -> bool {
+        let program = self.program;
+        let is_scalar = program.type_of(value).kind == TypeKind::Scalar;
+        let Def::Argument(block, _) = program.def(value) else { return false };
+        let owner = program.owner_of(block).filter(|_| is_scalar);
+        owner.is_some_and(|owner| program.role(owner) == OpRole::Function)
+    }
+
+    /// The register of a number that the kernel is given: the same for all slots.
+    #[inline(never)]
+    fn number_argument(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        let node = self.parameter(op, value, ParamKind::Scalar)?;
+        let reg = self.compute(node, RegBank::Vector)?;
+        if self.splats.push(ValueRegs { value, reg }).is_err() {
+            self.hold(value, reg)?;
+        }
+        Ok(reg)
     }
 
     /// Whether a value is a truth.

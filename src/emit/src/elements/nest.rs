@@ -7,7 +7,8 @@ use crate::elements::slots::{ExecutingThreads, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::sync::access::{GlobalTile, MemAccess};
+use crate::pool::EmitPool;
+use crate::sync::access::{GlobalTile, MemAccess, TOUCHED, TouchedList};
 use crate::sync::order::PendingAccesses;
 use heapless::VecView;
 use lanebook_infer::{
@@ -454,9 +455,6 @@ pub(crate) fn fresh(slots: &mut VecView<WorkSlot>) -> Option<()> {
     slots.push(WorkSlot::default()).ok()
 }
 
-/// Most buffers in memory that an operation in place reads or writes.
-const TOUCHED: usize = 6;
-
 impl LowerContext<'_, '_, '_, '_> {
     /// The buffers in memory that an operation in place reads or writes, each once for either;
     /// `None` if there are too many.
@@ -505,18 +503,13 @@ impl LowerContext<'_, '_, '_, '_> {
     /// What an operation in place touches in memory, but for tiles of several buffers, which their
     /// loop orders.
     #[inline(never)]
-    pub(crate) fn touched_in_place(&self, op: Op, out: &mut heapless::Vec<MemAccess, TOUCHED>) {
+    pub(crate) fn touched_in_place(&self, op: Op, out: &mut TouchedList) {
         self.touched_elements(op, false, out);
     }
 
     /// The same, or what it touches of tiles of several buffers.
     #[inline(never)]
-    pub(crate) fn touched_elements(
-        &self,
-        op: Op,
-        staged: bool,
-        out: &mut heapless::Vec<MemAccess, TOUCHED>,
-    ) {
+    pub(crate) fn touched_elements(&self, op: Op, staged: bool, out: &mut TouchedList) {
         let in_place = matches!(
             self.program.role(op),
             OpRole::Parallel
@@ -598,7 +591,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn check_touched(&self, op: Op) -> Result<(), EmitError> {
         match self.buffers_of(op) {
             Some(_) => Ok(()),
-            None => Err(refused(op, ElementReason::Room)),
+            None => Err(EmitError::full(EmitPool::Touched, TOUCHED as u32)),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::lower::kept::MovementEnd;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, int, slot};
-use crate::sync::access::MemAccess;
+use crate::sync::access::TouchedList;
 use crate::sync::order::{
     BarrierSide, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push, push_known,
     rule,
@@ -334,7 +334,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// The accesses of an operation to tiles of several buffers.
-    fn touched_buffers(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
+    fn touched_buffers(&self, op: Op) -> TouchedList {
         let mut out = heapless::Vec::new();
         self.touched_elements(op, true, &mut out);
         if let Some(plan) = self.plan.move_of(op) {
@@ -347,7 +347,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Those to the tiles that a loop's own copies fill.
-    fn touched_of(&self, around: Op, op: Op) -> heapless::Vec<MemAccess, 6> {
+    fn touched_of(&self, around: Op, op: Op) -> TouchedList {
         let mut touched = self.touched_buffers(op);
         touched.retain(|access| {
             let copies = self.plan.transfers.iter();

@@ -213,12 +213,18 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.plan.exchange_of(op).and_then(|e| self.plan.allocs.get(usize::from(e.alloc)));
             tile.zip(scratch).is_some_and(|(tile, scratch)| tile.meets(scratch))
         };
+        // Sums may be added up where the indices stand.
+        let indices = self.program.index_tile(load);
+        let overwrites = |op: Op| {
+            let is_product = self.program.role(op) == OpRole::Matrix;
+            is_product && indices.is_some_and(|tile| self.program.operands(op).any(|v| v == tile))
+        };
         let mut at = self.program.next(load);
         while let Some(op) = at {
             if op == product {
-                return true;
+                return !overwrites(op);
             }
-            if spoils(op) {
+            if spoils(op) || overwrites(op) {
                 return false;
             }
             match self.program.role(op) {
@@ -325,6 +331,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let reg = self.steps.tuple(class, count)?;
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);
+        let is_indexed = self.indexed_tile(&plan).is_some();
+        if is_indexed {
+            self.indexed_start(&plan)?;
+        }
         // The same places in the tile's registers, without the bits that count slices.
         let mut places: BitMatrix<u8, 5> = BitMatrix::new();
         for &bit in plan.tiling.tuple.as_slice() {
@@ -340,7 +350,11 @@ impl LowerContext<'_, '_, '_, '_> {
                     without(register, sliced.low, sliced.bits),
                     places.as_slice(),
                 )?;
-                self.instance(&plan, plan.atom, atom, i, Some(data))?;
+                // Its indices are its own, as where it stands.
+                match is_indexed {
+                    true => self.indexed_instance(&plan, (plan.atom, atom), i, Some(data))?,
+                    false => self.instance(&plan, plan.atom, atom, i, Some(data))?,
+                }
             }
         }
         self.steps.origin = origin;

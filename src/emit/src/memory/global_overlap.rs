@@ -5,7 +5,7 @@
 //! the same tile each time, and no other holds them, too.
 
 use crate::lower::context::LowerContext;
-use crate::sync::access::{GlobalTile, MemAccess};
+use crate::sync::access::{GlobalTile, MemAccess, TouchedList};
 use lanebook_ir::{IndexStep, Loop, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{AccessId, Space};
@@ -37,11 +37,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The global tile of a movement, where it is written and something else touches its tensor, or
     /// it overlaps what it was in another turn.
     #[inline(never)]
-    pub(crate) fn touched_outside(
-        &self,
-        plan: &TransferPlan,
-        out: &mut heapless::Vec<MemAccess, 6>,
-    ) {
+    pub(crate) fn touched_outside(&self, plan: &TransferPlan, out: &mut TouchedList) {
         let (number, writes) = match (plan.from, plan.to) {
             (End::Global(g), _) => (g, false),
             (_, End::Global(g)) => (g, true),

@@ -7,7 +7,7 @@ use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::memory::address::{SideView, memory_sides, steps_of};
 use crate::pool::EmitPool;
 use crate::step::{InstKind, Slot, TupleStride, int, slot};
-use crate::sync::access::MemAccess;
+use crate::sync::access::{MemAccess, TouchedList};
 use crate::sync::order::{BarrierSide, PendingAccesses, RequiredSync, is_barrier, push};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{AllocPlan, End, ProductPlan, TransferPlan};
@@ -16,9 +16,12 @@ use lanebook_tile::map::MemoryMap;
 use lanebook_tile::offset::{AddressOrigin, Delta, delta, immediate_start};
 use lanebook_tile::product::ProductInput;
 
+/// Most accesses that loads are looked ahead for.
+const AHEAD: usize = 6;
+
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
-    pub(crate) fn touched(&self, op: Op) -> heapless::Vec<MemAccess, 6> {
+    pub(crate) fn touched(&self, op: Op) -> TouchedList {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
             self.touched_by_unit(product, false, &mut out);
@@ -40,7 +43,7 @@ impl LowerContext<'_, '_, '_, '_> {
         out
     }
 
-    fn touched_by_move(&self, plan: &TransferPlan, out: &mut heapless::Vec<MemAccess, 6>) {
+    fn touched_by_move(&self, plan: &TransferPlan, out: &mut TouchedList) {
         self.touched_outside(plan, out);
         // What a loop of stages orders it orders by itself.
         self.touched_in_shared(plan, false, out);
@@ -51,7 +54,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &self,
         plan: &TransferPlan,
         staged: bool,
-        out: &mut heapless::Vec<MemAccess, 6>,
+        out: &mut TouchedList,
     ) {
         let is_meant = |tile: &&AllocPlan| (tile.stages > 1) == staged;
         if let Some(tiled) = plan.tiled {
@@ -98,7 +101,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &self,
         product: &ProductPlan,
         staged: bool,
-        out: &mut heapless::Vec<MemAccess, 6>,
+        out: &mut TouchedList,
     ) {
         let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
         let is_meant = |tile: &&AllocPlan| (tile.stages > 1) == staged;
@@ -137,12 +140,12 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(barrier)
     }
 
-    /// Behind what a load reads, what the loads behind it do, as far as there is room: between them
+    /// Behind what a load reads, what the loads behind it do, up to a few: between them
     /// nothing writes, so that one barrier serves them all.
-    fn touched_next(&self, op: Op, out: &mut heapless::Vec<MemAccess, 6>) {
+    fn touched_next(&self, op: Op, out: &mut TouchedList) {
         let role = |op: Op| self.program.role(op);
         let mut at = self.program.next(op).filter(|_| role(op) == OpRole::Load);
-        while let Some(later) = at {
+        while let Some(later) = at.filter(|_| out.len() < AHEAD) {
             match role(later) {
                 OpRole::Load => {
                     if let Some(plan) = self.plan.move_of(later) {

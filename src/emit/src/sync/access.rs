@@ -36,6 +36,13 @@ impl GlobalTile {
     }
 }
 
+/// Most accesses of one operation: a nest of parallel loops has one for each buffer in memory that
+/// it reads, and one for each that it writes.
+pub const TOUCHED: usize = 32;
+
+/// What one operation touches.
+pub type TouchedList = heapless::Vec<MemAccess, TOUCHED>;
+
 /// An access to a shared tile, to columns of tensor memory, or to a global tile of a tensor that a
 /// kernel reads and writes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -240,18 +240,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let program = self.program;
         let plain = |kind| Err((kind, None));
         match program.role(self.op) {
-            OpRole::Function => {
-                // Numbers of these functions stand in their text.
-                let is_scalar = |value: &Value| self.kinds(*value) & kind::SCALAR != 0;
-                if let Some(number) = program.parameters(self.op).position(|v| is_scalar(&v)) {
-                    let number = u8::try_from(number).unwrap_or(u8::MAX);
-                    let at = At { side: ValueList::Argument, number };
-                    let want = kind::GLOBAL | kind::INDEX;
-                    return plain(BreachKind::Kind { at, want, found: kind::SCALAR });
-                }
-                return self.all(function);
-            }
-            OpRole::Return => return self.all(function),
+            OpRole::Function | OpRole::Return => return self.all(function),
             OpRole::Index if program.index_word(self.op).is_some() => return self.all(function),
             _ => {}
         }
@@ -364,7 +353,8 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         attrs: List<'t, AttrContract<'t>>,
         seen: &mut u32,
     ) -> BreachResult {
-        let front = (self.program.text(key) == crate::attr_names::PREFIX)
+        let program = self.program;
+        let front = (program.text(key) == crate::attr_names::PREFIX)
             .then(|| self.in_front(value))
             .flatten();
         let found = match front {
@@ -375,6 +365,12 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             None => self.attr_of(key, attrs),
         };
         let found = found.and_then(|number| Some((number, attrs.get(usize::from(number))?)));
+        // A hint that is well written has gone away.
+        let hints = program.tables().contract.hints;
+        let hint = || self.attr_of(key, hints).and_then(|k| hints.get(usize::from(k)));
+        if let (None, Some(hint)) = (found, hint().filter(|_| program.has_hints(self.op))) {
+            return self.form(u8::MAX, hint, value).map_err(|kind| (kind, Some(key)));
+        }
         let Some((number, attr)) = found else { return Err((BreachKind::Attr, Some(key))) };
         // Whoever inlines a snippet launches it.
         if attr.key == crate::attr_names::GRID && self.program.is_snippet(self.op) {
@@ -416,6 +412,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             && operand.extent(0) == result.extent(kept)
     }
 
+    #[inline(never)] // Of all forms; its callers stand on deep paths.
     fn form(self, number: u8, attr: &AttrContract<'_>, value: AttrValue) -> ContractResult {
         let program = self.program;
         let fits = match (attr.form, value) {
@@ -444,6 +441,9 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             ) => words.iter().any(|word| *word == program.text(name)),
             (AttrForm::Map, AttrValue::Text(_) | AttrValue::Alias(_)) => {
                 program.affine_steps(self.op, |_| Some(())).is_some()
+            }
+            (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
+                crate::query::is_dense(program.text(name))
             }
             (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 program.is_grid(program.text(name), self.op)

@@ -4,7 +4,9 @@
 /// A text without what Triton's printer adds.
 pub(super) fn plain(text: &str) -> String {
     if !text.contains("tt.func") {
-        return text.to_string();
+        let has_hints = HINTS.iter().any(|word| text.contains(word));
+        let lines = text.lines().map(|line| without_hints(line) + "\n");
+        return if has_hints { lines.collect() } else { text.to_string() };
     }
     let mut out = String::new();
     for line in text.lines() {
@@ -47,8 +49,49 @@ fn without_types_of_attributes(line: &str) -> String {
     out
 }
 
+/// Words behind operands, and keys of attributes, that say what need not be used.
+const HINTS: [&str; 8] = [
+    "allow_reorder",
+    "efficient_layout",
+    "maxNumImpreciseAcc",
+    "contiguity",
+    "divisibility",
+    "constancy",
+    "flatten",
+    "disallow_acc_multi_buffer",
+];
+
+/// A line without hints, and without the brackets that held them alone.
+fn without_hints(line: &str) -> String {
+    // Of a kernel's parameters they are none.
+    if ["func", "tt.func"].iter().any(|word| line.trim_start().starts_with(word)) {
+        return line.to_string();
+    }
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some((before, inside)) = rest.split_once('{') {
+        let Some((inside, behind)) = inside.split_once('}') else { break };
+        let is_hint = |entry: &str| {
+            let key = entry.trim().split([' ', '=']).next().unwrap_or("");
+            HINTS.contains(&key.strip_prefix("tt.").unwrap_or(key))
+        };
+        let all = super::text::list(inside);
+        let kept: Vec<String> = all.iter().filter(|entry| !is_hint(entry)).cloned().collect();
+        out += before;
+        if kept.len() == all.len() {
+            out += &format!("{{{inside}}}");
+        } else if !kept.is_empty() {
+            out += &format!("{{{}}}", kept.join(", "));
+        } else {
+            out.truncate(out.trim_end().len());
+        }
+        rest = behind;
+    }
+    out += rest;
+    HINTS[..2].iter().fold(out, |line, word| line.replace(&format!(" {word} "), " "))
+}
+
 fn statement(line: &str) -> String {
-    let line = without_types_of_attributes(line);
+    let line = without_types_of_attributes(&without_hints(line));
     if line.trim_start().starts_with("tt.func") {
         return line
             .replace("i32 {tt.divisibility =", "index {div =")
@@ -75,6 +118,13 @@ fn statement(line: &str) -> String {
         "arith.constant" => {
             let value = operands.strip_prefix("dense<").and_then(|v| v.strip_suffix('>'));
             format!("constant {} : {index}", value.unwrap_or(operands))
+        }
+        "tt.extern_elementwise" => {
+            let (operands, said) = operands.split_once('{').unwrap_or((operands, ""));
+            let symbol = said.split("symbol = \"").nth(1).and_then(|rest| rest.split('"').next());
+            let op = super::names::canonical(symbol.unwrap_or(""));
+            let ty = ty.rsplit("-> ").next().unwrap_or(ty);
+            format!("{op} {}: {ty}", operands)
         }
         "tt.dot" => {
             let (operands, how) =

@@ -486,6 +486,16 @@ pub fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
             ]
             .map(|(text, is_taken)| (text.to_string(), is_taken)),
         ),
+        AttrForm::Dense => out.extend(
+            [
+                ("dense<16> : tensor<1xi32>", true),
+                ("dense<[4, 8]> : tensor<2xi32>", true),
+                ("dense<0> : tensor<1xi32>", false),
+                ("dense<a> : tensor<1xi32>", false),
+                ("16", false),
+            ]
+            .map(|(text, is_taken)| (text.to_string(), is_taken)),
+        ),
         AttrForm::Map => out.extend(
             [
                 ("affine_map<(d0) -> (d0)>", true),

@@ -3,6 +3,7 @@
 //! without a bound, and how far each element is from its beginning is a tile of indices.
 
 mod carried;
+mod narrowed;
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
@@ -82,6 +83,14 @@ fn is_whole_word(program: &Program<'_, '_>, dtype: Option<DtypeId>) -> bool {
     })
 }
 
+/// Whether elements are whole numbers of 64 bits with a sign.
+fn is_long(program: &Program<'_, '_>, ty: &Type) -> bool {
+    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
+    dtype.is_some_and(|dtype| {
+        matches!(dtype.kind, DtypeKind::Signed) && dtype.bits == WORD.saturating_mul(2)
+    })
+}
+
 /// A tile of whole numbers of a shape, of 32 bits: those of 64 lose the ones above, which say no
 /// more, as elements lie within reach of 32; `None` where a value is no such tile.
 fn distance(
@@ -98,11 +107,7 @@ fn distance(
     if ty.dtype == whole {
         return Ok(Some(value));
     }
-    let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype));
-    let is_long = dtype.is_some_and(|dtype| {
-        matches!(dtype.kind, DtypeKind::Signed) && dtype.bits == WORD.saturating_mul(2)
-    });
-    let Some(whole) = whole.filter(|_| is_long) else { return Ok(None) };
+    let Some(whole) = whole.filter(|_| is_long(program, &ty)) else { return Ok(None) };
     let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let ty = Type { dtype: Some(whole), ..ty };
     made(program, op, narrow, &[value], ty).map(Some)
@@ -120,9 +125,15 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
     }
     // A pointer alone is moved by an index: see `base`.
     if !ty.is_kept() {
+        if let Some(by) = program.operand(op, 1)
+            && is_long(program, &program.type_of(by))
+        {
+            narrowed::narrow(program, (op, 1), by)?;
+        }
         let by = program.operand(op, 1).map(|by| program.type_of(by));
         let is_one = by.is_some_and(|by| {
-            let is_number = by.kind == TypeKind::Scalar && is_whole_word(program, by.dtype);
+            let is_number = by.kind == TypeKind::Scalar
+                && (is_whole_word(program, by.dtype) || is_long(program, &by));
             by.kind == TypeKind::Index || by.is_elided() || is_number
         });
         return Ok((program.index_word(op).is_none() && is_one).then_some(()));

@@ -11,9 +11,10 @@ use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by};
 use crate::edit::on_tiles::twin;
 use crate::edit::scalars::{is_register_tile, one};
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Pool};
 use crate::handle::{Block, Op, Value};
 use crate::program::{Def, Program};
+use crate::storage::full;
 use crate::types::{Shape, Type, TypeKind};
 use heapless::Vec;
 use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole};
@@ -21,12 +22,14 @@ use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole};
 /// Bits of an index.
 const WORD: u16 = 32;
 /// Most values that a number is computed from.
-const SOURCES: usize = 64;
+const SOURCES: usize = 128;
 
 /// Lets the numbers that an operation takes as indices be such.
 pub(super) fn take_indices(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let own = program.operand(op, 0).filter(|_| is_uniform(program, op));
-    if own.is_some_and(|tile| !is_settled(program, tile)) {
+    if let Some(tile) = own
+        && !is_settled(program, tile)?
+    {
         return Err(ErrorKind::UnsettledIndex);
     }
     let mut next = program.uses_by(op).next();
@@ -166,7 +169,7 @@ fn index_of(program: &mut Program<'_, '_>, value: Value) -> Edit<Option<Value>> 
     if let Some(known) = known(value) {
         return Ok(program.result(known, 0));
     }
-    if !is_settled(program, value) {
+    if !is_settled(program, value)? {
         return Err(ErrorKind::UnsettledIndex);
     }
     let (block, before) = behind(program, value).ok_or(ErrorKind::Stale)?;
@@ -221,56 +224,99 @@ fn behind(program: &Program<'_, '_>, value: Value) -> Option<(Block, Option<Op>)
 /// Whether all threads certainly have the same number: nothing that it is computed of is loaded
 /// from a tensor on which atomic operations are carried out, which other blocks may change between
 /// the loads of two threads.
-fn is_settled(program: &Program<'_, '_>, value: Value) -> bool {
-    let mut sources: Vec<Value, SOURCES> = Vec::new();
-    if sources.push(value).is_err() {
-        return false;
+fn is_settled(program: &Program<'_, '_>, value: Value) -> Edit<bool> {
+    if !program.all().any(|op| program.role(op) == OpRole::Atomic) {
+        return Ok(true);
     }
+    let mut sources: Vec<Value, SOURCES> = Vec::new();
+    let room = full(Pool::Sources, SOURCES);
+    sources.push(value).map_err(|_| room)?;
     let mut next = 0usize;
     while let Some(&at) = sources.get(next) {
         next = next.saturating_add(1);
+        let loaded = program.def_op(at).filter(|op| program.role(*op) == OpRole::Load);
+        let from = loaded.and_then(|op| program.operand(op, 0));
+        if from.is_some_and(|from| is_shared(program, from)) {
+            return Ok(false);
+        }
         let mut is_full = false;
         let mut look = |value: Value| {
             is_full |= !sources.contains(&value) && sources.push(value).is_err();
         };
         match program.def(at) {
-            Def::Result(op, number) => match program.role(op) {
-                OpRole::Load
-                    if program.operand(op, 0).is_some_and(|from| is_shared(program, from)) =>
-                {
-                    return false;
-                }
-                OpRole::For | OpRole::If | OpRole::While => {
-                    let number = usize::from(number);
-                    program.operands(op).for_each(&mut look);
-                    for region in program.regions(op) {
-                        let end = program.blocks(region).next();
-                        let end = end.and_then(|block| program.terminator(block));
-                        end.and_then(|end| program.operand(end, number))
-                            .into_iter()
-                            .for_each(&mut look);
-                    }
-                }
-                OpRole::Atomic => {}
-                _ => program.all_operands(op).for_each(&mut look),
-            },
+            Def::Result(op, number) => sources_of_result(program, (op, number.into()), &mut look),
             Def::Argument(block, number) => {
-                let Some(owner) = program.owner_of(block) else { return false };
-                if program.role(owner) != OpRole::Function {
-                    let number = usize::from(number);
-                    program.operands(owner).for_each(&mut look);
-                    let end = program.terminator(block);
-                    let passed = end.and_then(|end| program.operand(end, number.saturating_sub(1)));
-                    passed.into_iter().for_each(&mut look);
-                }
+                let Some(owner) = program.owner_of(block) else { return Ok(false) };
+                sources_of_argument(program, (owner, block, number.into()), &mut look);
             }
-            _ => {}
+            Def::Literal(_) | Def::Nothing => {}
         }
         if is_full {
-            return false;
+            return Err(room);
         }
     }
-    true
+    Ok(true)
+}
+
+/// What an operation's result is computed of.
+fn sources_of_result(
+    program: &Program<'_, '_>,
+    (op, number): (Op, usize),
+    look: &mut impl FnMut(Value),
+) {
+    match program.role(op) {
+        // How often it turns is a number of its own.
+        OpRole::For => {
+            if let Some(carried) = program.carried(op).nth(number) {
+                [Some(carried.init), carried.yielded].into_iter().flatten().for_each(look);
+            }
+        }
+        OpRole::If | OpRole::While => {
+            program.operands(op).for_each(&mut *look);
+            for region in program.regions(op) {
+                let end = program.blocks(region).next();
+                let end = end.and_then(|block| program.terminator(block));
+                // A condition stands in front of what it passes on.
+                let passed = end.into_iter().flat_map(|end| {
+                    let conditions = usize::from(program.role(end) == OpRole::Condition);
+                    let own = number.saturating_add(conditions);
+                    (0..conditions).chain([own]).filter_map(move |at| program.operand(end, at))
+                });
+                passed.for_each(&mut *look);
+            }
+        }
+        OpRole::Atomic => {}
+        _ => program.all_operands(op).for_each(look),
+    }
+}
+
+/// What an argument of a block is.
+fn sources_of_argument(
+    program: &Program<'_, '_>,
+    (owner, block, number): (Op, Block, usize),
+    look: &mut impl FnMut(Value),
+) {
+    match program.role(owner) {
+        OpRole::Function => {}
+        OpRole::For => {
+            let counts = [program.operand(owner, 0), program.operand(owner, 2)];
+            let carried = number.checked_sub(1).and_then(|at| program.carried(owner).nth(at));
+            match carried {
+                Some(carried) => {
+                    [Some(carried.init), carried.yielded].into_iter().flatten().for_each(look);
+                }
+                None => counts.into_iter().flatten().for_each(look),
+            }
+        }
+        _ => {
+            program.operands(owner).for_each(&mut *look);
+            let ends = core::iter::once(block)
+                .chain(program.regions(owner).flat_map(|region| program.blocks(region)));
+            for end in ends.filter_map(|block| program.terminator(block)) {
+                program.operands(end).for_each(&mut *look);
+            }
+        }
+    }
 }
 
 /// Whether a kernel combines atomically with what lies in a tensor.

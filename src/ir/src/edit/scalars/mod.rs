@@ -6,7 +6,7 @@ mod indices;
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{is_word, made_by, word};
+use crate::edit::insert::{WORD, is_word, made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -57,6 +57,12 @@ fn number(program: &Program<'_, '_>, value: Value) -> Option<DtypeId> {
 fn is_float(program: &Program<'_, '_>, value: Value) -> bool {
     let dtype = number(program, value).and_then(|dtype| program.tables().dtype(dtype));
     dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Float)
+}
+
+/// Whether a value is a number of more bits than an index has.
+fn is_wide(program: &Program<'_, '_>, value: Value) -> bool {
+    let dtype = number(program, value).and_then(|dtype| program.tables().dtype(dtype));
+    dtype.is_some_and(|dtype| dtype.bits > WORD)
 }
 
 /// Whether a value is, or must become, a tile: whole numbers may also be indices.
@@ -180,6 +186,7 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     };
     // What no index is computed by is computed of numbers that are all written, too.
     let computed = is_float(program, result)
+        || is_wide(program, result)
         || program.operands(op).all(is_written)
         || program
             .operands(op)
@@ -275,12 +282,25 @@ fn reduced(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     Ok(true)
 }
 
+/// The digits of a whole number that no index is: of other bits.
+fn written_whole(program: &Program<'_, '_>, value: Value) -> Option<Value> {
+    let dtype = program.tables().dtype(number(program, value)?)?;
+    let is_whole = matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned);
+    let def = program.def_op(value).filter(|_| is_whole && !is_word(program, value))?;
+    program.operand(def, 0).filter(|_| program.role(def) == OpRole::Constant)
+}
+
 /// One element in all places of a tile.
 fn spread(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let Some((from, to)) = program.operand(op, 0).zip(program.result(op, 0)) else {
         return Ok(());
     };
     let (one, ty) = (program.type_of(from), program.type_of(to));
+    if let Some(literal) = written_whole(program, from) {
+        let tile = made_by(program, op, OpRole::Constant, &[literal], ty)?;
+        program.replace_all_uses(to, tile)?;
+        return program.erase(op);
+    }
     let is_one = is_register_tile(program, from) && Some(one.shape) == Shape::of(&[1]);
     if !is_one || program.attr(op, attr_names::AXIS).is_some() || ty.shape == one.shape {
         return Ok(());

@@ -5,10 +5,12 @@ mod combined;
 mod filled;
 mod flags;
 mod formats;
+mod hints;
 mod kept;
 mod loops;
 pub(crate) mod module;
 mod parameters;
+mod symbols;
 
 use crate::attr_names;
 use crate::edit::inline::{is_no, not_kept};
@@ -38,7 +40,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         let is_combined = program.role(op).combines();
         let named = if is_combined { combined::name_region(program, op) } else { Ok(()) };
         next = program.following(op, Some(kernel));
-        let settled = named.and_then(|()| flags::settle(program, op));
+        let settled = named
+            .and_then(|()| flags::settle(program, op))
+            .and_then(|()| hints::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
             OpRole::Matrix => {
@@ -48,6 +52,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
             }
             OpRole::If => loops::end_parts(program, op),
+            OpRole::Elementwise => symbols::settle(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
             _ => Ok(()),

@@ -73,13 +73,15 @@ impl<'w> InsertedConversions<'w> {
                     None => return false,
                 }
             }
-            // What a product adds to has been converted: its result is another tile than the one
-            // whose layout is written.
+            // What a product adds to has been converted, or made for it alone: its result is another
+            // tile than the one whose layout is written, or than its readers have.
             PlanError::Conflict { op, place: Some(ConversionPlace::Before(2)) }
                 if program.role(op) == OpRole::Matrix
-                    && self.made(program, program.operand(op, 2))
-                    && is_written(program, op) =>
+                    && self.made(program, program.operand(op, 2)) =>
             {
+                if !is_written(program, op) && self.is_converted(program, op) {
+                    return false;
+                }
                 (op, ConversionPlace::Behind)
             }
             PlanError::Conflict { op, place: Some(place) } => (op, place),
