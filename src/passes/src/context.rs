@@ -185,6 +185,22 @@ impl<'a, 's, 't> PassContext<'a, 's, 't> {
         let capacity = u16::try_from(self.work.capacity()).unwrap_or(u16::MAX);
         self.work.push(Node::Value(result)).map_err(|_| PassError::Run(RunError::Work { capacity }))
     }
+    /// Empties the worklist.
+    pub fn forget_work(&mut self) {
+        self.work.clear();
+    }
+    /// Puts a value on the worklist.
+    pub fn push_value(&mut self, value: Value) -> Result<(), PassError> {
+        let capacity = u16::try_from(self.work.capacity()).unwrap_or(u16::MAX);
+        self.work.push(Node::Value(value)).map_err(|_| PassError::Run(RunError::Work { capacity }))
+    }
+    /// The value to look at next, of a worklist that only holds values.
+    pub fn pop_value(&mut self) -> Option<Value> {
+        match self.work.pop()? {
+            Node::Value(value) => Some(value),
+            Node::Op(_) => None,
+        }
+    }
     /// The operation to look at next, if it is still there. One that lost its last reader to a
     /// change goes here.
     pub fn pop(&mut self) -> Result<Option<Op>, PassError> {
