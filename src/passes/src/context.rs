@@ -32,7 +32,7 @@ pub enum Analysis {
     /// `assign-layouts`: loads, stores, atomics and copies get layouts, group by group.
     AssignLayouts,
     /// `default-layouts`: tiles without a layout get nested tiles, and conversions stand where
-    /// operations want others.
+    /// operations want others; programs over memrefs are left to their planner.
     DefaultLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,

@@ -112,8 +112,7 @@ fn spread(
         let mut place = cx.program.uses(value).next();
         while let Some(at) = place {
             place = cx.program.next_use(at);
-            let (Some(user), Some(number)) =
-                (cx.program.user(at), cx.program.operand_number(at))
+            let (Some(user), Some(number)) = (cx.program.user(at), cx.program.operand_number(at))
             else {
                 return Ok(false);
             };
