@@ -47,7 +47,7 @@ fn main() {
 /// The tables as Rust source, compiled.
 #[cfg(feature = "generate")]
 fn tables(root: &Path) -> String {
-    use lanebook_gen::{Mode, Wish, compile_wish, load, select};
+    use lanebook_gen::{BuildOptions, Mode, compile_with_options, load, select};
 
     /// The variable that names a folder for a copy.
     const COPY: &str = "LANEBOOK_GEN_DIR";
@@ -79,7 +79,11 @@ fn tables(root: &Path) -> String {
         Err(error) => fail(&format!("{ARCHS}: {error}")),
     };
     let of_all = archs.is_none() && extra.is_none();
-    let text = match compile_wish(root, Mode::Release, &Wish { archs, extra: extra.as_deref() }) {
+    let text = match compile_with_options(
+        root,
+        Mode::Release,
+        &BuildOptions { archs, extra: extra.as_deref() },
+    ) {
         Ok(compiled) => compiled.rust(),
         Err(failure) => fail(&format!(
             "{}errors in the tables: {}",

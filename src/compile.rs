@@ -46,16 +46,18 @@ use lanebook_emit::expr::{ExprArena, SelectScratch, Selector, SimplifyScratch};
 use lanebook_emit::registers::allocate::{
     MAX_CLASSES, RegisterUsage, allocate, allocate_late, settle,
 };
-use lanebook_emit::step::{StepError, StepStorage};
+use lanebook_emit::step::{InstError, InstStorage};
 use lanebook_emit::{
-    ElementReason, EmitError, EmitPool, EmitStage, Lists, LoopSource, LowerContext, NoLoops, Param,
-    RegisterPressureLevel, TargetQueries, parameters,
+    ElementReason, EmitError, EmitLists, EmitPool, EmitStage, LoopSource, LowerContext, NoLoops,
+    Param, RegisterPressureLevel, TargetQueries, parameters,
 };
 use lanebook_ir::verify::contract::check;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_loops::{Fact, Told, lay_shared};
-use lanebook_plan::memory_pressure::choose_and_place;
-use lanebook_plan::select::{Expansions, InsertedConversions, LoadSinking, LoopValues, Workspace};
+use lanebook_plan::memory_pressure::plan_within_limits;
+use lanebook_plan::select::{
+    Expansions, InsertedConversions, LoadSinking, LoopValues, PlanScratch,
+};
 use lanebook_plan::shared_alloc::place_moved;
 use lanebook_plan::{Plan, PlanError};
 use lanebook_tables::{ArchId, Tables};
@@ -77,8 +79,8 @@ impl<'s> PlanPools<'s> {
             maps: self.maps,
             rejected: self.rejected,
             rejected_dropped: 0,
-            completions: 0,
-            completion_offset: 0,
+            mbarriers: 0,
+            mbarrier_offset: 0,
             exchanges: self.exchanges,
             lanes: self.lanes,
             shared_bytes: 0,
@@ -116,7 +118,7 @@ pub struct Planned<'s> {
     /// The function.
     pub function: Op,
     kernel: KernelPools<'s>,
-    lists: Lists<'s>,
+    lists: EmitLists<'s>,
     exprs: ExprScratch<'s>,
 }
 
@@ -124,7 +126,7 @@ pub struct Planned<'s> {
 /// emission calls.
 struct EmitScratch<'a, 's, L> {
     kernel: &'a mut KernelPools<'s>,
-    lists: &'a mut Lists<'s>,
+    lists: &'a mut EmitLists<'s>,
     exprs: &'a mut ExprScratch<'s>,
     /// A function of parallel loops.
     told: &'a mut L,
@@ -366,7 +368,7 @@ fn decided<'f, L: LoopSource<'f>>(
     program: &mut Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
     inserted: &mut InsertedConversions<'_>,
 ) -> Result<RegisterUsage, CompileError> {
     decide(tables, program, function, plan, workspace, inserted)?;
@@ -375,7 +377,7 @@ fn decided<'f, L: LoopSource<'f>>(
         lanebook_emit::reserve_reductions(tables, told, plan)?;
     }
     let filled = match fill_moved(tables, program, plan, function, (workspace, room)) {
-        Err(error @ CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+        Err(error @ CompileError::Emit(EmitError::Inst(InstError::Pool { .. }))) => {
             // Functions of loops load no tiles that could be elsewhere.
             let found = if room.told.told().is_none() {
                 refill(tables, program, plan, function, (workspace, room), inserted)
@@ -404,7 +406,7 @@ fn lay_shared_tiles(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    (told, workspace): (&mut Told<'_>, &mut Workspace<'_>),
+    (told, workspace): (&mut Told<'_>, &mut PlanScratch<'_>),
 ) -> Result<(), CompileError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let full = EmitError::Element { op: function, why: ElementReason::Form };
@@ -427,14 +429,14 @@ fn decide(
     program: &mut Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
     inserted: &mut InsertedConversions<'_>,
 ) -> Result<(), CompileError> {
     let mut refused: Option<PlanError> = None;
     // Once more with each load as some instruction loads, then with each factor as it comes.
     let mut more = [false, true].into_iter();
     loop {
-        let chosen = choose_and_place(tables, program, function, plan, workspace);
+        let chosen = plan_within_limits(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if matches!(error, PlanError::Part { .. }) {
             inserted.rollback(program);
@@ -464,7 +466,7 @@ fn refill<'f, L: LoopSource<'f>>(
     program: &mut Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
     inserted: &mut InsertedConversions<'_>,
 ) -> Option<RegisterUsage> {
     let mut sunk = LoadSinking::default();
@@ -493,7 +495,7 @@ fn fill_late<'f, L: LoopSource<'f>>(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
 ) -> Option<RegisterUsage> {
     room.is_late = true;
     let filled = fill_moved(tables, program, plan, function, (workspace, room));
@@ -509,11 +511,11 @@ fn fill_moved<'f, L: LoopSource<'f>>(
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
     function: Op,
-    (workspace, room): (&mut Workspace<'_>, &mut EmitScratch<'_, '_, L>),
+    (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
 ) -> Result<RegisterUsage, CompileError> {
     let filled = fill(tables, program, plan, function, room);
     match filled {
-        Err(CompileError::Emit(EmitError::Step(StepError::Pool { .. })))
+        Err(CompileError::Emit(EmitError::Inst(InstError::Pool { .. })))
             if place_moved(tables, program, plan) == Ok(true) =>
         {
             fill(tables, program, plan, function, room)
@@ -533,7 +535,7 @@ fn lay_plain(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &mut Plan<'_>,
-    (told, workspace): (Option<&mut Told<'_>>, &mut Workspace<'_>),
+    (told, workspace): (Option<&mut Told<'_>>, &mut PlanScratch<'_>),
 ) -> bool {
     told.is_some_and(|told| {
         told.inference.drop_swizzles()
@@ -570,7 +572,7 @@ fn fill<'f, L: LoopSource<'f>>(
     // Whether the steps that fit are being made once more, without physical numbers.
     let mut again = false;
     let usage = loop {
-        let room = StepStorage::new(steps, tuples, patterns, loops);
+        let room = InstStorage::new(steps, tuples, patterns, loops);
         let walked = walk(
             queries,
             program,
@@ -603,7 +605,7 @@ fn fill<'f, L: LoopSource<'f>>(
                         settle(params, tuples);
                         break usage;
                     }
-                    Err(e) => CompileError::emission(EmitError::Step(e), Some(function)),
+                    Err(e) => CompileError::emission(EmitError::Inst(e), Some(function)),
                 }
             }
             Err(e) => e,
@@ -611,11 +613,11 @@ fn fill<'f, L: LoopSource<'f>>(
         // Once more with fewer registers at once, as far as that goes; where that does not go, what
         // is told is that they are too few.
         match (error, pressure.more()) {
-            (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => {
+            (CompileError::Emit(EmitError::Inst(InstError::Pool { .. })), Some(more)) => {
                 first = first.or(Some(error));
                 pressure = more;
             }
-            (CompileError::Emit(EmitError::Step(StepError::Pool { .. })), None) => {
+            (CompileError::Emit(EmitError::Inst(InstError::Pool { .. })), None) => {
                 return Err(error);
             }
             _ => return Err(first.unwrap_or(error)),
@@ -623,12 +625,12 @@ fn fill<'f, L: LoopSource<'f>>(
     };
     if *last == EmitStage::Waits {
         let finish = if program.is_snippet(function) {
-            lanebook_emit::sync::waits::finish_snippet
+            lanebook_emit::sync::waits::insert_snippet_waits
         } else {
-            lanebook_emit::sync::waits::finish
+            lanebook_emit::sync::waits::insert_waits
         };
         finish(tables, machine, isa, steps, patterns)
-            .map_err(|e| CompileError::emission(EmitError::Step(e), Some(function)))?;
+            .map_err(|e| CompileError::emission(EmitError::Inst(e), Some(function)))?;
     }
     Ok(usage)
 }
@@ -652,7 +654,7 @@ impl<'s> Planned<'s> {
             is_late: false,
         };
         let usage = match fill(tables, program, &self.plan, self.function, &mut room) {
-            Err(CompileError::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+            Err(CompileError::Emit(EmitError::Inst(InstError::Pool { .. }))) => {
                 room.is_late = true;
                 fill(tables, program, &self.plan, self.function, &mut room)
             }
@@ -679,9 +681,9 @@ fn walk<'f>(
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     (function, told): (Op, &mut impl LoopSource<'f>),
-    steps: StepStorage<'_>,
+    steps: InstStorage<'_>,
     params: &mut VecView<Param>,
-    lists: Lists<'_>,
+    lists: EmitLists<'_>,
     exprs: &mut ExprScratch<'_>,
     pressure: RegisterPressureLevel,
 ) -> Result<(), CompileError> {

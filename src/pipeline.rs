@@ -53,7 +53,7 @@ pub fn apply(
         tables,
         name,
         program,
-        &mut Lent { work, fuel, room: None, wishes: SeedingOptions::default() },
+        &mut PassScratch { work, fuel, room: None, wishes: SeedingOptions::default() },
         trace,
     )
 }
@@ -64,18 +64,18 @@ pub fn apply(
 /// use lanebook::TABLES;
 /// use lanebook::ir::{Options, SmallStorage, parse};
 /// use lanebook::layout_seeding::SeedingOptions;
-/// use lanebook::pipeline::{Lent, REMOVE_CONVERSIONS, apply_with};
+/// use lanebook::pipeline::{PassScratch, REMOVE_CONVERSIONS, apply_with};
 ///
 /// let mut storage = Box::new(SmallStorage::new());
 /// let mut program = parse(storage.pools(), &TABLES, "func @f() {threads = 128} {\n}", Options::default()).unwrap();
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
 /// // Passes that choose no layouts need no room.
-/// let mut lent = Lent { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default() };
+/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default() };
 /// let stats = apply_with(&TABLES, REMOVE_CONVERSIONS, &mut program, &mut lent, |_| {}).unwrap();
 /// assert_eq!(stats.applied, 0);
 /// ```
 #[derive(Debug)]
-pub struct Lent<'l, 'r> {
+pub struct PassScratch<'l, 'r> {
     /// Nodes to look at.
     pub work: &'l mut VecView<Node>,
     /// Changes that may be made.
@@ -95,7 +95,7 @@ pub fn apply_with(
     tables: &Tables<'_>,
     name: &str,
     program: &mut Program<'_, '_>,
-    lent: &mut Lent<'_, '_>,
+    lent: &mut PassScratch<'_, '_>,
     mut trace: impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
@@ -139,7 +139,7 @@ fn whole(
     tables: &Tables<'_>,
     pass: &Pass<'_>,
     program: &mut Program<'_, '_>,
-    lent: &mut Lent<'_, '_>,
+    lent: &mut PassScratch<'_, '_>,
     trace: &mut impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let last_word = PassStep::Analysis(Analysis::WeighConversions.name());
@@ -173,7 +173,7 @@ fn steps(
     tables: &Tables<'_>,
     steps: &[PassStep<'_>],
     program: &mut Program<'_, '_>,
-    lent: &mut Lent<'_, '_>,
+    lent: &mut PassScratch<'_, '_>,
     trace: &mut impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let mut total = Stats::default();

@@ -244,7 +244,7 @@ fn of_type<'p>(program: &'p Program<'_, '_>, ty: &Type) -> Option<&'p str> {
         TileEncoding::Written(text) => Some(program.text(text)),
         TileEncoding::Alias(name) => program.alias(program.text(name)),
         // Of a tile that had more dimensions: the text says which.
-        TileEncoding::Made(..) => program.layout_text(ty).filter(|text| has_extents(text)),
+        TileEncoding::Interned(..) => program.layout_text(ty).filter(|text| has_extents(text)),
         _ => None,
     }
 }

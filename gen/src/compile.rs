@@ -5,13 +5,13 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger;
 use crate::load::{self, Kept, Loaded};
-use crate::lost::Lost;
 use crate::lower::lower;
 use crate::model::{self, HwModel};
+use crate::partial_model::{PartialModel, sound};
 use crate::rules;
 use crate::select;
-use crate::sound::{Sound, sound};
 use crate::source::{Sources, Span};
+use crate::suppressed::Suppressed;
 use std::path::Path;
 
 /// How strict the compiler is about what its own tools write.
@@ -27,7 +27,7 @@ pub enum Mode {
 
 /// What a build asks for beyond the repository's tables as they are.
 #[derive(Clone, Debug, Default)]
-pub struct Wish<'a> {
+pub struct BuildOptions<'a> {
     /// These architectures only; `None`: all.
     pub archs: Option<Vec<String>>,
     /// A folder of further hardware tables, laid out like `hw-tables/`.
@@ -42,7 +42,7 @@ pub struct Failure {
     /// What is wrong with them.
     pub diagnostics: Diagnostics,
     /// What is not wrong, for the audit: nothing if no part of them can be told apart.
-    pub sound: Option<Box<Sound>>,
+    pub sound: Option<Box<PartialModel>>,
 }
 
 impl Failure {
@@ -60,17 +60,21 @@ impl Failure {
 
 /// Compiles the tables and rules under `root`, the repository's folder.
 pub fn compile(root: &Path, mode: Mode) -> Result<Compiled, Failure> {
-    compile_wish(root, mode, &Wish::default())
+    compile_with_options(root, mode, &BuildOptions::default())
 }
 
 /// [`compile`] with further tables, or for some architectures only.
-pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled, Failure> {
+pub fn compile_with_options(
+    root: &Path,
+    mode: Mode,
+    options: &BuildOptions<'_>,
+) -> Result<Compiled, Failure> {
     let mut diagnostics = Diagnostics::new();
     let mut sources = load::find(root, &mut diagnostics);
-    if let Some(extra) = wish.extra {
+    if let Some(extra) = options.extra {
         load::find_extra(extra, &mut sources, &mut diagnostics);
     }
-    compile_some(sources, diagnostics, mode, wish.archs.as_deref())
+    compile_some(sources, diagnostics, mode, options.archs.as_deref())
 }
 
 /// Compiles files that are already in memory, named relative to the repository's folder.
@@ -175,7 +179,7 @@ fn checked(model: &HwModel, diags: &mut Diagnostics) {
     let open: Vec<&model::Atom> =
         model.atoms.iter().filter(|atom| diags.held().any(|at| inside(at, atom))).collect();
     for atom in model.atoms.iter().filter(|atom| wrong.iter().any(|at| inside(*at, atom))) {
-        diags.lose_with(Lost::name(&rules::part_of(&atom.name), atom.name.span), atom.span);
+        diags.lose_with(Suppressed::name(&rules::part_of(&atom.name), atom.name.span), atom.span);
     }
     for one in check::all(model).iter() {
         // A template speaks of operands by name only, and these are there.

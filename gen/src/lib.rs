@@ -12,7 +12,7 @@
 //!    architecture can do, and [`select`](mod@select) leaves architectures out;
 //! 6. [`render`](mod@render) prints them as Rust statics; `compiled` holds all of it;
 //! 7. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors'
-//!    assemblers about it; of inputs with errors they see the [`sound`](mod@sound) part; [`sketch`]
+//!    assemblers about it; of inputs with errors they see the [`partial_model`](mod@sound) part; [`new_arch_template`]
 //!    begins a new architecture; [`fact`] writes facts as those who measure them do.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and
@@ -30,16 +30,16 @@ mod compiled;
 pub mod fact;
 mod input;
 pub mod model;
+pub mod new_arch_template;
+pub mod partial_model;
 pub mod render;
 pub mod rules;
 pub mod schema;
-pub mod sketch;
-pub mod sound;
 mod values;
 
 #[doc(hidden)]
 pub use input::{diagnostics, families, ledger, load, source, spanned, template, tree};
-pub(crate) use input::{entries, files, layouts, lost, params, pattern};
+pub(crate) use input::{entries, files, layouts, params, pattern, suppressed};
 pub(crate) use model::means;
 #[doc(hidden)]
 pub use values::lower;
@@ -47,6 +47,7 @@ pub use values::{dispatch, select};
 pub(crate) use values::{leak, lower_units, names};
 
 pub use compile::{
-    Compiled, Failure, Mode, Wish, compile, compile_known, compile_sources, compile_wish,
+    BuildOptions, Compiled, Failure, Mode, compile, compile_known, compile_sources,
+    compile_with_options,
 };
 pub use render::Weight;

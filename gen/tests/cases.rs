@@ -440,9 +440,10 @@ fn without_files() -> Vec<Diagnostics> {
             && text.contains("cannot read hw-tables/bytes.ron"),
         "{text}"
     );
-    let wish = lanebook_gen::Wish { archs: Some(vec!["m3".into()]), extra: None };
-    let unmet =
-        lanebook_gen::compile_wish(&folder("base"), Mode::Draft, &wish).unwrap_err().diagnostics;
+    let wish = lanebook_gen::BuildOptions { archs: Some(vec!["m3".into()]), extra: None };
+    let unmet = lanebook_gen::compile_with_options(&folder("base"), Mode::Draft, &wish)
+        .unwrap_err()
+        .diagnostics;
     let unnumbered = lanebook_gen::compile(&folder("base"), Mode::Release).unwrap_err().diagnostics;
     vec![unread, unmet, unnumbered]
 }

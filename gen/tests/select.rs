@@ -1,5 +1,7 @@
 //! What a build can ask for: some architectures only, and tables from outside the repository.
-use lanebook_gen::{Compiled, Failure, Mode, Wish, compile_wish, ledger, load, select};
+use lanebook_gen::{
+    BuildOptions, Compiled, Failure, Mode, compile_with_options, ledger, load, select,
+};
 use lanebook_tables::{BuildNode, Language, Tables};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,11 @@ fn extra() -> PathBuf {
 }
 
 fn build(archs: &str, extra: Option<&Path>) -> Result<Compiled, Failure> {
-    compile_wish(&root(), Mode::Release, &Wish { archs: select::listed(archs), extra })
+    compile_with_options(
+        &root(),
+        Mode::Release,
+        &BuildOptions { archs: select::listed(archs), extra },
+    )
 }
 
 fn built(archs: &str, extra: Option<&Path>) -> Compiled {
@@ -183,7 +189,11 @@ fn mistakes_of_a_folder_and_of_the_wish_are_said_together() {
     }
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/base");
     let build = |archs: &str| {
-        compile_wish(&base, Mode::Draft, &Wish { archs: select::listed(archs), extra: Some(&at) })
+        compile_with_options(
+            &base,
+            Mode::Draft,
+            &BuildOptions { archs: select::listed(archs), extra: Some(&at) },
+        )
     };
     let said = build("m1,x1,x2").unwrap_err().plain();
     let lines: Vec<&str> =

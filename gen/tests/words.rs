@@ -7,11 +7,11 @@ use std::path::Path;
 
 /// A misspelt word of `does`, and what it was.
 const MISSPELT: [(&str, &str); 5] = [
-    ("exchnage", "exchange"),
+    ("shufle_xor", "shuffle_xor"),
     ("mx", "max"),
-    ("pck", "pack"),
+    ("concat_reg", "concat_regs"),
     ("cats", "cast"),
-    ("chose", "choose"),
+    ("byte_permut", "byte_permute"),
 ];
 
 /// The repository's inputs, where the first atom with each word has it misspelt.

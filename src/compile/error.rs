@@ -2,7 +2,7 @@
 //! caller's program, and a pool that was too small by name.
 
 use lanebook_emit::expr::ExprError;
-use lanebook_emit::step::StepError;
+use lanebook_emit::step::InstError;
 use lanebook_emit::{EmitError, EmitPool, TextError};
 use lanebook_ir::verify::contract::Breach;
 use lanebook_ir::{Op, Program};
@@ -114,7 +114,7 @@ impl CompileError {
             (Self::Plan(error), Some(arch)) => {
                 error.write_named(arch, program, sink)?;
                 match error {
-                    PlanError::NoMover { why, .. } => {
+                    PlanError::NoCopyAtom { why, .. } => {
                         // Where there is none, there is no nearest one.
                         sink.write_str(match why {
                             Reject::Absent => ": ",
@@ -172,11 +172,13 @@ impl CompileError {
     /// An error of emission, met at an operation.
     pub(super) fn emission(error: EmitError, op: Option<Op>) -> Self {
         let (pool, capacity) = match error {
-            EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
-            EmitError::Step(StepError::Steps { capacity }) => (EmitPool::Steps, capacity),
-            EmitError::Step(StepError::Registers { capacity }) => (EmitPool::Tuples, capacity),
-            EmitError::Step(StepError::Patterns { capacity }) => (EmitPool::Patterns, capacity),
-            EmitError::Step(StepError::Loops { capacity }) => (EmitPool::Loops, capacity),
+            EmitError::Inst(InstError::Capacity { pool, capacity }) => (pool, capacity),
+            EmitError::Inst(InstError::Steps { capacity }) => (EmitPool::Steps, capacity),
+            EmitError::Inst(InstError::Registers { capacity }) => (EmitPool::Tuples, capacity),
+            EmitError::Inst(InstError::TupleStrides { capacity }) => {
+                (EmitPool::TupleStrides, capacity)
+            }
+            EmitError::Inst(InstError::Loops { capacity }) => (EmitPool::Loops, capacity),
             EmitError::Expr(ExprError::Nodes { capacity }) => {
                 (EmitPool::Nodes, u32::from(capacity))
             }

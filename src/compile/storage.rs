@@ -23,14 +23,14 @@
 
 use heapless::{Vec, VecView};
 use lanebook_emit::expr::{ExprId, ExprNode, NodeChoice, Reg, Variable};
-use lanebook_emit::step::{LoopSpan, Step, TupleStride, VRegTuple};
+use lanebook_emit::step::{Inst, LoopSpan, TupleStride, VRegTuple};
 use lanebook_emit::{
-    Advance, ComputedIndex, ElementSpot, EmitPool, Index, KNOWN, KeptRegister, KnownAddress, LANES,
-    Lists, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
+    Advance, ComputedIndex, ElementSpot, EmitLists, EmitPool, Index, KNOWN, KeptRegister,
+    KnownAddress, LANES, MAX_VARIABLES, Param, ValueRegs, WRITTEN, WorkSlot,
 };
 use lanebook_ir::Op;
 use lanebook_plan::select::{
-    Copies, CopyOp, MAX_PRODUCTS, PricedTile, Replaced, SharedTile, Staged, Waiting, Workspace,
+    Copies, CopyOp, MAX_PRODUCTS, PlanScratch, PricedTile, Replaced, SharedTile, Staged, Waiting,
 };
 use lanebook_plan::{
     AllocPlan, FragmentPlan, GlobalPlan, MapPlan, PlanPool, ProductPlan, RejectedCandidate,
@@ -284,7 +284,7 @@ storage! {
         conversions CONVERSIONS = 32,
     }
 
-    lent Workspace as workspace {
+    lent PlanScratch as workspace {
         copy_atoms: [CopyAtom; COPY_ATOMS], plan CopyAtoms;
         movements: [CopyOp; TRANSFERS];
         staged: [Staged; STAGED], plan Staged;
@@ -300,24 +300,24 @@ storage! {
         allocs: [AllocPlan; ALLOCS], plan Allocs;
         fragments: [FragmentPlan; FRAGMENTS], plan Fragments;
         globals: [GlobalPlan; GLOBALS], plan Globals;
-        transfers: [TransferPlan; TRANSFERS], plan Moves;
+        transfers: [TransferPlan; TRANSFERS], plan Transfers;
         products: [ProductPlan; PRODUCTS], plan Products;
         maps: [MapPlan; MAPS], plan Maps;
         exchanges: [SharedExchange; EXCHANGES], plan Exchanges;
-        lanes: [ShufflePlan; SHUFFLES], plan Lanes;
+        lanes: [ShufflePlan; SHUFFLES], plan Shuffles;
         rejected: [RejectedCandidate; REJECTED];
     }
 
     /// The kernel.
     own KernelPools as kernel {
-        steps: [Step; STEPS], emit Steps;
+        steps: [Inst; STEPS], emit Steps;
         tuples: [VRegTuple; TUPLES], emit Tuples;
-        patterns: [TupleStride; PATTERNS], emit Patterns;
+        patterns: [TupleStride; PATTERNS], emit TupleStrides;
         loops: [LoopSpan; LOOPS], emit Loops;
         params: [Param; PARAMS], emit Params;
     }
 
-    lent Lists as lists {
+    lent EmitLists as lists {
         held: [ValueRegs; FRAGMENTS], emit Tiles;
         addresses: [KeptRegister; ADDRESSES], emit Addresses;
         advances: [Advance; ADVANCES], emit Advances;

@@ -8,7 +8,7 @@ mod variants;
 
 use crate::support::{copy, folder, golden, root, run, run_in};
 use lanebook::layout;
-use lanebook_gen::{Mode, Wish, compile_wish};
+use lanebook_gen::{BuildOptions, Mode, compile_with_options};
 use lanebook_tables::Tables;
 use product::Tile;
 use std::fs;
@@ -26,8 +26,8 @@ fn tables() -> Tables<'static> {
     *TABLES.get_or_init(|| {
         let at = folder("invented.tables");
         fs::copy(invented().join("hx1.ron"), at.join("hx1.ron")).expect("table");
-        let wish = Wish { archs: None, extra: Some(&at) };
-        compile_wish(&root(), Mode::Release, &wish)
+        let wish = BuildOptions { archs: None, extra: Some(&at) };
+        compile_with_options(&root(), Mode::Release, &wish)
             .unwrap_or_else(|failure| panic!("{}", failure.full()))
             .tables()
     })
@@ -71,8 +71,8 @@ fn what_tables_say_is_used_or_said_to_be_of_no_use() {
             fs::write(path, variant.text()).expect("table");
         }
     }
-    let wish = Wish { archs: None, extra: Some(&at) };
-    let tables = compile_wish(&root(), Mode::Release, &wish)
+    let wish = BuildOptions { archs: None, extra: Some(&at) };
+    let tables = compile_with_options(&root(), Mode::Release, &wish)
         .unwrap_or_else(|failure| panic!("{}", failure.full()))
         .tables();
     let path = at.join("named");
@@ -144,7 +144,7 @@ fn a_machine_with_a_text_of_its_own_multiplies_and_transposes() {
     let said = run_in(&at, &[&audit[..], &["hw-tables/far", "rules/isa/far.ron"]].concat(), "");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(!said.err.contains("warning") && !said.err.contains("no plan of far"), "{}", said.err);
-    let tables = compile_wish(&at, Mode::Draft, &Wish { archs: None, extra: None })
+    let tables = compile_with_options(&at, Mode::Draft, &BuildOptions { archs: None, extra: None })
         .unwrap_or_else(|failure| panic!("{}", failure.full()))
         .tables();
     far::kernel(&tables, far::GEMM, |program, compiled| {
@@ -301,7 +301,7 @@ fn a_checkout_with_the_file_builds_and_knows_it() {
 /// inherited.
 #[test]
 fn a_sketch_is_the_twin_of_its_model() {
-    let at = folder("invented.sketch");
+    let at = folder("invented.new_arch_template");
     for name in ["rules", "hw-tables"] {
         copy(&root().join(name), &at.join(name));
     }
@@ -315,13 +315,13 @@ fn a_sketch_is_the_twin_of_its_model() {
         let twin = figures(name).replace(name, like);
         assert_eq!(twin, figures(like));
         // Uncomment every field of the architecture.
-        let text = fs::read_to_string(at.join(path)).expect("sketch");
+        let text = fs::read_to_string(at.join(path)).expect("new_arch_template");
         let (head, fields) = text.split_once("        // vendor").expect("fields");
         let fields: String = format!("        // vendor{fields}")
             .lines()
             .map(|line| line.replacen("        // ", "        ", 1) + "\n")
             .collect();
-        fs::write(at.join(path), format!("{head}{fields}")).expect("sketch");
+        fs::write(at.join(path), format!("{head}{fields}")).expect("new_arch_template");
         assert_eq!(figures(name).replace(name, like), figures(like), "uncommented");
     }
     run_in(&at, &["new-arch", "twin1", "--like", "gfx950"], "")

@@ -252,7 +252,7 @@ fn modules_say_threads_waves_and_the_architecture() {
     let ptx = compile("module.sm_80.tile", &text(32, "cuda:80"), "sm_80").fine();
     assert!(ptx.contains("128, 1, 1"), "{ptx}");
     compile("module.gfx942.tile", &text(64, "hip:gfx942"), "gfx942").fine();
-    // Architectures that rules/anchors.ron does not list go by their names.
+    // Architectures that rules/seeding.ron does not list go by their names.
     compile("module.gfx1201.tile", &text(32, "hip:gfx1201"), "gfx1201").fine();
     compile("module.other.tile", &text(32, "cuda:80"), "sm_90a")
         .refused(1, &["written for another architecture than sm_90a", "ttg.target"]);

@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 
 /// See the module.
 pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
-    let (anchors, model) = (&compiled.rules.anchors, &compiled.model);
+    let (seeding, model) = (&compiled.rules.seeding, &compiled.model);
     let named = |name: &Name| model.dtypes.iter().find(|dtype| dtype.name.value == name.value);
     let lists: [(&str, Vec<&Name>); 6] = [
-        ("target", anchors.targets.iter().map(|(name, _)| name).collect()),
-        ("element type", anchors.dtypes.iter().map(|(name, _)| name).collect()),
-        ("format", anchors.formats.iter().map(|(name, _)| name).collect()),
-        ("operation", anchors.meanings.iter().map(|(name, _)| name).collect()),
-        ("access", anchors.accesses.iter().map(|access| &access.op).collect()),
-        ("element type that is read", anchors.read_as.iter().map(|(name, _)| name).collect()),
+        ("target", seeding.targets.iter().map(|(name, _)| name).collect()),
+        ("element type", seeding.dtypes.iter().map(|(name, _)| name).collect()),
+        ("format", seeding.formats.iter().map(|(name, _)| name).collect()),
+        ("operation", seeding.meanings.iter().map(|(name, _)| name).collect()),
+        ("access", seeding.accesses.iter().map(|access| &access.op).collect()),
+        ("element type that is read", seeding.read_as.iter().map(|(name, _)| name).collect()),
     ];
     for (what, names) in lists {
         once(what, &names, diags);
     }
-    for (alias, name) in &anchors.dtypes {
+    for (alias, name) in &seeding.dtypes {
         let Some(dtype) = named(name) else { continue };
         if let Some(what) = differs(&alias.value.to_lowercase(), dtype) {
             diags.push(
@@ -35,7 +35,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
             );
         }
     }
-    for (written, read) in &anchors.read_as {
+    for (written, read) in &seeding.read_as {
         let (Some(one), Some(other)) = (named(written), named(read)) else { continue };
         let kept = one.bits == other.bits && one.kind == other.kind;
         if !kept || one.unread > 0 || other.unread == 0 {
@@ -47,7 +47,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
             );
         }
     }
-    formats(model, &anchors.formats, diags);
+    formats(model, &seeding.formats, diags);
 }
 
 /// No name of a list is there twice: the second would never be found.

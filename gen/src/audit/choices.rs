@@ -8,7 +8,7 @@
 use super::aliases;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::rules::anchors::{AnchorsFile, CandidateEntry, UnitEntry};
+use crate::rules::seeding::{CandidateEntry, SeedingFile, UnitEntry};
 use crate::schema::Name;
 use crate::source::Span;
 use lanebook_tables::OpRole;
@@ -44,9 +44,9 @@ const FACTORS: [&str; 2] = ["a", "b"];
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    let anchors = &compiled.rules.anchors;
+    let seeding = &compiled.rules.seeding;
     aliases::check(compiled, &mut diags);
-    meanings(anchors, &mut diags);
+    meanings(seeding, &mut diags);
     accesses(compiled, &mut diags);
     units(compiled, &mut diags);
     for entry in &compiled.rules.candidates {
@@ -58,8 +58,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// Operations mean what their names say.
-fn meanings(anchors: &AnchorsFile, diags: &mut Diagnostics) {
-    for (op, word) in &anchors.meanings {
+fn meanings(seeding: &SeedingFile, diags: &mut Diagnostics) {
+    for (op, word) in &seeding.meanings {
         let last = op.value.rsplit('.').next().unwrap_or_default();
         // The longest counts, of two as long the one that stands behind.
         let said = TOKENS
@@ -80,7 +80,7 @@ fn meanings(anchors: &AnchorsFile, diags: &mut Diagnostics) {
 
 /// Accesses through pointers.
 fn accesses(compiled: &Compiled, diags: &mut Diagnostics) {
-    let all = &compiled.rules.anchors.accesses;
+    let all = &compiled.rules.seeding.accesses;
     let Some(first) = all.first() else { return };
     let most = all.iter().find(|one| !one.most.is_empty());
     for one in all {
@@ -95,7 +95,7 @@ fn accesses(compiled: &Compiled, diags: &mut Diagnostics) {
                 "pointers are the same operand everywhere: correct one of them",
             );
         }
-        let counts = |entry: &crate::rules::anchors::AccessEntry| -> Vec<u16> {
+        let counts = |entry: &crate::rules::seeding::AccessEntry| -> Vec<u16> {
             entry.most.iter().map(|(_, most)| *most).collect()
         };
         if let Some(other) = most.filter(|other| {
@@ -124,7 +124,7 @@ fn accesses(compiled: &Compiled, diags: &mut Diagnostics) {
 
 /// Matrix units.
 fn units(compiled: &Compiled, diags: &mut Diagnostics) {
-    let (units, model) = (&compiled.rules.anchors.units, &compiled.model);
+    let (units, model) = (&compiled.rules.seeding.units, &compiled.model);
     let mut by_kind: BTreeMap<&str, Vec<&UnitEntry>> = BTreeMap::new();
     for unit in units {
         by_kind.entry(unit.accumulators.value.0.as_str()).or_default().push(unit);
@@ -196,14 +196,14 @@ fn units(compiled: &Compiled, diags: &mut Diagnostics) {
 /// Each architecture that a module can name and that multiplies matrices has a unit, from the
 /// first one of its vendor on that has one.
 fn named(compiled: &Compiled, diags: &mut Diagnostics) {
-    let (anchors, model) = (&compiled.rules.anchors, &compiled.model);
+    let (seeding, model) = (&compiled.rules.seeding, &compiled.model);
     let number = |name: &str| -> u32 {
         let digits = name.chars().skip_while(|c| !c.is_ascii_digit());
         let digits: String = digits.take_while(char::is_ascii_digit).collect();
         digits.parse().unwrap_or_default()
     };
-    let has: Vec<&Name> = anchors.units.iter().flat_map(|unit| &unit.archs).collect();
-    for (target, name) in &anchors.targets {
+    let has: Vec<&Name> = seeding.units.iter().flat_map(|unit| &unit.archs).collect();
+    for (target, name) in &seeding.targets {
         let Some(arch) = model.arch_named(name) else { continue };
         let first = has
             .iter()
@@ -220,7 +220,7 @@ fn named(compiled: &Compiled, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(target.span, message)
                     .note(arch.name.span, "the architecture")
-                    .help("name it in `archs` of a unit of rules/anchors.ron"),
+                    .help("name it in `archs` of a unit of rules/seeding.ron"),
             );
         }
     }

@@ -114,7 +114,7 @@ fn useful(
     seen: &mut BTreeSet<(Span, u8)>,
     diags: &mut Diagnostics,
 ) {
-    // A machine without movements is a sketch.
+    // A machine without movements is a new_arch_template.
     if made.plain.is_empty() {
         return;
     }
@@ -186,7 +186,7 @@ fn counters(
 /// Every step of a table, a unit's too.
 fn steps(model: &HwModel) -> impl Iterator<Item = &Step> {
     let of_archs = model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| &rule.steps);
-    let published = model.units.completions.iter().flat_map(|(_, found)| &found.publish);
+    let published = model.units.mbarriers.iter().flat_map(|(_, found)| &found.publish);
     let last = model.units.tiled_moves.iter().flat_map(|(_, found)| &found.last);
     of_archs.chain(published).chain(last)
 }

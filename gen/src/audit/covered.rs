@@ -307,7 +307,7 @@ pub(super) fn of_facts(units: &Units) -> Vec<(&'static str, Vec<&Cited>)> {
         ("limits of tiled copies", of(units.map_limits.iter())),
         ("tiled copies", of(units.tensor_maps.iter())),
         ("moves of tiles", of(units.tiled_moves.iter().map(|one| &one.0))),
-        ("completion objects", of(units.completions.iter().map(|one| &one.0))),
+        ("completion objects", of(units.mbarriers.iter().map(|one| &one.0))),
         ("warp specializations", of(units.specializations.iter().map(|one| &one.0))),
     ]
 }

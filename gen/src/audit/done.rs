@@ -128,7 +128,7 @@ fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) 
     let word = does::word(&one.op, |name| compiled.rules.ops.named(name));
     let used: Vec<&str> =
         one.uses.iter().filter_map(operand).map(|operand| operand.name.value.as_str()).collect();
-    if word == Some(OpWord::Pack) {
+    if word == Some(OpWord::ConcatRegs) {
         let mut wanted: Vec<&str> = Vec::new();
         for name in written(atom).into_iter().filter(|name| used.contains(name)) {
             if !wanted.contains(&name) {
@@ -162,7 +162,7 @@ fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) 
             "the lowest comes first, in `operands` as in `uses`: correct one of them",
         );
     }
-    if let (Some(OpWord::Choose), Some(selector), Some(result)) =
+    if let (Some(OpWord::BytePermute), Some(selector), Some(result)) =
         (word, one.uses.last().and_then(operand), result)
     {
         let bits = u32::from(one.selector) * u32::from(result.register_bits / 8);

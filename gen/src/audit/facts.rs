@@ -97,7 +97,7 @@ fn units(units: &Units) -> Vec<(&'static str, Span, Status)> {
     out.extend(of("map limit", units.map_limits.iter()));
     out.extend(of("tensor map", units.tensor_maps.iter()));
     out.extend(of("tiled move", units.tiled_moves.iter().map(|one| &one.0)));
-    out.extend(of("completion object", units.completions.iter().map(|one| &one.0)));
+    out.extend(of("completion object", units.mbarriers.iter().map(|one| &one.0)));
     out.extend(of("warp specialization", units.specializations.iter().map(|one| &one.0)));
     out
 }

@@ -104,7 +104,7 @@ fn capabilities(compiled: &Compiled, atom: &Atom) -> Vec<String> {
         atom.operands.iter().find(|operand| matches!(operand.role, Role::Def | Role::UseDef)),
     );
     match does::word(&does.op, |name| compiled.rules.ops.named(name)) {
-        Some(OpWord::Exchange) => {
+        Some(OpWord::ShuffleXor) => {
             let joined = (0..LANE_BITS)
                 .map(|bit| 1u8 << bit)
                 .filter(|mask| does.lanes.iter().any(|lanes| joins(lanes, *mask)));

@@ -66,7 +66,7 @@ pub use crate::pattern::fits;
 
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
-use crate::sound::Sound;
+use crate::partial_model::PartialModel;
 
 /// A check by the name that its findings carry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -420,7 +420,7 @@ pub fn run(compiled: &Compiled) -> Diagnostics {
 /// Runs them on the sound part of tables that do not compile, but for what can be said of the whole
 /// only. A note says so.
 #[must_use]
-pub fn run_part(part: &Sound) -> Diagnostics {
+pub fn run_part(part: &PartialModel) -> Diagnostics {
     let mut out = Diagnostics::new();
     for (name, check) in ALL.iter().filter(|(name, _)| !WHOLE.contains(name)) {
         // What lacks a name may lack one that is left out.

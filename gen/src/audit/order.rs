@@ -109,7 +109,7 @@ fn directions(model: &HwModel, diags: &mut Diagnostics) {
 /// Every step of every architecture and unit.
 fn steps(model: &HwModel) -> impl Iterator<Item = &Step> {
     let of_archs = model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| &rule.steps);
-    let published = model.units.completions.iter().flat_map(|(_, found)| &found.publish);
+    let published = model.units.mbarriers.iter().flat_map(|(_, found)| &found.publish);
     let last = model.units.tiled_moves.iter().flat_map(|(_, found)| &found.last);
     of_archs.chain(published).chain(last)
 }
@@ -131,7 +131,7 @@ fn barriers(model: &HwModel, diags: &mut Diagnostics) {
             );
         }
     }
-    for (_, object) in &model.units.completions {
+    for (_, object) in &model.units.mbarriers {
         let apart = object.publish.iter().all(|step| !step.barrier);
         if let Some(step) = object.publish.first().filter(|_| apart) {
             diags.push(
@@ -346,7 +346,7 @@ fn alike(model: &HwModel, arch: &Arch, seen: &mut BTreeSet<(Span, u8)>, diags: &
 /// A rule makes the waves meet, or waits for an object that completes.
 fn ordered(model: &HwModel, arch: &Arch, seen: &mut BTreeSet<(Span, u8)>, diags: &mut Diagnostics) {
     let completes: BTreeSet<AtomId> =
-        model.units.completions.iter().map(|(_, found)| found.wait).collect();
+        model.units.mbarriers.iter().map(|(_, found)| found.wait).collect();
     let space = |id: AccessId| model.accesses[id.index()].space;
     for rule in &arch.sync {
         let met =

@@ -226,7 +226,7 @@ impl<'m> Between<'m> {
 
 /// A step at which the waves meet, or an object that completed is seen by each of them.
 fn meets(model: &HwModel, step: &Step) -> bool {
-    step.barrier || model.units.completions.iter().any(|(_, one)| one.wait == step.atom.value)
+    step.barrier || model.units.mbarriers.iter().any(|(_, one)| one.wait == step.atom.value)
 }
 
 /// Who works on registers beside the lanes has rules to what lanes wrote and from what they read.

@@ -12,7 +12,7 @@ pub(super) fn check(model: &HwModel, diags: &mut Diagnostics) {
         along(atom, diags);
         moved(atom, diags);
     }
-    completions(model, diags);
+    mbarriers(model, diags);
 }
 
 /// Where an operand stands in the text.
@@ -70,8 +70,8 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
 
 /// A completion object is as wide as the texts that work on it say, and is told of as many bytes as
 /// the operand that tells it holds.
-fn completions(model: &HwModel, diags: &mut Diagnostics) {
-    for (fact, object) in &model.units.completions {
+fn mbarriers(model: &HwModel, diags: &mut Diagnostics) {
+    for (fact, object) in &model.units.mbarriers {
         let expect = model.atoms.get(object.expect.index());
         let ranges = expect.iter().flat_map(|atom| &atom.operands);
         let range = ranges.filter_map(|operand| operand.range.as_ref()).next_back();

@@ -46,7 +46,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 
 /// The atoms that do an operation.
 #[derive(Default)]
-struct Doers<'a> {
+struct OperationAtoms<'a> {
     /// How many have operands of one type.
     alike: usize,
     /// The others, with two operands that differ.
@@ -56,7 +56,7 @@ struct Doers<'a> {
 /// Operands of an elementwise operation have one type. What has two of them more often than one is a
 /// cast.
 fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
-    let mut of_op: BTreeMap<&str, Doers<'_>> = BTreeMap::new();
+    let mut of_op: BTreeMap<&str, OperationAtoms<'_>> = BTreeMap::new();
     for atom in &compiled.model.atoms {
         half_typed(atom, diags);
         let Some((op, typed)) = typed(compiled, atom) else { continue };
@@ -72,7 +72,7 @@ fn operands(compiled: &Compiled, diags: &mut Diagnostics) {
         dtype.map_or("none", |dtype| dtype.name.value.as_str())
     };
     truths(compiled, diags);
-    for (op, Doers { alike, odd }) in of_op {
+    for (op, OperationAtoms { alike, odd }) in of_op {
         for (atom, first, other) in odd.iter().filter(|_| odd.len() < alike) {
             let message = format!(
                 "`{}` does `{op}` to `{}` of {} and `{}` of {}",

@@ -118,7 +118,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
         atoms.extend(found.last.iter().map(|step| (step.atom.value, step.atom.span)));
         had(model, fact.feature, &atoms, &mut diags);
     }
-    for (fact, found) in &model.units.completions {
+    for (fact, found) in &model.units.mbarriers {
         let entry = &fact.entry;
         if !entry.bytes.is_power_of_two() || entry.most_bytes == 0 {
             diags.push(

@@ -3,8 +3,8 @@
 //! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is
 //! shown twice: a plain line `file:line:column: error: ...; help: ...` that editors understand, and
 //! an excerpt with the places underlined.
-use crate::lost::Lost;
 use crate::source::{Sources, Span};
+use crate::suppressed::Suppressed;
 use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -208,7 +208,7 @@ fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
-    lost: Vec<Lost>,
+    lost: Vec<Suppressed>,
     /// Places of those that are held back, each with what was left out in the first place.
     held: Vec<(Span, usize)>,
 }
@@ -251,12 +251,12 @@ impl Diagnostics {
         self.held.iter().map(|(at, _)| *at)
     }
     /// Something that is left out, and why has been said.
-    pub fn lose(&mut self, lost: Lost) {
+    pub fn lose(&mut self, lost: Suppressed) {
         self.lost.push(lost);
     }
     /// Something in an entry is left out. If nothing wrong is said of the entry but something is
     /// held back, that is why.
-    pub fn lose_with(&mut self, lost: Lost, entry: Span) {
+    pub fn lose_with(&mut self, lost: Suppressed, entry: Span) {
         let inside =
             |at: &Span| at.file == entry.file && entry.start <= at.start && at.start < entry.end;
         let said =
@@ -266,12 +266,12 @@ impl Diagnostics {
     }
     /// A thing of this name is left out, and why has been said.
     pub fn lose_name(&mut self, name: &str, at: Span) {
-        self.lose(Lost::name(name, at));
+        self.lose(Suppressed::name(name, at));
     }
     /// What is left out, and nothing of what is said.
     #[must_use]
     pub fn only_lost(&self) -> Self {
-        Self { lost: self.lost.iter().map(Lost::afresh).collect(), ..Self::default() }
+        Self { lost: self.lost.iter().map(Suppressed::afresh).collect(), ..Self::default() }
     }
     /// Says in a note at each thing that was left out how much was held back because of it.
     pub fn settle(&mut self) {

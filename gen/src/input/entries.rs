@@ -1,9 +1,9 @@
 //! Reading files and entries as they were probably meant, and which files hold what.
 use crate::diagnostics::Diagnostics;
 use crate::files::{LEDGER, VERDICTS};
-use crate::lost::Lost;
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{AsMeant, Entry, Spanned, read_as_meant, whole};
+use crate::suppressed::Suppressed;
 use serde::de::DeserializeOwned;
 
 /// A file's name as if it stood in the repository (of a ledger elsewhere: as if it were none).
@@ -56,9 +56,11 @@ fn meant<T: DeserializeOwned>(
     let AsMeant { value, errors, left_out } = read_as_meant(sources, span);
     errors.into_iter().for_each(|error| diags.push(error));
     if value.is_none() {
-        diags.lose(Lost::text(sources.text(span), span, entry));
+        diags.lose(Suppressed::text(sources.text(span), span, entry));
     } else {
-        left_out.iter().for_each(|field| diags.lose(Lost::part(sources.text(*field), *field)));
+        left_out
+            .iter()
+            .for_each(|field| diags.lose(Suppressed::part(sources.text(*field), *field)));
     }
     value
 }

@@ -7,10 +7,10 @@
 //! read. Nothing else is computed: what cannot be said by replacing words is an atom of its own.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entries::{self, is_hardware};
-use crate::lost::Lost;
 use crate::schema::{Family, FamilyTable, Group, HwFile};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Spanned, read_as_meant, whole};
+use crate::suppressed::Suppressed;
 
 /// More atoms than this from one family are taken for a mistake.
 const MOST: usize = 512;
@@ -40,7 +40,7 @@ pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
                         .map(|text| (file.name.clone(), file.extra, entry.span, text)),
                 );
                 if diags.len() > before {
-                    diags.lose(Lost::text(sources.text(family.atom.span), entry.span, true));
+                    diags.lose(Suppressed::text(sources.text(family.atom.span), entry.span, true));
                 }
             }
         }

@@ -9,7 +9,6 @@ use crate::families;
 pub use crate::files::LEDGER;
 use crate::files::VERDICTS;
 use crate::ledger::Ledger;
-use crate::lost::Lost;
 use crate::schema::{
     Access, Agreement, Answers, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Figures,
     Group, HwFile, Isa, IsaFile, IsaPart, Measured, SourceEntry, SourcesFile, Tag, Verdicts,
@@ -17,6 +16,7 @@ use crate::schema::{
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned};
+use crate::suppressed::Suppressed;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs;
@@ -97,7 +97,7 @@ pub struct LoadedUnits {
     pub map_limits: Vec<Spanned<unit::MapLimit>>,
     pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
     pub tiled_moves: Vec<Spanned<unit::TiledMove>>,
-    pub completions: Vec<Spanned<unit::CompletionObject>>,
+    pub mbarriers: Vec<Spanned<unit::Mbarrier>>,
     pub specializations: Vec<Spanned<unit::WarpSpecialization>>,
 }
 
@@ -116,7 +116,7 @@ impl LoadedUnits {
             && self.map_limits.is_empty()
             && self.tensor_maps.is_empty()
             && self.tiled_moves.is_empty()
-            && self.completions.is_empty()
+            && self.mbarriers.is_empty()
             && self.specializations.is_empty()
     }
 }
@@ -357,7 +357,7 @@ pub fn load_with(kept: &Kept, sources: &Sources, diags: &mut Diagnostics) -> Loa
 fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
     // Its rules are lost with it.
     let lost = |file: FileId, name: &Spanned<String>| {
-        Lost::text(&sources.file(file).text, name.span, false)
+        Suppressed::text(&sources.file(file).text, name.span, false)
     };
     let mut parts = std::mem::take(&mut loaded.parts);
     while !parts.is_empty() {
@@ -489,7 +489,7 @@ impl Reader<'_> {
             map_limits: self.entries(&units.map_limits),
             tensor_maps: self.entries(&units.tensor_maps),
             tiled_moves: self.entries(&units.tiled_moves),
-            completions: self.entries(&units.completions),
+            mbarriers: self.entries(&units.mbarriers),
             specializations: self.entries(&units.specializations),
         }
     }

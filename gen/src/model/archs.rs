@@ -59,7 +59,7 @@ pub struct ArchAtom {
     /// One machine instruction.
     pub native: bool,
     /// Something says that the machine has it.
-    pub attested: bool,
+    pub documented_for_arch: bool,
     /// Where the architecture (or its parent) says that it has the group.
     pub because: Span,
 }

@@ -8,10 +8,10 @@ use super::words::{Words, need_source};
 use super::{HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load::Loaded;
-use crate::lost::Lost;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
+use crate::suppressed::Suppressed;
 use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         let arch = chain(entry, &entries, diags)
             .and_then(|chain| Resolver { model, words: &words, diags, whole: true }.arch(&chain));
         if arch.is_none() {
-            diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span);
+            diags.lose_with(Suppressed::name(&entry.name, entry.name.span), entry.span);
         }
         archs.extend(arch);
     }
@@ -267,10 +267,10 @@ impl Resolver<'_> {
             }
         }
         has.into_iter()
-            .map(|(id, ((native, attested), because))| ArchAtom {
+            .map(|(id, ((native, documented_for_arch), because))| ArchAtom {
                 atom: AtomId(id),
                 native,
-                attested,
+                documented_for_arch,
                 because,
             })
             .collect()

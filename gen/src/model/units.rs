@@ -107,7 +107,7 @@ pub struct TiledMove {
 
 /// A completion object's references.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // the fields are those of `lanebook_tables::CompletionObject`
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::Mbarrier`
 pub struct Completion {
     pub init: AtomId,
     pub publish: Vec<Step>,
@@ -156,7 +156,7 @@ pub struct Units {
     /// Instructions of tiled copies.
     pub tiled_moves: Vec<(Fact<s::TiledMove>, TiledMove)>,
     /// Completion objects.
-    pub completions: Vec<(Fact<s::CompletionObject>, Completion)>,
+    pub mbarriers: Vec<(Fact<s::Mbarrier>, Completion)>,
     /// Warps that are set aside.
     pub specializations: Vec<(Fact<s::WarpSpecialization>, Specialization)>,
 }
@@ -363,13 +363,13 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                         .push((r.fact(e, (e.status, &e.sources), "tiled move"), references));
                 }
             }
-            for e in &u.completions {
+            for e in &u.mbarriers {
                 if let (true, Some(references)) = (
                     tiled_names.declare(&e.name, 0, "completion object", r.diags),
                     completion(e, model, r.diags),
                 ) {
                     units
-                        .completions
+                        .mbarriers
                         .push((r.fact(e, (e.status, &e.sources), "completion object"), references));
                 }
             }
@@ -520,11 +520,7 @@ fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Opt
     })
 }
 
-fn completion(
-    e: &s::CompletionObject,
-    model: &HwModel,
-    diags: &mut Diagnostics,
-) -> Option<Completion> {
+fn completion(e: &s::Mbarrier, model: &HwModel, diags: &mut Diagnostics) -> Option<Completion> {
     let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
     let (init, expect, wait) = (find(&e.init), find(&e.expect), find(&e.wait));
     let mut access =

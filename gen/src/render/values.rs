@@ -82,7 +82,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, anchors, contract, sequences, arch_names, atom_names, dtype_names, op_names, numbered_atoms, named_families }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, policies, seeding, contract, sequences, arch_names, atom_names, dtype_names, op_names, numbered_atoms, named_families }
     NameMap<'_> { key, displacements, ids, buckets, slots }
     Divisor { number, inverse }
     Dispatch<'_> { seed, displacements, keys, begins, atoms, buckets, slots }
@@ -98,7 +98,7 @@ structs! {
         inline_integers, flushed, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }
-    ArchAtom { atom, native, attested }
+    ArchAtom { atom, native, documented_for_arch }
     BankModel<'_> { name, banks, bank_bytes, groups, status, sources }
     SyncRule<'_> { producer, consumer, steps, sources }
     SyncStep<'_> { atom, immediates, after_producer, barrier }
@@ -119,7 +119,7 @@ structs! {
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
-    Does<'_> { op, uses, lanes, part, selector, ulp }
+    Elementwise<'_> { op, uses, lanes, part, selector, ulp }
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
@@ -135,7 +135,7 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
-    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, order_limits, map_limits, tensor_maps, tiled_moves, completions, specializations }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, order_limits, map_limits, tensor_maps, tiled_moves, mbarriers, specializations }
     Descriptor<'_> { name, feature, bits, fields, status, sources }
     Field<'_> { name, at, bits, scale, range, values, role }
     SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
@@ -158,12 +158,12 @@ structs! {
         interleaves, fills, promotions, status, sources,
     }
     TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, last, status, sources }
-    CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, waits, announces, most_bytes, status, sources }
+    Mbarrier<'_> { name, feature, bytes, init, publish, expect, wait, waits, announces, most_bytes, status, sources }
     WarpSpecialization<'_> { name, feature, threads, barrier, number, arrive, resize, registers, directive, file, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { warps, unit_rows, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
-    AnchorTarget<'_> { text, arch }
+    Seeding<'_> { warps, unit_rows, targets, dtypes, formats, meanings, accesses, units, candidates, read_as }
+    SeedingTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }
     PointerAccess<'_> { op, pointer, writes, most }
@@ -203,7 +203,7 @@ macro_rules! enums {
 }
 enums! {
     Piece<'_> { Text(a), Operand(a), Optional(a, b), Half(a, b), Frame(a) }
-    OpWord { Op(a), Exchange, Gather, Choose, Pack, Unpack }
+    OpWord { Op(a), ShuffleXor, ShuffleIndex, BytePermute, ConcatRegs, SplitRegs }
     TermNode { Operand(a), Const(a), Op(a, b), Lut3(a), BytePermute }
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
@@ -309,7 +309,7 @@ references!(
     Vary<'_>,
     Field<'_>,
     SwizzleMode<'_>,
-    Does<'_>
+    Elementwise<'_>
 );
 
 impl Render for Operands<'_> {

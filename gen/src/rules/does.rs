@@ -65,7 +65,7 @@ fn said(atom: &model::Atom, does: &model::Does, word: OpWord, ops: &Ops, diags: 
         )
     };
     let name = &does.op.value;
-    let moves = matches!(word, OpWord::Exchange | OpWord::Gather);
+    let moves = matches!(word, OpWord::ShuffleXor | OpWord::ShuffleIndex);
     if moves == does.lanes.is_empty() {
         let what = if moves {
             format!("`{name}` without `lanes`")
@@ -74,8 +74,8 @@ fn said(atom: &model::Atom, does: &model::Does, word: OpWord, ops: &Ops, diags: 
         };
         wrong(what, "`lanes` says between which lanes a register goes");
     }
-    if (word == OpWord::Choose) != (does.selector > 0) {
-        let what = if word == OpWord::Choose {
+    if (word == OpWord::BytePermute) != (does.selector > 0) {
+        let what = if word == OpWord::BytePermute {
             format!("`{name}` without `selector`")
         } else {
             format!("`{name}` chooses no bytes, here is a `selector`")
@@ -85,9 +85,9 @@ fn said(atom: &model::Atom, does: &model::Does, word: OpWord, ops: &Ops, diags: 
     // An operand stands once for each element that a register of the result takes of it.
     let operands = match word {
         OpWord::Op(id) => ops.get(id).map_or(1, |op| usize::from(op.entry.operands.0)),
-        OpWord::Exchange | OpWord::Unpack | OpWord::Gather => 1,
-        OpWord::Choose => 3,
-        OpWord::Pack => 2,
+        OpWord::ShuffleXor | OpWord::SplitRegs | OpWord::ShuffleIndex => 1,
+        OpWord::BytePermute => 3,
+        OpWord::ConcatRegs => 2,
     };
     if let OpWord::Op(id) = word
         && ops.get(id).is_none_or(|op| !op.role.is_lanewise())

@@ -19,7 +19,7 @@ pub struct RulePart {
     /// How attempts of layout inference are compared.
     pub policies: &'static [t::CostPolicy<'static>],
     /// How passes give layouts to operations.
-    pub anchors: t::Anchors<'static>,
+    pub seeding: t::Seeding<'static>,
     /// What `compile` takes.
     pub contract: t::Contract<'static>,
     /// Elementwise operations that are several others.
@@ -62,7 +62,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         rules: rules(model),
         weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
         policies: super::policies::lower(&model.policies),
-        anchors: super::anchors::lower(&model.anchors, &model.candidates),
+        seeding: super::seeding::lower(&model.seeding, &model.candidates),
         sequences: super::sequences::lower(&model.sequences),
         contract: super::contract::lower(&model.contract, &model.ops),
         op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),

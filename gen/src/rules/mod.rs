@@ -8,7 +8,6 @@
 //! What a rule may say is documented in `rules/README.md`. Proofs are made by the crate
 //! `lanebook-proofs` (`tests/proofs`), which reads the [`RuleModel`]; here only their certificates
 //! are checked.
-pub mod anchors;
 pub mod asks;
 pub mod canonical;
 pub mod certificate;
@@ -23,6 +22,7 @@ mod policies;
 mod right;
 pub mod rule;
 pub mod schema;
+pub mod seeding;
 pub mod sequences;
 pub mod term;
 pub mod tree;
@@ -32,10 +32,10 @@ mod tests;
 
 use crate::diagnostics::Diagnostics;
 use crate::load::Loaded;
-use crate::lost::Lost;
 use crate::model::HwModel;
 use crate::source::{FileId, Sources};
 use crate::spanned::Spanned;
+use crate::suppressed::Suppressed;
 use lanebook_tables::{IsaId, Language, Weights};
 use serde::de::DeserializeOwned;
 
@@ -65,9 +65,9 @@ pub struct RuleModel {
     /// Instruction sets with those that they extend.
     pub families: Vec<(IsaId, Vec<IsaId>)>,
     /// Names and forms with which layouts are given to products and accesses.
-    pub anchors: anchors::AnchorsFile,
+    pub seeding: seeding::SeedingFile,
     /// Candidates that operations have.
-    pub candidates: Vec<anchors::CandidateEntry>,
+    pub candidates: Vec<seeding::CandidateEntry>,
     /// What the engine asks of architectures.
     pub asks: Vec<asks::Ask>,
     /// Elementwise operations that are several others.
@@ -129,13 +129,13 @@ pub fn compile(
                     model.policies = policies::check(file.inference, diags);
                 }
             }
-            "rules/anchors.ron" => {
-                model.anchors =
-                    reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default()
+            "rules/seeding.ron" => {
+                model.seeding =
+                    reader.file().map(|file| seeding::resolve(file, hw, diags)).unwrap_or_default()
             }
             "rules/candidates.ron" => {
                 model.candidates =
-                    reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default()
+                    reader.file().map(|file| seeding::candidates(file, diags)).unwrap_or_default()
             }
             asks::FILE => asks = reader.file().unwrap_or_default(),
             sequences::FILE => sequences = reader.entries(),
@@ -187,11 +187,11 @@ pub fn compile(
             rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
         match rule::compile(&entry, &context, diags) {
             Some(rule) => model.rules.push(rule),
-            None => diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span),
+            None => diags.lose_with(Suppressed::name(&entry.name, entry.name.span), entry.span),
         }
     }
     rule::check_names(&model.rules, diags);
-    anchors::check(&model.anchors, &model.ops, diags);
+    seeding::check(&model.seeding, &model.ops, diags);
     model.sequences = sequences::resolve(sequences, hw, &model.ops, diags);
     model.asks = asks::check(asks, hw, &model.ops, diags);
     if let Some(file) = contract {

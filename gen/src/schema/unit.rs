@@ -33,8 +33,8 @@ pub struct Units {
     pub tensor_maps: Vec<Entry>,
     /// [`TiledMove`] each.
     pub tiled_moves: Vec<Entry>,
-    /// [`CompletionObject`] each.
-    pub completions: Vec<Entry>,
+    /// [`Mbarrier`] each.
+    pub mbarriers: Vec<Entry>,
     /// [`WarpSpecialization`] each.
     pub specializations: Vec<Entry>,
 }
@@ -482,7 +482,7 @@ pub struct TiledMove {
 /// An object in shared memory that work of units completes on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "completion object")]
-pub struct CompletionObject {
+pub struct Mbarrier {
     /// Its name.
     pub name: Name,
     /// Size and alignment.

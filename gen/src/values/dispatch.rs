@@ -294,13 +294,13 @@ fn lane_bytes(movement: &t::Movement<'_>) -> u32 {
 fn elementwise(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     let Some(does) = atom.does else { return };
     match does.op {
-        t::OpWord::Exchange => out.push((Capability::ShuffleXor, soonest(atom))),
-        t::OpWord::Choose if does.selector > 0 && does.uses.len() == 3 => {
+        t::OpWord::ShuffleXor => out.push((Capability::ShuffleXor, soonest(atom))),
+        t::OpWord::BytePermute if does.selector > 0 && does.uses.len() == 3 => {
             out.push((Capability::BytePermute, soonest(atom)))
         }
         _ => {}
     }
-    if matches!(does.op, t::OpWord::Gather | t::OpWord::Exchange)
+    if matches!(does.op, t::OpWord::ShuffleIndex | t::OpWord::ShuffleXor)
         && does.lanes.iter().any(|lanes| lanes.by.is_some())
     {
         out.push((Capability::ShuffleIndex, soonest(atom)));
@@ -435,13 +435,13 @@ fn registers(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capabili
                 .filter(|o| o.dtype.is_none())
                 .map(|o| o.class)
         };
-        if let (t::OpWord::Pack, [low, high], Some(wide)) =
+        if let (t::OpWord::ConcatRegs, [low, high], Some(wide)) =
             (does.op, does.uses, defines(0).filter(one))
             && let Some(narrow) = part(low).filter(|narrow| part(high) == Some(*narrow))
         {
             out.push((Capability::Join { wide: wide.class, narrow }, soonest(atom)));
         }
-        if let (t::OpWord::Unpack, Some(low), Some(high), Some(wide)) =
+        if let (t::OpWord::SplitRegs, Some(low), Some(high), Some(wide)) =
             (does.op, defines(0).filter(one), defines(1).filter(one), reads(2).filter(one))
             && low.class == high.class
         {

@@ -47,7 +47,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         units: crate::lower_units::units(model),
         weights: rules.weights,
         policies: rules.policies,
-        anchors: rules.anchors,
+        seeding: rules.seeding,
         contract: rules.contract,
         sequences: rules.sequences,
         arch_names: named(&model.arch_names),
@@ -190,7 +190,7 @@ fn atom(
         means: shared(atom.means.iter().copied()),
         // Without operations, as the sound part of wrong tables is, an atom does none of them.
         does: atom.does.as_ref().and_then(|does| {
-            Some(one(t::Does {
+            Some(one(t::Elementwise {
                 op: crate::rules::does::word(&does.op, |name| rules.op_named(name))?,
                 uses: list(does.uses.iter().copied()),
                 lanes: list(does.lanes.iter().map(lane_xor)),
@@ -406,7 +406,7 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
         atoms: list(sorted(arch.atoms.iter().map(|a| t::ArchAtom {
             atom: a.atom,
             native: a.native,
-            attested: a.attested,
+            documented_for_arch: a.documented_for_arch,
         }))),
         dispatch: t::Dispatch::EMPTY,
         features: list(arch.features.iter().copied()),
@@ -473,7 +473,7 @@ impl RulePart {
         rules: t::Rules::EMPTY,
         weights: t::Weights::NONE,
         policies: &[],
-        anchors: t::Anchors::EMPTY,
+        seeding: t::Seeding::EMPTY,
         contract: t::Contract::EMPTY,
         sequences: &[],
         op_names: t::NameMap::EMPTY,

@@ -71,7 +71,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             status: fact.status,
             sources: list(fact.sources.iter().copied()),
         })),
-        completions: list(u.completions.iter().map(|(fact, found)| t::CompletionObject {
+        mbarriers: list(u.mbarriers.iter().map(|(fact, found)| t::Mbarrier {
             name: text(&fact.entry.name),
             feature: fact.feature,
             bytes: fact.entry.bytes,
@@ -111,7 +111,7 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
     let moves = copies.flat_map(|m| {
         [m.atom].into_iter().chain(m.last.iter().map(|s| s.atom)).collect::<Vec<_>>()
     });
-    let own = |c: &t::CompletionObject<'static>| {
+    let own = |c: &t::Mbarrier<'static>| {
         [c.init, c.expect, c.wait]
             .into_iter()
             .chain(c.publish.iter().map(|s| s.atom))
@@ -136,7 +136,7 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
         .chain(apart)
         .chain(frames)
         .chain(between)
-        .chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own))
+        .chain(units.mbarriers.iter().filter(|c| features.contains(&c.feature)).flat_map(own))
         .collect()
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn with_facts(units: &t::Units<'static>) -> usize {
     let all = all.chain(units.map_limits.iter().map(|d| d.feature));
     let all = all.chain(units.tensor_maps.iter().map(|d| d.feature));
     let all = all.chain(units.tiled_moves.iter().map(|m| m.feature));
-    let all = all.chain(units.completions.iter().map(|c| c.feature));
+    let all = all.chain(units.mbarriers.iter().map(|c| c.feature));
     let all = all.chain(units.specializations.iter().map(|s| s.feature));
     all.map(|feature| feature.index() + 1).max().unwrap_or(0)
 }
@@ -201,14 +201,12 @@ pub fn select(
                 ..*m
             }),
         ),
-        completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| {
-            t::CompletionObject {
-                init: atom(c.init),
-                publish: steps(c.publish),
-                expect: atom(c.expect),
-                wait: atom(c.wait),
-                ..*c
-            }
+        mbarriers: list(units.mbarriers.iter().filter(|c| has(&c.feature)).map(|c| t::Mbarrier {
+            init: atom(c.init),
+            publish: steps(c.publish),
+            expect: atom(c.expect),
+            wait: atom(c.wait),
+            ..*c
         })),
         specializations: list(units.specializations.iter().filter(|s| has(&s.feature)).map(|s| {
             t::WarpSpecialization {

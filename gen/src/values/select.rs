@@ -131,7 +131,7 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
             features: chosen.units.features.get(..named_features).unwrap_or_default(),
             ..chosen.units
         },
-        anchors: t::Anchors::EMPTY,
+        seeding: t::Seeding::EMPTY,
         contract: crate::rules::contract::lean(&tables.contract),
         // An operation that instructions do needs no other operations in its place.
         sequences: list(tables.sequences.iter().copied().filter(|one| {

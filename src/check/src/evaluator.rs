@@ -5,7 +5,7 @@ use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::AxisId;
 use lanebook_plan::{AllocPlan, End, GlobalPlan, Plan};
 use lanebook_tables::Side;
-use lanebook_tile::map::{Columns, Fragment, PlaceTable, TileShape};
+use lanebook_tile::map::{BitMatrix, Fragment, PlaceTable, TileShape};
 
 /// A place in memory, relative to its tile's start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -189,17 +189,21 @@ impl<'p> Memory<'p> {
                 };
                 let start = u64::from(panel).checked_mul(u64::from(panel_size(shape)?))?;
                 // Strip after strip, all rows of the panel in each; a whole row is one strip.
-                let strip = a.layout.strip.map_or(inner_bits, |strip| strip.min(inner_bits));
+                let column_block = a
+                    .layout
+                    .column_block
+                    .map_or(inner_bits, |column_block| column_block.min(inner_bits));
                 let outer_bits = if a.layout.row_major { shape.rows } else { shape.cols };
                 let (number, rest) = (
-                    inner.checked_shr(u32::from(strip))?,
-                    inner & 1u32.checked_shl(u32::from(strip))?.wrapping_sub(1),
+                    inner.checked_shr(u32::from(column_block))?,
+                    inner & 1u32.checked_shl(u32::from(column_block))?.wrapping_sub(1),
                 );
                 let outer = turned(a, outer)?;
                 let line = u64::from(number)
                     .checked_shl(u32::from(outer_bits))?
                     .checked_add(u64::from(outer))?;
-                let inside = line.checked_shl(u32::from(strip))?.checked_add(u64::from(rest))?;
+                let inside =
+                    line.checked_shl(u32::from(column_block))?.checked_add(u64::from(rest))?;
                 let plain = start.checked_add(inside)?.checked_mul(u64::from(bytes))?;
                 let placed = a.layout.post.apply(i64::try_from(plain).ok()?).ok()?;
                 Some(Position { lead: 0, byte: u32::try_from(placed).ok()? })
@@ -304,7 +308,7 @@ pub(crate) fn held(f: &Fragment, bit: u32, lane: u32, warp: u32) -> Option<(u32,
 }
 
 /// Sum of `2^weight` over the bits of `index`.
-pub(crate) fn weigh<const N: usize>(weights: &Columns<u8, N>, index: u32) -> Option<u32> {
+pub(crate) fn weigh<const N: usize>(weights: &BitMatrix<u8, N>, index: u32) -> Option<u32> {
     let mut out = 0u32;
     let mut rest = index;
     for &weight in weights.as_slice() {

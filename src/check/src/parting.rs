@@ -8,7 +8,7 @@
 use crate::reader::has;
 use crate::stages::stages_of;
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::{Op, Program};
 use lanebook_plan::Plan;
 use lanebook_tables::{Arch, AtomId, Isa, Tables, WarpSpecialization};
@@ -17,9 +17,9 @@ use lanebook_tables::{Arch, AtomId, Isa, Tables, WarpSpecialization};
 #[derive(Copy, Clone)]
 pub(crate) struct WarpParts<'a> {
     /// Those up to the kernel's end.
-    pub readers: &'a [Step],
+    pub readers: &'a [Inst],
     /// Those of the warps that only copy, behind them.
-    pub copying: &'a [Step],
+    pub copying: &'a [Inst],
     /// The branch by which these leave the others.
     pub branch: Option<u16>,
 }
@@ -48,11 +48,11 @@ fn narrow(step: usize) -> u16 {
 }
 
 /// Whether a step is of an atom.
-fn is(step: &Step, atom: AtomId) -> bool {
-    step.purpose != Purpose::Label && step.atom == atom
+fn is(step: &Inst, atom: AtomId) -> bool {
+    step.purpose != InstKind::Label && step.atom == atom
 }
 
-fn label_of(step: &Step) -> Option<Slot> {
+fn label_of(step: &Inst) -> Option<Slot> {
     step.args.iter().find(|arg| matches!(arg, Slot::Label(_))).copied()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn warp_parts<'a>(
     arch: &Arch<'_>,
     isa: &Isa<'_>,
     plan: &Plan<'_>,
-    steps: &'a [Step],
+    steps: &'a [Inst],
 ) -> Result<WarpParts<'a>, Violation> {
     let whole = WarpParts { readers: steps, copying: &[], branch: None };
     let Some(apart) = plan.specialized else { return Ok(whole) };
@@ -75,31 +75,31 @@ pub(crate) fn warp_parts<'a>(
     let end = steps.iter().position(|s| is(s, isa.end)).ok_or(flow(steps.len()))?;
     let (readers, copying) = steps.split_at_checked(end.saturating_add(1)).ok_or(flow(end))?;
     // One branch leads to the label that they begin with, before anything is moved.
-    let begin = copying.first().filter(|s| s.purpose == Purpose::Label).and_then(label_of);
+    let begin = copying.first().filter(|s| s.purpose == InstKind::Label).and_then(label_of);
     let begin = begin.ok_or(flow(end))?;
-    let jumps = |s: &Step| is(s, isa.branch) || is(s, isa.branch_if);
-    let leads = |s: &Step| jumps(s) && label_of(s) == Some(begin);
+    let jumps = |s: &Inst| is(s, isa.branch) || is(s, isa.branch_if);
+    let leads = |s: &Inst| jumps(s) && label_of(s) == Some(begin);
     let branch = readers.iter().position(leads).ok_or(flow(end))?;
     let rest = readers.iter().skip(branch.saturating_add(1)).chain(copying);
     let is_alone = !rest.into_iter().any(leads);
-    let before = readers.iter().take(branch).any(|s| s.purpose == Purpose::Move);
+    let before = readers.iter().take(branch).any(|s| s.purpose == InstKind::Move);
     if !is_alone || before || !readers.get(branch).is_some_and(|s| is(s, isa.branch_if)) {
         return Err(flow(branch));
     }
     // They end with a jump to where the others come to as well, and nothing is moved from there on.
     let last = copying.last().filter(|s| is(s, isa.branch)).and_then(label_of);
     let last = last.ok_or(flow(steps.len()))?;
-    let is_meet = |s: &Step| s.purpose == Purpose::Label && label_of(s) == Some(last);
+    let is_meet = |s: &Inst| s.purpose == InstKind::Label && label_of(s) == Some(last);
     let meet = readers.iter().position(is_meet).ok_or(flow(steps.len()))?;
-    let tail = |s: &Step| matches!(s.purpose, Purpose::Label | Purpose::Sync | Purpose::Control);
+    let tail = |s: &Inst| matches!(s.purpose, InstKind::Label | InstKind::Sync | InstKind::Control);
     if meet < branch || !readers.iter().skip(meet).all(tail) {
         return Err(flow(meet));
     }
     // Elsewhere neither leads into the other's steps.
-    let own = |part: &[Step], label: Slot| {
-        part.iter().any(|s| s.purpose == Purpose::Label && label_of(s) == Some(label))
+    let own = |part: &[Inst], label: Slot| {
+        part.iter().any(|s| s.purpose == InstKind::Label && label_of(s) == Some(label))
     };
-    let strays = |(at, s): (usize, &Step)| {
+    let strays = |(at, s): (usize, &Inst)| {
         let label = label_of(s).filter(|_| jumps(s));
         let inside = if at > end { copying } else { readers };
         let known = at == branch || at > end && label == Some(last);
@@ -109,14 +109,14 @@ pub(crate) fn warp_parts<'a>(
         return Err(flow(at));
     }
     // What all threads of the block meet at, they do not meet at in between.
-    let all = |s: &Step| {
+    let all = |s: &Inst| {
         let barriers = arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
-        let published = tables.units.completions.iter().flat_map(|c| c.publish);
+        let published = tables.units.mbarriers.iter().flat_map(|c| c.publish);
         let mut all = barriers.chain(published.filter(|want| want.barrier));
-        s.purpose != Purpose::Label && all.any(|want| want.atom == s.atom)
+        s.purpose != InstKind::Label && all.any(|want| want.atom == s.atom)
     };
     let between = branch..meet;
-    let meets = |(at, s): (usize, &Step)| {
+    let meets = |(at, s): (usize, &Inst)| {
         let some = is(s, fact.barrier);
         (between.contains(&at) || at > end) && all(s) || some && !between.contains(&at)
     };
@@ -132,8 +132,8 @@ pub(crate) fn warp_parts<'a>(
 fn registers(
     plan: &Plan<'_>,
     fact: &WarpSpecialization<'_>,
-    (readers, branch): (&[Step], usize),
-    copying: &[Step],
+    (readers, branch): (&[Inst], usize),
+    copying: &[Inst],
 ) -> Result<(), Violation> {
     let wrong = Violation::Flow { step: narrow(branch) };
     let apart = plan.specialized.ok_or(wrong)?;
@@ -148,8 +148,8 @@ fn registers(
     if !right || begun > fact.file || has > begun {
         return Err(wrong);
     }
-    let says = |steps: &[Step], at: usize, n: u16| {
-        let own = |s: &Step| is(s, fact.resize);
+    let says = |steps: &[Inst], at: usize, n: u16| {
+        let own = |s: &Inst| is(s, fact.resize);
         if n == apart.entry {
             return !steps.iter().any(own);
         }

@@ -8,7 +8,7 @@ use lanebook_ir::verify;
 use lanebook_ir::{Options, Program, SmallStorage};
 use lanebook_layout::{PostMap, Swizzle, Unit};
 use lanebook_plan::{End, Plan};
-use lanebook_tile::map::{Columns, Fragment, SharedLayout};
+use lanebook_tile::map::{BitMatrix, Fragment, SharedLayout};
 use std::boxed::Box;
 
 const GEMM: &str = include_str!("../../../gen/cli/examples/gemm.tile");
@@ -33,14 +33,14 @@ fn broken(text: &str, arch: &str, damage: impl FnOnce(&mut Plan<'_>)) -> Violati
     })
 }
 
-fn swapped<const N: usize>(columns: &Columns<u32, N>, i: usize, j: usize) -> Columns<u32, N> {
+fn swapped<const N: usize>(columns: &BitMatrix<u32, N>, i: usize, j: usize) -> BitMatrix<u32, N> {
     let mut order: std::vec::Vec<u32> = columns.as_slice().to_vec();
     order.swap(i, j);
     from(&order)
 }
 
-fn from<const N: usize>(items: &[u32]) -> Columns<u32, N> {
-    let mut out = Columns::new();
+fn from<const N: usize>(items: &[u32]) -> BitMatrix<u32, N> {
+    let mut out = BitMatrix::new();
     items.iter().for_each(|&c| assert!(out.push(c)));
     out
 }
@@ -175,7 +175,7 @@ fn a_wrong_register_bit() {
                 .expect("a load");
             let mut places: std::vec::Vec<u8> = load.tiling.instance_registers.as_slice().to_vec();
             places[0] = places[1];
-            let mut out = Columns::new();
+            let mut out = BitMatrix::new();
             places.iter().for_each(|&p| assert!(out.push(p)));
             load.tiling.instance_registers = out;
         });
@@ -313,7 +313,7 @@ fn a_tile_that_the_pattern_does_not_begin_with() {
     let v = broken(GEMM, UNIT, |plan| plan.products[0].shared.swap(0, 1));
     assert!(matches!(v, Violation::End { .. }), "{v:?}");
     // Stored whole row after whole row: the strips are elsewhere.
-    let v = broken(GEMM, UNIT, |plan| plan.allocs[1].layout.strip = None);
+    let v = broken(GEMM, UNIT, |plan| plan.allocs[1].layout.column_block = None);
     assert!(
         matches!(
             v,
@@ -431,9 +431,9 @@ fn each_wrong_field_of_a_tensor_map() {
         plan.transfers[0].tiled.as_mut().expect("tiled").completion = None
     });
     assert!(matches!(v, Violation::Map { what: crate::MapFault::Completion, .. }), "{v:?}");
-    let v = broken(GEMM, UNIT, |plan| plan.completion_offset = 16384);
+    let v = broken(GEMM, UNIT, |plan| plan.mbarrier_offset = 16384);
     assert!(matches!(v, Violation::Overlap { .. }), "{v:?}");
-    let v = broken(GEMM, UNIT, |plan| plan.completion_offset += 8);
+    let v = broken(GEMM, UNIT, |plan| plan.mbarrier_offset += 8);
     assert!(matches!(v, Violation::Segment { .. }), "{v:?}");
 }
 
@@ -487,8 +487,8 @@ fn wrong_lanes() {
                 .for_each(|lanes| *lanes ^= u32::from(*lanes != 0) * 3)
         },
         |p| p.lane = swapped(&p.lane, 0, 1),
-        |p| p.before = Columns::new(),
-        |p| p.behind = Columns::new(),
+        |p| p.before = BitMatrix::new(),
+        |p| p.behind = BitMatrix::new(),
         |p| p.behind.as_mut_slice().iter_mut().for_each(|swap| swap.threads ^= 6),
         |p| p.sent = swapped(&p.sent, 0, 1),
         |p| p.kept = swapped(&p.kept, 0, 1),
@@ -512,7 +512,7 @@ fn wrong_lanes() {
         ("S[(16,2,8):(1@laneid,16@laneid,32@bit)] + R[2:1@warpid]", |p| {
             p.warp.as_mut_slice().iter_mut().for_each(|lanes| *lanes ^= 1)
         }),
-        ("S[(16,2,8):(1@laneid,16@laneid,32@bit)] + R[2:1@warpid]", |p| p.warp = Columns::new()),
+        ("S[(16,2,8):(1@laneid,16@laneid,32@bit)] + R[2:1@warpid]", |p| p.warp = BitMatrix::new()),
     ];
     for (k, (held, damage)) in by_warp.into_iter().enumerate() {
         let to = "S[(16,2,8):(1@laneid,1@warpid,32@bit)] + R[2:16@laneid]";

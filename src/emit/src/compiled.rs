@@ -1,7 +1,7 @@
 //! What compiling gives: the plan, its final steps, and the kernel that they are the text of.
 
 use crate::registers::allocate::RegisterUsage;
-use crate::step::{Step, TupleStride};
+use crate::step::{Inst, TupleStride};
 use crate::{Kernel, Launch, Param, Snippet, TextError};
 use core::fmt::Write;
 use heapless::VecView;
@@ -71,7 +71,7 @@ pub struct Compiled<'s> {
     /// The plan.
     pub plan: Plan<'s>,
     /// Steps over physical registers, waits included.
-    pub steps: &'s VecView<Step>,
+    pub steps: &'s VecView<Inst>,
     /// Tuple patterns of the steps.
     pub patterns: &'s VecView<TupleStride>,
     /// Parameters.

@@ -9,15 +9,15 @@
 //! ```
 
 use crate::EmitError;
-use crate::step::StepError;
+use crate::step::InstError;
 
 lanebook_ir::details! {
     /// Why there are no instructions.
     of_emit,
     /// Numbers and names of why there can be no instructions.
     EMIT of EmitError:
-    5 Step(StepError::Capacity { pool, capacity }) => [capacity, pool as u32];
-    1 Step(_) => [];
+    5 Inst(InstError::Capacity { pool, capacity }) => [capacity, pool as u32];
+    1 Inst(_) => [];
     2 Expr(_) => [];
     3 Simplify(_) => [];
     4 Select(_) => [];

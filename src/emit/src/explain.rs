@@ -5,7 +5,7 @@
 
 use crate::expr::{ExprError, SelectError};
 use crate::lower::context::{EmitError, Unsimplified};
-use crate::step::{Missing, StepError};
+use crate::step::{InstError, Missing};
 use crate::text::TextError;
 use core::fmt::{Display, Formatter, Result, Write};
 use lanebook_ir::{Op, Program};
@@ -137,24 +137,24 @@ impl<'n> EmitNames<'n, '_, '_> {
         }
     }
 
-    fn step(self, error: StepError, sink: &mut impl Write) -> Result {
+    fn step(self, error: InstError, sink: &mut impl Write) -> Result {
         match error {
-            StepError::Steps { capacity } => full("instructions", capacity, sink),
-            StepError::Registers { capacity } => full("register tuples", capacity, sink),
-            StepError::Patterns { capacity } => full("orders of registers", capacity, sink),
-            StepError::Loops { capacity } => full("loops", capacity, sink),
-            StepError::Capacity { pool, capacity } => full(pool.describe(), capacity, sink),
-            StepError::Operand { atom, operand } => {
+            InstError::Steps { capacity } => full("instructions", capacity, sink),
+            InstError::Registers { capacity } => full("register tuples", capacity, sink),
+            InstError::TupleStrides { capacity } => full("orders of registers", capacity, sink),
+            InstError::Loops { capacity } => full("loops", capacity, sink),
+            InstError::Capacity { pool, capacity } => full(pool.describe(), capacity, sink),
+            InstError::Operand { atom, operand } => {
                 sentence!(sink, "operand ~ of ~ cannot be written", operand, self.atom(atom))
             }
-            StepError::Class { atom, operand, class } => sentence!(
+            InstError::Class { atom, operand, class } => sentence!(
                 sink,
                 "operand ~ of ~ takes no ~ register, and the kernel needs one there",
                 operand,
                 self.atom(atom),
                 self.class(class.into())
             ),
-            StepError::Pool { class, wanted, .. } => sentence!(
+            InstError::Pool { class, wanted, .. } => sentence!(
                 sink,
                 "the kernel needs ~ ~ registers at once, ~ has ~",
                 wanted,
@@ -162,7 +162,7 @@ impl<'n> EmitNames<'n, '_, '_> {
                 self.arch(),
                 self.pool(class.index())
             ),
-            StepError::NoAtom(missing) => self.missing(missing, sink),
+            InstError::NoAtom(missing) => self.missing(missing, sink),
         }
     }
 
@@ -177,7 +177,7 @@ impl<'n> EmitNames<'n, '_, '_> {
 
     fn emit(self, error: EmitError, sink: &mut impl Write) -> Result {
         match error {
-            EmitError::Step(error) => self.step(error, sink),
+            EmitError::Inst(error) => self.step(error, sink),
             EmitError::Expr(error) => {
                 sink.write_str("the program is too large: an index expression: ")?;
                 error.write_text(sink)
@@ -221,7 +221,7 @@ fn full(what: &str, capacity: u32, sink: &mut impl Write) -> Result {
     sentence!(sink, "the program is too large: its kernel needs more than ~ ~", capacity, what)
 }
 
-impl StepError {
+impl InstError {
     /// Writes what is wrong, without names.
     ///
     /// # Errors
@@ -256,7 +256,7 @@ impl EmitError {
     }
 }
 
-shown!(StepError, EmitError);
+shown!(InstError, EmitError);
 
 #[cfg(test)]
 mod tests {
@@ -280,19 +280,19 @@ mod tests {
             Width { op: IndexOp::Add, argument: 1, bits }, BadWidth { bits }, NoValue(node),
             Bit { bit: 40 }, Columns { capacity }, TileOperation);
         let capacity = 3;
-        every_variant_speaks!(StepError:
+        every_variant_speaks!(InstError:
             Steps { capacity }, Registers { capacity }, Operand { atom: AtomId(0), operand: 1 },
-            Class { atom: AtomId(0), operand: 1, class: 2 }, Patterns { capacity },
+            Class { atom: AtomId(0), operand: 1, class: 2 }, TupleStrides { capacity },
             Capacity { pool, capacity }, Loops { capacity },
             Pool { class: ClassId(0), wanted: 300, op: None }, NoAtom(Missing::Wait));
-        every_variant_speaks!(SelectError<StepError>:
+        every_variant_speaks!(SelectError<InstError>:
             UnknownArch(ArchId(0)), NoRules { isa: IsaId(0), phase: 1 }, TooManyRules { rules: 9 },
             Scratch { needed, lent }, NoInstruction { node, scalar: true, op: None }, BadRule(RuleId(1)),
-            Sink(StepError::Steps { capacity }));
+            Sink(InstError::Steps { capacity }));
         every_variant_speaks!(Unsimplified: Fuel, Work { capacity: 9 }, BadRule(RuleId(1)));
         let why = ElementReason::Subscript;
         every_variant_speaks!(EmitError:
-            Step(StepError::Steps { capacity }), Expr(ExprError::TileOperation),
+            Inst(InstError::Steps { capacity }), Expr(ExprError::TileOperation),
             Simplify(Unsimplified::Fuel), Select(SelectError::BadRule(RuleId(1))),
             Unplanned(op), Index(op), Carried(op), Rules, Constant(op),
             Element { op, why });

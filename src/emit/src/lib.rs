@@ -80,7 +80,7 @@ pub use crate::text::{Kernel, TextError};
 
 #[doc(hidden)]
 pub use crate::lower::context::{
-    Advance, ComputedIndex, Index, Lists, LowerContext, MAX_VARIABLES, ValueRegs,
+    Advance, ComputedIndex, EmitLists, Index, LowerContext, MAX_VARIABLES, ValueRegs,
 };
 #[doc(hidden)]
 pub use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd, TensorResident};
@@ -89,6 +89,6 @@ pub use crate::lower::target::{SecondOperand, TargetQueries};
 #[doc(hidden)]
 pub use crate::matrix::k_slices::RegisterPressureLevel;
 #[doc(hidden)]
-pub use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
+pub use crate::sync::mbarrier::{MAX_MBARRIERS, MbarrierRegs};
 #[doc(hidden)]
 pub use crate::text::{write_number, write_signed};

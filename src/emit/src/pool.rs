@@ -18,7 +18,7 @@ pub enum EmitPool {
     /// Nodes of index expressions.
     Nodes,
     /// Orders of registers inside tuples.
-    Patterns,
+    TupleStrides,
     /// Loops.
     Loops,
     /// Parameters of the kernel.
@@ -46,7 +46,7 @@ pub enum EmitPool {
     /// Registers of a transposition between two instructions.
     TransposeRegisters,
     /// Completion objects.
-    Completions,
+    Mbarriers,
     /// Loops inside each other.
     Nesting,
     /// Steps that end tensor copies.
@@ -67,7 +67,7 @@ impl EmitPool {
             Self::Steps => "instructions",
             Self::Tuples => "register tuples",
             Self::Nodes => "nodes of index expressions",
-            Self::Patterns => "orders of registers",
+            Self::TupleStrides => "orders of registers",
             Self::Loops => "loops",
             Self::Params => "parameters of the kernel",
             Self::Tiles => "tiles in registers",
@@ -81,7 +81,7 @@ impl EmitPool {
             Self::MovementAddresses => "different addresses of one movement",
             Self::CopyRegisters => "registers of one copy on the way",
             Self::TransposeRegisters => "registers of one transposition between instructions",
-            Self::Completions => "completion objects",
+            Self::Mbarriers => "completion objects",
             Self::Nesting => "loops inside each other",
             Self::LastSteps => "steps that end tensor copies",
             Self::OpenAccesses => "memory accesses that nothing orders yet",

@@ -2,7 +2,7 @@
 //! program, and what whoever inlines it must know.
 
 use crate::lower::interface::{Param, ParamKind, write_parameter};
-use crate::step::{NO_GUARD, Purpose, Slot, for_each_register};
+use crate::step::{InstKind, NO_GUARD, Slot, for_each_register};
 use crate::{Kernel, TextError};
 use core::fmt::Write;
 use lanebook_plan::Plan;
@@ -173,7 +173,7 @@ impl<'k> Snippet<'k> {
     /// Instructions.
     #[must_use]
     pub fn instructions(&self) -> usize {
-        self.kernel.steps.iter().filter(|step| step.purpose != Purpose::Label).count()
+        self.kernel.steps.iter().filter(|step| step.purpose != InstKind::Label).count()
     }
 
     /// What it takes.
@@ -233,7 +233,7 @@ impl<'k> Snippet<'k> {
             });
             // Those that no operand names.
             let atom = self.kernel.tables.atom(step.atom);
-            let atom = atom.filter(|_| step.purpose != Purpose::Label);
+            let atom = atom.filter(|_| step.purpose != InstKind::Label);
             for (k, operand) in atom.into_iter().flat_map(|a| a.operands.iter().enumerate()) {
                 let writes = matches!(operand.role, Role::Def | Role::UseDef);
                 if writes && operand.class.0 == class && step.arg(k) == Slot::None {

@@ -1,6 +1,6 @@
 //! The step list: instructions over registers, before and after allocation.
 
-use crate::expr::{Arg, Reg, StepSink};
+use crate::expr::{Arg, InstSink, Reg};
 use heapless::VecView;
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, ClassId, Tables};
@@ -56,23 +56,23 @@ pub const GUARD_OPERAND: u8 = u8::MAX;
 
 /// One instruction.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Inst {
     /// Which atom.
     pub atom: AtomId,
     /// Which operation of the program it comes from (its index), for reports; `u16::MAX` = the
     /// frame.
     pub origin: u16,
     /// What it is for, for counting.
-    pub purpose: Purpose,
+    pub purpose: InstKind,
     /// Class of the register that keeps it to some of the lanes ([`lanebook_tables::LaneGuard`]).
     pub guard_class: u8,
     /// Number of that register, or [`NO_GUARD`].
     pub guard: u16,
-    /// Operands in the atom's numbering; [`Step::arg`] finds those behind the last place too.
+    /// Operands in the atom's numbering; [`Inst::arg`] finds those behind the last place too.
     pub args: [Slot; MAX_ARGS],
 }
 
-impl Step {
+impl Inst {
     /// The register that keeps it to some of the lanes.
     #[must_use]
     pub const fn guard_slot(&self) -> Slot {
@@ -101,7 +101,7 @@ impl Step {
 
 /// What a step is for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum InstKind {
     /// Parameters, loop control, frame.
     Control,
     /// Address arithmetic up to the first address of an operation.
@@ -124,7 +124,7 @@ pub enum Purpose {
     Label,
 }
 
-impl Purpose {
+impl InstKind {
     /// A word for it, as dumps have it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -190,7 +190,7 @@ pub struct LoopSpan {
 /// What can run out while steps are written.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum StepError {
+pub enum InstError {
     /// No room for another step.
     Steps {
         /// Room there is.
@@ -219,7 +219,7 @@ pub enum StepError {
         class: u8,
     },
     /// No room for another tuple pattern.
-    Patterns {
+    TupleStrides {
         /// Room there is.
         capacity: u32,
     },
@@ -278,9 +278,9 @@ pub enum Missing {
 }
 
 /// Step storage lent by the caller.
-pub struct StepStorage<'s> {
+pub struct InstStorage<'s> {
     /// The steps.
-    pub steps: &'s mut VecView<Step>,
+    pub steps: &'s mut VecView<Inst>,
     /// Virtual registers, ascending by first number.
     pub registers: &'s mut VecView<VRegTuple>,
     /// Tuple patterns.
@@ -290,8 +290,8 @@ pub struct StepStorage<'s> {
     next: u16,
     /// Origin and purpose given to steps as they are pushed.
     pub origin: u16,
-    /// See [`Purpose`].
-    pub purpose: Purpose,
+    /// See [`InstKind`].
+    pub purpose: InstKind,
     /// What steps are guarded by, as they are pushed.
     pub guard: Option<Reg>,
     /// The barrier that stands for that of all threads of the block, with its number and how many
@@ -299,10 +299,10 @@ pub struct StepStorage<'s> {
     pub(crate) meeting: Option<(AtomId, [i32; 2])>,
 }
 
-impl<'s> StepStorage<'s> {
+impl<'s> InstStorage<'s> {
     /// An empty list over this storage.
     pub fn new(
-        steps: &'s mut VecView<Step>,
+        steps: &'s mut VecView<Inst>,
         registers: &'s mut VecView<VRegTuple>,
         patterns: &'s mut VecView<TupleStride>,
         loops: &'s mut VecView<LoopSpan>,
@@ -318,16 +318,16 @@ impl<'s> StepStorage<'s> {
             loops,
             next: 0,
             origin: u16::MAX,
-            purpose: Purpose::Control,
+            purpose: InstKind::Control,
             guard: None,
             meeting: None,
         }
     }
 
-    fn step(&self, atom: AtomId, args: [Slot; MAX_ARGS]) -> Step {
+    fn step(&self, atom: AtomId, args: [Slot; MAX_ARGS]) -> Inst {
         let (guard_class, guard) =
             self.guard.map_or((0, NO_GUARD), |guard| (guard.class.0 as u8, guard.first));
-        Step { atom, origin: self.origin, purpose: self.purpose, guard_class, guard, args }
+        Inst { atom, origin: self.origin, purpose: self.purpose, guard_class, guard, args }
     }
 
     /// Number of the step that comes next.
@@ -342,7 +342,7 @@ impl<'s> StepStorage<'s> {
     }
 
     /// Appends a step.
-    pub fn append(&mut self, atom: AtomId, args: &[Slot]) -> Result<(), StepError> {
+    pub fn append(&mut self, atom: AtomId, args: &[Slot]) -> Result<(), InstError> {
         let mut held = [Slot::None; MAX_ARGS];
         let places = if args.len() > MAX_ARGS { MAX_ARGS - 1 } else { MAX_ARGS };
         for (place, &arg) in held.iter_mut().zip(args).take(places) {
@@ -357,30 +357,30 @@ impl<'s> StepStorage<'s> {
     }
 
     /// Appends a label.
-    pub fn label(&mut self, label: u16) -> Result<(), StepError> {
+    pub fn label(&mut self, label: u16) -> Result<(), InstError> {
         let mut args = [Slot::None; MAX_ARGS];
         if let Some(first) = args.first_mut() {
             *first = Slot::Label(label);
         }
-        self.push_step(Step {
+        self.push_step(Inst {
             atom: AtomId(u16::MAX),
             origin: self.origin,
-            purpose: Purpose::Label,
+            purpose: InstKind::Label,
             guard_class: 0,
             guard: NO_GUARD,
             args,
         })
     }
 
-    fn push_step(&mut self, step: Step) -> Result<(), StepError> {
+    fn push_step(&mut self, step: Inst) -> Result<(), InstError> {
         let capacity = u32::try_from(self.steps.capacity()).unwrap_or(u32::MAX);
-        self.steps.push(step).map_err(|_| StepError::Steps { capacity })
+        self.steps.push(step).map_err(|_| InstError::Steps { capacity })
     }
 
     /// A fresh virtual tuple.
-    pub fn tuple(&mut self, class: ClassId, count: u16) -> Result<Reg, StepError> {
+    pub fn tuple(&mut self, class: ClassId, count: u16) -> Result<Reg, InstError> {
         let capacity = u32::try_from(self.registers.capacity()).unwrap_or(u32::MAX);
-        let full = StepError::Registers { capacity };
+        let full = InstError::Registers { capacity };
         let first = self.next;
         let narrow = u8::try_from(class.0).map_err(|_| full)?;
         self.registers.push(VRegTuple::fresh(narrow, first, count)).map_err(|_| full)?;
@@ -389,7 +389,7 @@ impl<'s> StepStorage<'s> {
     }
 
     /// A tuple at a fixed place, outside the class's pool.
-    pub fn pinned(&mut self, class: ClassId, number: u16, count: u16) -> Result<Reg, StepError> {
+    pub fn pinned(&mut self, class: ClassId, number: u16, count: u16) -> Result<Reg, InstError> {
         let reg = self.tuple(class, count)?;
         if let Some(last) = self.registers.last_mut() {
             last.physical = number;
@@ -413,7 +413,7 @@ impl<'s> StepStorage<'s> {
     }
 
     /// Index of a tuple pattern, added if it is new; `None` if it is the consecutive one.
-    pub fn pattern(&mut self, pattern: TupleStride, bits: usize) -> Result<Option<u8>, StepError> {
+    pub fn pattern(&mut self, pattern: TupleStride, bits: usize) -> Result<Option<u8>, InstError> {
         let consecutive = pattern
             .iter()
             .take(bits)
@@ -427,11 +427,11 @@ impl<'s> StepStorage<'s> {
             Some(index) => index,
             None => {
                 let capacity = u32::try_from(self.patterns.capacity()).unwrap_or(u32::MAX);
-                self.patterns.push(pattern).map_err(|_| StepError::Patterns { capacity })?;
+                self.patterns.push(pattern).map_err(|_| InstError::TupleStrides { capacity })?;
                 self.patterns.len().wrapping_sub(1)
             }
         };
-        u8::try_from(index).map(Some).map_err(|_| StepError::Patterns { capacity: 256 })
+        u8::try_from(index).map(Some).map_err(|_| InstError::TupleStrides { capacity: 256 })
     }
 
     /// The virtual tuple that a number belongs to.
@@ -456,10 +456,10 @@ pub(crate) fn owner(registers: &VecView<VRegTuple>, number: u16) -> Option<usize
 }
 
 /// Operands behind the last place: numbers of a byte each.
-fn small_numbers(atom: AtomId, args: &[Slot]) -> Result<Slot, StepError> {
+fn small_numbers(atom: AtomId, args: &[Slot]) -> Result<Slot, InstError> {
     let mut more = [0u8; MORE_ARGS];
     for (k, arg) in args.iter().enumerate().skip(MAX_ARGS - 1) {
-        let refuse = StepError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let refuse = InstError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
         let byte = match *arg {
             Slot::None => 0,
             Slot::Int(value) => u8::try_from(value).map_err(|_| refuse)?,
@@ -476,17 +476,17 @@ pub fn slot(reg: Reg) -> Slot {
     Slot::Reg { class: reg.class.0 as u8, count: reg.count, first: reg.first }
 }
 
-impl StepSink for StepStorage<'_> {
-    type Error = StepError;
+impl InstSink for InstStorage<'_> {
+    type Error = InstError;
 
-    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, StepError> {
+    fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, InstError> {
         self.tuple(class, count)
     }
 
-    fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), StepError> {
+    fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), InstError> {
         let mut held = [Slot::None; MAX_ARGS];
         for (k, arg) in args.iter().enumerate() {
-            let refuse = StepError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+            let refuse = InstError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
             *held.get_mut(k).ok_or(refuse)? = match *arg {
                 Arg::None => Slot::None,
                 Arg::Reg(reg) => slot(reg),
@@ -511,11 +511,11 @@ pub fn int(value: i64) -> Option<Slot> {
 /// touches.
 pub(crate) fn for_each_register(
     tables: &Tables<'_>,
-    step: &Step,
+    step: &Inst,
     patterns: &VecView<TupleStride>,
     mut f: impl FnMut(Touch),
 ) {
-    let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
+    let Some(atom) = tables.atom(step.atom).filter(|_| step.purpose != InstKind::Label) else {
         return;
     };
     let guarded = step.guard != NO_GUARD;

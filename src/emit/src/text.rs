@@ -2,7 +2,7 @@
 
 use crate::lower::interface::{Param, ParamKind, parameter_bytes, write_parameter};
 use crate::registers::allocate::RegisterUsage;
-use crate::step::{NO_GUARD, Purpose, Slot, Step, TupleStride, member_offset};
+use crate::step::{Inst, InstKind, NO_GUARD, Slot, TupleStride, member_offset};
 use core::fmt::Write;
 use heapless::VecView;
 use lanebook_ir::Program;
@@ -35,7 +35,7 @@ pub struct Kernel<'k> {
     /// Registers by class.
     pub usage: RegisterUsage,
     /// Steps, allocated.
-    pub steps: &'k VecView<Step>,
+    pub steps: &'k VecView<Inst>,
     /// Tuple patterns.
     pub patterns: &'k VecView<TupleStride>,
 }
@@ -118,7 +118,7 @@ impl Kernel<'_> {
     ///
     /// # Errors
     /// When the sink refuses.
-    pub fn body(&self, steps: &[Step], out: &mut impl Write) -> Result<(), TextError> {
+    pub fn body(&self, steps: &[Inst], out: &mut impl Write) -> Result<(), TextError> {
         let mut joined = false;
         for (at, step) in steps.iter().enumerate() {
             let next = steps.get(at.wrapping_add(1)).is_some_and(|next| self.joins(step, next));
@@ -129,12 +129,12 @@ impl Kernel<'_> {
     }
 
     /// Whether two steps, one after the other, are kept to the same lanes by what stands around both.
-    fn joins(&self, step: &Step, next: &Step) -> bool {
+    fn joins(&self, step: &Inst, next: &Inst) -> bool {
         let lasts = self.isa.guard.is_some_and(|guard| !guard.after.is_empty());
         let same = step.guard != NO_GUARD
             && (step.guard_class, step.guard) == (next.guard_class, next.guard)
-            && step.purpose != Purpose::Label
-            && next.purpose != Purpose::Label;
+            && step.purpose != InstKind::Label
+            && next.purpose != InstKind::Label;
         lasts
             && same
             && self.tables.atom(step.atom).is_some_and(|atom| {
@@ -143,7 +143,7 @@ impl Kernel<'_> {
     }
 
     /// Writes one step as a line.
-    pub fn step(&self, step: &Step, out: &mut impl Write) -> Result<(), TextError> {
+    pub fn step(&self, step: &Inst, out: &mut impl Write) -> Result<(), TextError> {
         self.step_among(step, (false, false), out)
     }
 
@@ -151,11 +151,11 @@ impl Kernel<'_> {
     /// the next one.
     fn step_among(
         &self,
-        step: &Step,
+        step: &Inst,
         (before, behind): (bool, bool),
         out: &mut impl Write,
     ) -> Result<(), TextError> {
-        if step.purpose == Purpose::Label {
+        if step.purpose == InstKind::Label {
             if let Some(Slot::Label(label)) = step.args.first() {
                 self.label(*label, out)?;
             }
@@ -224,7 +224,7 @@ impl Kernel<'_> {
     fn guard(
         &self,
         pieces: &[Piece<'_>],
-        step: &Step,
+        step: &Inst,
         out: &mut impl Write,
     ) -> Result<(), TextError> {
         for piece in pieces {

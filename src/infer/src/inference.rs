@@ -338,7 +338,7 @@ impl<'a> Inference<'a> {
             if let Some(own) = self.buffers.get_mut(at).filter(|own| !own.is_swizzle_pinned) {
                 own.is_described = false;
                 any |= own.swizzle.take().is_some();
-                any |= core::mem::take(&mut own.strip) > 0;
+                any |= core::mem::take(&mut own.column_block) > 0;
             }
         }
         any
@@ -383,7 +383,7 @@ impl<'a> Inference<'a> {
     #[must_use]
     pub fn strips(&self, id: BufferId) -> Option<u32> {
         let own = self.buffer_of(self.storage(id)).ok()?;
-        Some(own.strip).filter(|bytes| *bytes > 0)
+        Some(own.column_block).filter(|bytes| *bytes > 0)
     }
 
     /// Sets [`Inference::strips`] of a buffer's storage.
@@ -397,7 +397,7 @@ impl<'a> Inference<'a> {
         if bytes > 0 && row.checked_rem(i64::from(bytes)) != Some(0) {
             return Err(FormError::Divisor { found: i64::from(bytes) });
         }
-        self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?.strip = bytes;
+        self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?.column_block = bytes;
         Ok(())
     }
 
@@ -459,7 +459,7 @@ impl<'a> Inference<'a> {
         &self,
         id: BufferId,
         swizzle: Option<Swizzle>,
-        strip: Option<u32>,
+        column_block: Option<u32>,
         padding: Option<(u32, u32)>,
     ) -> bool {
         let storage = self.storage(id);
@@ -474,7 +474,7 @@ impl<'a> Inference<'a> {
         let whole = |bytes: u32| bytes.checked_rem(widest) == Some(0);
         let exchanged = swizzle.filter(|swizzle| swizzle.b > 0);
         exchanged.is_none_or(|swizzle| 1u32.checked_shl(swizzle.m.into()).is_none_or(whole))
-            && strip.is_none_or(whole)
+            && column_block.is_none_or(whole)
             && padding.is_none_or(|(every, more)| whole(every) && whole(more))
     }
 
@@ -485,12 +485,12 @@ impl<'a> Inference<'a> {
     #[doc(hidden)]
     pub fn in_strips(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
         let storage = self.storage(id);
-        let Some(strip) = self.strips(storage).map(i64::from) else { return Ok(bytes) };
+        let Some(column_block) = self.strips(storage).map(i64::from) else { return Ok(bytes) };
         let (pitch, rows) = self.rows_of(storage)?;
-        let apart = strip.checked_mul(rows).ok_or(FormError::Overflow)?;
+        let apart = column_block.checked_mul(rows).ok_or(FormError::Overflow)?;
         let (row, inside) = self.arena.div_rem(bytes, pitch)?;
-        let (strips, low) = self.arena.div_rem(inside, strip)?;
-        let place = self.arena.add_scaled(low, row, strip)?;
+        let (strips, low) = self.arena.div_rem(inside, column_block)?;
+        let place = self.arena.add_scaled(low, row, column_block)?;
         self.arena.add_scaled(place, strips, apart)
     }
 
@@ -503,10 +503,12 @@ impl<'a> Inference<'a> {
         let row = byte.checked_div(pitch).filter(|row| *row < rows)?;
         let place = match self.strips(storage).map(u64::from) {
             None => byte,
-            Some(strip) => {
+            Some(column_block) => {
                 let inside = byte.checked_rem(pitch)?;
-                let (number, low) = (inside.checked_div(strip)?, inside.checked_rem(strip)?);
-                let first = number.checked_mul(rows)?.checked_add(row)?.checked_mul(strip)?;
+                let (number, low) =
+                    (inside.checked_div(column_block)?, inside.checked_rem(column_block)?);
+                let first =
+                    number.checked_mul(rows)?.checked_add(row)?.checked_mul(column_block)?;
                 first.checked_add(low)?
             }
         };

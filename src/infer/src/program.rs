@@ -123,7 +123,7 @@ pub struct Buffer {
     /// Of a storage in shared memory: how its bytes, strip by strip, are exchanged.
     pub(crate) swizzle: Option<Swizzle>,
     /// Bytes of a row's part in the strips that it lies in; 0: row by row.
-    pub(crate) strip: u32,
+    pub(crate) column_block: u32,
     /// Bytes that stand behind every so many of these; 0: none.
     pub(crate) padding: (u32, u32),
     /// Either was written.

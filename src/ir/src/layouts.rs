@@ -5,7 +5,7 @@
 //! for each spelling, which leads to that of the map. Whoever asks what a layout says takes it from
 //! there, so that an image which is given its programs, and reads no text, has no reader in it.
 //! Triton's encodings are no part of this: what they mean depends on shape and architecture, and
-//! the pass that weighs them keeps numbers of its own (`sheet`).
+//! the pass that weighs them keeps numbers of its own (`layout_table`).
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::chains::Digest;
@@ -277,7 +277,7 @@ impl Program<'_, '_> {
             let record = [MADE_SPELLING, a, b, c, d, e, f];
             self.pools.make_record(&record, Digest::of(text))?;
         }
-        let encoding = TileEncoding::Made(at, len);
+        let encoding = TileEncoding::Interned(at, len);
         self.set_type(value, Type { encoding, ..self.type_of(value) })
     }
     /// Gives a tile a layout in a strided notation, which is read. It stands for one that the
@@ -295,7 +295,7 @@ impl Program<'_, '_> {
             let record = [MADE_SPELLING, a, b, c, d, e, f];
             self.pools.make_record(&record, Digest::of(text))?;
         }
-        let encoding = TileEncoding::Made(at, len);
+        let encoding = TileEncoding::Interned(at, len);
         self.set_type(value, Type { encoding, ..self.type_of(value) })
     }
 }

@@ -35,7 +35,7 @@
 //! | `text` | text to program and back |
 //! | [`mod@verify`] | structure, dominance, signatures, what `compile` takes of a program |
 //! | [`rewrite`] `graph` | the rule engine, and the program as its terms |
-//! | `sheet` | records of the pass that weighs layouts, in a program's pools |
+//! | `layout_table` | records of the pass that weighs layouts, in a program's pools |
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -68,13 +68,13 @@ mod fixed_handles;
 mod full;
 mod graph;
 mod handle;
+#[doc(hidden)]
+pub mod layout_table;
 mod layouts;
 mod number;
 mod program;
 mod query;
 pub mod rewrite;
-#[doc(hidden)]
-pub mod sheet;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -330,7 +330,7 @@ impl<'t> Program<'_, 't> {
         match ty.encoding {
             TileEncoding::Written(name) => Some(self.text(name)),
             TileEncoding::Alias(name) => self.alias(self.text(name)),
-            TileEncoding::Made(at, len) => Some(self.pools.made(at, len)),
+            TileEncoding::Interned(at, len) => Some(self.pools.made(at, len)),
             TileEncoding::None | TileEncoding::Handle(_) => None,
         }
     }
@@ -340,7 +340,7 @@ impl<'t> Program<'_, 't> {
     pub fn layout_words(&self, ty: &Type) -> Option<&str> {
         match ty.encoding {
             TileEncoding::Alias(name) | TileEncoding::Written(name) => Some(self.text(name)),
-            TileEncoding::Made(at, len) => Some(self.pools.made(at, len)),
+            TileEncoding::Interned(at, len) => Some(self.pools.made(at, len)),
             TileEncoding::None | TileEncoding::Handle(_) => None,
         }
     }

@@ -10,7 +10,7 @@ use crate::data::{
 };
 use crate::error::{ErrorKind, Pool};
 use crate::handle::MAX_HANDLES;
-use crate::sheet::{
+use crate::layout_table::{
     Arc, Derived, Flow, LayoutRecord, LayoutTable, LayoutTableParts, TableValue, ValueInLayout,
 };
 use crate::types::{TileEncoding, Type};
@@ -129,7 +129,7 @@ impl<
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
-            sheet: LayoutTable::over(LayoutTableParts {
+            layout_table: LayoutTable::over(LayoutTableParts {
                 layouts: self.layouts.as_mut_view(),
                 chains: Chains(&mut self.chains),
                 by_type: self.by_type.as_mut_view(),
@@ -190,7 +190,7 @@ pub struct Pools<'s> {
     made: &'s mut VecView<[u8; MADE_CELL]>,
     /// What the pass over conversions weighs; empty between passes.
     #[doc(hidden)]
-    pub sheet: LayoutTable<'s>,
+    pub layout_table: LayoutTable<'s>,
     journal: &'s mut VecView<Saved>,
     /// First free record + 1 of each pool.
     free: [u16; FREE_LISTS],
@@ -271,8 +271,8 @@ impl Pools<'_> {
         self.blocks.clear();
         self.aliases.clear();
         self.made.clear();
-        self.sheet.chains.clear();
-        self.sheet.forget();
+        self.layout_table.chains.clear();
+        self.layout_table.forget();
         self.journal.clear();
         self.free = [0; FREE_LISTS];
         self.lacked = None;
@@ -381,7 +381,7 @@ impl Pools<'_> {
 
     /// The type with a hash of which something holds.
     pub(crate) fn find_type(&self, hash: u32, holds: impl Fn(&Type) -> bool) -> Option<usize> {
-        self.sheet
+        self.layout_table
             .chains
             .find(Chained::Types, hash, |index| self.types.get(index).is_some_and(&holds))
     }
@@ -393,7 +393,7 @@ impl Pools<'_> {
         }
         self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
-        self.sheet.chains.add(Chained::Types, index, hash);
+        self.layout_table.chains.add(Chained::Types, index, hash);
         Ok(index)
     }
 
@@ -404,7 +404,7 @@ impl Pools<'_> {
         holds: impl Fn(&AliasData) -> bool,
     ) -> Option<&AliasData> {
         let at = self
-            .sheet
+            .layout_table
             .chains
             .find(Chained::Aliases, hash, |index| self.aliases.get(index).is_some_and(&holds))?;
         self.aliases.get(at)
@@ -413,7 +413,7 @@ impl Pools<'_> {
     pub(crate) fn add_alias(&mut self, alias: AliasData, hash: u32) -> Result<(), ErrorKind> {
         let index = self.aliases.len();
         self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))?;
-        self.sheet.chains.add(Chained::Aliases, index, hash);
+        self.layout_table.chains.add(Chained::Aliases, index, hash);
         Ok(())
     }
 
@@ -430,7 +430,7 @@ impl Pools<'_> {
     /// The first cell of a text or record with a hash of whose bytes, and all behind them,
     /// something holds.
     pub(crate) fn find_made(&self, hash: u32, holds: impl Fn(&[u8]) -> bool) -> Option<usize> {
-        self.sheet.chains.find(Chained::Made, hash, |index| holds(self.made_bytes(index)))
+        self.layout_table.chains.find(Chained::Made, hash, |index| holds(self.made_bytes(index)))
     }
     /// Keeps layout text: where it begins, and its bytes. A text that is there already is not
     /// written again.
@@ -461,7 +461,7 @@ impl Pools<'_> {
             }
             self.made.push(cell).map_err(|_| no_room())?;
         }
-        self.sheet.chains.add(Chained::Made, first, hash);
+        self.layout_table.chains.add(Chained::Made, first, hash);
         u16::try_from(first).map_err(|_| no_room())
     }
 
@@ -550,15 +550,15 @@ impl Pools<'_> {
                         Pool::Uses => self.uses.truncate(len),
                         Pool::Attrs => self.attrs.truncate(len),
                         Pool::Types => {
-                            self.sheet.chains.truncate(Chained::Types, len);
+                            self.layout_table.chains.truncate(Chained::Types, len);
                             self.types.truncate(len);
                         }
                         Pool::Made => {
-                            self.sheet.chains.truncate(Chained::Made, len);
+                            self.layout_table.chains.truncate(Chained::Made, len);
                             self.made.truncate(len);
                             // Other texts may come to stand where those stood.
-                            self.sheet.forget_some(|record| {
-                                matches!(record.encoding, TileEncoding::Made(at, _)
+                            self.layout_table.forget_some(|record| {
+                                matches!(record.encoding, TileEncoding::Interned(at, _)
                                     if usize::from(at) >= len)
                             });
                         }

@@ -119,7 +119,7 @@ pub enum TileEncoding {
     Handle(u16),
     /// Layout text that a pass wrote: the pool's cell where it begins, and its bytes. Read it with
     /// [`Program::layout_text`](crate::Program::layout_text); equal texts are equal here.
-    Made(u16, u16),
+    Interned(u16, u16),
 }
 
 /// A type. `Copy`; programs intern them, see [`TypeRef`](crate::TypeRef).

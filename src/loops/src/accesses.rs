@@ -317,16 +317,18 @@ pub fn operand_place(
     };
     let by_rows = match told.inference.strips(buffer) {
         None => [pitch(columns.checked_mul(element)?)?, element],
-        Some(strip) if strip == element => [element, pitch(rows.checked_mul(element)?)?],
+        Some(column_block) if column_block == element => {
+            [element, pitch(rows.checked_mul(element)?)?]
+        }
         Some(_) if told.inference.padding(buffer).is_some() => return None,
         // A tile, and those beside it that an instruction brings with it, lie in one strip.
-        Some(strip) => {
-            let held = strip.checked_div(wide.checked_mul(element)?)?;
+        Some(column_block) => {
+            let held = column_block.checked_div(wide.checked_mul(element)?)?;
             if held == 0 {
                 return None;
             }
             tiles = if is_along { tiles } else { tiles.min(held) };
-            [strip, element]
+            [column_block, element]
         }
     };
     let [down, right] = by_rows;

@@ -164,11 +164,11 @@ impl Teller<'_, '_, '_, '_> {
     }
 
     /// What an operation on integers means that is no word of indices (`meanings` in
-    /// `rules/anchors.ron`). Quotients round towards zero there, and shifts may leave out the sign:
+    /// `rules/seeding.ron`). Quotients round towards zero there, and shifts may leave out the sign:
     /// `None` for numbers that may have one.
     fn meant(&mut self, op: Op, operands: &[IndexForm]) -> Result<Option<IndexForm>, FormError> {
         let name = self.program.decl(op).map_or("", |decl| decl.name);
-        let word = self.tables.anchors.meanings.iter().find(|m| m.op == name).map(|m| m.word);
+        let word = self.tables.seeding.meanings.iter().find(|m| m.op == name).map(|m| m.word);
         let (word, a, b) = match (word, operands) {
             (Some(AxisWord::Same), [a]) => return Ok(Some(*a)),
             (Some(AxisWord::Select), [when, yes, no]) => {

@@ -60,7 +60,7 @@ fn together_of(instance: &Instance<'_>, number: u8) -> Option<u32> {
 }
 
 /// The unit of an architecture for a product: one of a group of warps where the architecture has it
-/// and the result is tall enough, else one of as many rows as `rules/anchors.ron` asks for, the least
+/// and the result is tall enough, else one of as many rows as `rules/seeding.ron` asks for, the least
 /// result of those, of these the greatest depth. None where no
 /// instruction takes these elements and extents.
 pub fn unit<'t>(
@@ -84,7 +84,7 @@ pub(crate) fn unit_of_depth<'t>(
 
 /// The elements that units read those of a request as, where there are such.
 fn read_as(tables: &Tables<'_>, request: &UnitRequest) -> Option<DtypeId> {
-    let mut known = tables.anchors.read_as.iter();
+    let mut known = tables.seeding.read_as.iter();
     let own = known.find(|d| tables.dtype_named(d.text) == Some(request.operand));
     own.and_then(|own| tables.dtype_named(own.dtype))
 }
@@ -179,7 +179,7 @@ fn unit_for<'t>(
     by: Executed,
 ) -> Option<AnchorUnit<'t>> {
     let wave = figures(tables, arch).wave;
-    let transposed = tables.anchors.units.iter().any(|u| u.arch == arch.name && u.transposes);
+    let transposed = tables.seeding.units.iter().any(|u| u.arch == arch.name && u.transposes);
     let wish = Capability::Product { a: operand, b: operand, c: request.result, d: request.result };
     let mut best: Option<(Rank, AtomId, Instance<'t>)> = None;
     for id in arch.dispatch(wish) {
@@ -189,7 +189,7 @@ fn unit_for<'t>(
             continue;
         }
         for instance in (0..atom.instances()).filter_map(|k| atom.instance(k)) {
-            if let Some(rank) = rank(&instance, (request, depth), (wave, tables.anchors.unit_rows))
+            if let Some(rank) = rank(&instance, (request, depth), (wave, tables.seeding.unit_rows))
                 && instance.shape().is_some_and(|shape| by.takes(&rank, shape))
                 && best.as_ref().is_none_or(|b| rank < b.0)
             {

@@ -28,7 +28,7 @@ impl LoopLayouts<'_, '_> {
     fn swizzled(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         let id = BufferId(u16::try_from(number).map_err(|_| fmt::Error)?);
         let inference = &self.0.inference;
-        let (swizzle, strip) = (inference.swizzle(id), self.strips(id));
+        let (swizzle, column_block) = (inference.swizzle(id), self.strips(id));
         let dims = inference.buffer_of(id).map_err(|_| fmt::Error)?.dims;
         let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
         for dim in dims.iter() {
@@ -36,7 +36,7 @@ impl LoopLayouts<'_, '_> {
             extents.push(extent).map_err(|_| fmt::Error)?;
         }
         out.write_str("<(")?;
-        if let (Some(1), [rows, columns]) = (strip, extents.as_slice()) {
+        if let (Some(1), [rows, columns]) = (column_block, extents.as_slice()) {
             // By columns.
             for (number, behind) in [(*rows, ", "), (*columns, "), (1, "), (*rows, ")")] {
                 notation::integer(i64::from(number), out)?;
@@ -44,14 +44,14 @@ impl LoopLayouts<'_, '_> {
             }
             return exchanged(swizzle, out);
         }
-        if let (Some(strip), [rows, columns]) = (strip, extents.as_slice()) {
-            let many = columns.checked_div(strip).unwrap_or(1);
-            for (number, between) in [(*rows, ", ("), (strip, ", "), (many, ")), (")] {
+        if let (Some(column_block), [rows, columns]) = (column_block, extents.as_slice()) {
+            let many = columns.checked_div(column_block).unwrap_or(1);
+            for (number, between) in [(*rows, ", ("), (column_block, ", "), (many, ")), (")] {
                 notation::integer(i64::from(number), out)?;
                 out.write_str(between)?;
             }
-            let apart = i64::from(*rows).saturating_mul(i64::from(strip));
-            notation::integer(i64::from(strip), out)?;
+            let apart = i64::from(*rows).saturating_mul(i64::from(column_block));
+            notation::integer(i64::from(column_block), out)?;
             out.write_str(", (1, ")?;
             notation::integer(apart, out)?;
             out.write_str("))")?;

@@ -21,7 +21,7 @@ use lanebook_tables::{Arch, BankModel, Tables};
 use lanebook_tile::candidates::candidates;
 use lanebook_tile::encoding::conflicts::count_bytes;
 use lanebook_tile::map::{
-    BankAccess, Column, Columns, Combine, MemoryMap, TileShape, count_conflicts,
+    BankAccess, BitMatrix, Column, Combine, MemoryMap, TileShape, count_conflicts,
 };
 
 /// Most accesses of one storage that are weighed against each other; those behind them agree, or go
@@ -161,7 +161,7 @@ impl SharedPattern {
         let bytes = u16::try_from(bytes).ok()?;
         match self.columns(swizzle) {
             Some(map) => {
-                let mut slots = Columns::new();
+                let mut slots = BitMatrix::new();
                 for bit in 0..map.columns.len() {
                     let _ = slots.push(1u32.checked_shl(u32::try_from(bit).ok()?)?);
                 }
@@ -195,7 +195,7 @@ impl SharedPattern {
     /// The map from the bits of a slot's number to what they add under a swizzle.
     fn columns(&self, swizzle: Option<Swizzle>) -> Option<MemoryMap> {
         let (steps, bits) = (self.steps?, usize::from(self.count).checked_ilog2()?);
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         for step in steps.iter().take(usize::try_from(bits).ok()?) {
             let placed = swizzle.map_or(u64::from(*step), |s| s.apply(u64::from(*step)));
             let _ = columns.push(Column::known(u32::try_from(placed).ok()?));

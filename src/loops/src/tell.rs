@@ -348,15 +348,17 @@ impl Teller<'_, '_, '_, '_> {
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
         self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)?;
         let element = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.bits >> 3;
-        let strip = match layout.row_major {
-            true => layout.strip.and_then(|strip| element.checked_shl(u32::from(strip))),
+        let column_block = match layout.row_major {
+            true => layout
+                .column_block
+                .and_then(|column_block| element.checked_shl(u32::from(column_block))),
             // Columns are strips of one element.
             false => Some(element),
         };
-        self.inference.set_strips(id, strip).map_err(LoopErrorKind::Form)?;
+        self.inference.set_strips(id, column_block).map_err(LoopErrorKind::Form)?;
         let pad = layout.post.padding().and_then(|padding| padding.pads().first().copied());
         let padding = pad.filter(|pad| pad.pad > 0).map(|pad| (pad.interval, pad.pad));
-        if !self.inference.keeps_elements(id, swizzle, strip, padding) {
+        if !self.inference.keeps_elements(id, swizzle, column_block, padding) {
             return Err(LoopErrorKind::Torn(value));
         }
         match padding {

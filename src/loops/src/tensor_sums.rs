@@ -7,7 +7,7 @@ use lanebook_infer::{BufferId, FormBase, IndexForm, Tape};
 use lanebook_plan::select::tensor_product;
 use lanebook_tables::{Arch, Tables};
 use lanebook_tile::evaluate::TargetInfo;
-use lanebook_tile::map::{Columns, log2_exact};
+use lanebook_tile::map::{BitMatrix, log2_exact};
 use lanebook_tile::product::Product;
 
 /// Sums that stand in tensor memory while a product adds to them.
@@ -60,7 +60,7 @@ pub(crate) fn form_of<'t>(
     sum: BufferId,
     (unit, size): (&AnchorUnit<'t>, &ProductSize),
 ) -> Option<u8> {
-    let mut places = Columns::<(u32, u32), 24>::new();
+    let mut places = BitMatrix::<(u32, u32), 24>::new();
     let [m, n, _] = size.extents;
     for bit in 0..m.checked_add(n)? {
         let one = |own: bool, bit: u8| if own { 1u32.checked_shl(u32::from(bit)) } else { Some(0) };

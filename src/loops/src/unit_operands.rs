@@ -225,14 +225,14 @@ fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLa
         return None;
     }
     let post = told.inference.swizzle(id).map_or(PostMap::None, PostMap::Swizzle);
-    let strip = match told.inference.strips(id) {
+    let column_block = match told.inference.strips(id) {
         None => None,
         Some(bytes) => {
             let elements = bytes.checked_div(u32::from(shape.bits / 8))?;
             Some(log2_exact(u64::from(elements))?)
         }
     };
-    Some(SharedLayout { strip, post, ..SharedLayout::BY_ROWS })
+    Some(SharedLayout { column_block, post, ..SharedLayout::BY_ROWS })
 }
 
 /// The product that a group of warps computes, whose unit reads what lies in shared memory by
@@ -438,7 +438,7 @@ fn wanted_layout(
         let all = 0..shared_tile::layouts(tables, arch);
         let all = all.filter_map(|number| shared_tile::layout(tables, arch, number, shape));
         // Columns that are strips themselves are none that strips of rows say.
-        all.filter(move |own| own.row_major == by_rows && (by_rows || own.strip.is_none()))
+        all.filter(move |own| own.row_major == by_rows && (by_rows || own.column_block.is_none()))
     };
     let found = layouts(true).chain(layouts(false)).find(all);
     found.map(|layout| (layout, shape))
@@ -468,15 +468,17 @@ pub(crate) fn lay_for_units(
         let Some((layout, shape)) = wanted else { continue };
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
         // Columns are strips of one element.
-        let strip = if layout.row_major { layout.strip } else { Some(0) };
-        let strip = strip.and_then(|strip| 1u32.checked_shl(u32::from(strip)));
-        let strip = strip.map(|strip| strip.saturating_mul(u32::from(shape.bits / 8)));
+        let column_block = if layout.row_major { layout.column_block } else { Some(0) };
+        let column_block =
+            column_block.and_then(|column_block| 1u32.checked_shl(u32::from(column_block)));
+        let column_block =
+            column_block.map(|column_block| column_block.saturating_mul(u32::from(shape.bits / 8)));
         // A unit's layout of narrow elements may take the wider ones of a view apart.
-        if !told.inference.keeps_elements(id(number), swizzle, strip, None) {
+        if !told.inference.keeps_elements(id(number), swizzle, column_block, None) {
             continue;
         }
         told.inference.set_swizzle(id(number), swizzle)?;
-        told.inference.set_strips(id(number), strip)?;
+        told.inference.set_strips(id(number), column_block)?;
         told.inference.set_described(id(number), true);
     }
     // Where another operand does not lie so, the product is another, and its buffers are free.

@@ -29,7 +29,7 @@ pub enum ChoiceError {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ChoicePool {
     /// Layouts that were made.
-    Book,
+    SeededLayouts,
     /// What is known of values.
     Facts,
     /// Candidates.
@@ -47,7 +47,7 @@ impl ChoicePool {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Book => "layouts that are made",
+            Self::SeededLayouts => "layouts that are made",
             Self::Facts => "values to know of",
             Self::Candidates => "candidates",
             Self::Members => "members of groups",

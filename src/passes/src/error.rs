@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn each_error_says_what_is_wrong() {
-        let pool = ChoicePool::Book;
+        let pool = ChoicePool::SeededLayouts;
         let count = every_variant_speaks!(ChoiceError:
             NoRoom, NoArch, NoWarps, Cluster, Sweeps, Full { pool, capacity: 3 });
         assert_eq!(count, 6);

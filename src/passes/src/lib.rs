@@ -45,7 +45,7 @@
 //! fn sentence(finding: Diagnostic) -> &'static str {
 //!     finding.text()
 //! }
-//! assert_ne!(ChoicePool::Book.describe(), ChoicePool::Facts.describe());
+//! assert_ne!(ChoicePool::SeededLayouts.describe(), ChoicePool::Facts.describe());
 //! # let _ = sentence;
 //! # fn choice(error: ChoiceError) -> String { let mut out = String::new(); error.write_text(&mut out).unwrap(); out }
 //! ```

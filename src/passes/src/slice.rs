@@ -188,7 +188,7 @@ enum Trips {
 /// The operation of indices that does something: the first that the tables say it of.
 fn index_op(program: &Program<'_, '_>, word: AxisWord) -> Result<OpId, PassError> {
     let tables = program.tables();
-    let mut known = tables.anchors.meanings.iter().filter(|meaning| meaning.word == word);
+    let mut known = tables.seeding.meanings.iter().filter(|meaning| meaning.word == word);
     known
         .find_map(|meaning| tables.op_named(meaning.op))
         .ok_or(edit(lanebook_ir::ErrorKind::UnknownOp))

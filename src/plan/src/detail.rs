@@ -23,7 +23,7 @@ lanebook_ir::details! {
     4 Element(op) at op => [];
     5 NotTraced { op, operand } at op => [operand];
     6 NoMatrixAtom(op) at op => [];
-    7 NoMover { op } at op => [];
+    7 NoCopyAtom { op } at op => [];
     8 Conflict { op } at op => [];
     9 Undecided(op) at op => [];
     10 SharedMemory { op, need, have } at op => [need, have];

@@ -20,12 +20,12 @@ impl PlanPool {
             Self::Allocs => "tiles in shared memory",
             Self::Fragments => "tiles in registers",
             Self::Globals => "tiles of global memory",
-            Self::Moves => "movements of tiles",
+            Self::Transfers => "movements of tiles",
             Self::Products => "products",
             Self::Maps => "tensor maps",
-            Self::Completions => "completion objects of asynchronous copies",
+            Self::Mbarriers => "completion objects of asynchronous copies",
             Self::Exchanges => "conversions and reductions through shared memory",
-            Self::Lanes => "conversions between lanes",
+            Self::Shuffles => "conversions between lanes",
             Self::CopyAtoms => "instructions of the architecture that move tiles",
             Self::Staged => "ways of copies through registers",
             Self::Worklist => "tiles that share one distribution and wait to be looked at",
@@ -297,7 +297,7 @@ impl PlanError {
             Self::NoMatrixAtom(_) => sentence!(sink, "no matrix instruction of ~ takes this product", names.arch),
             Self::Unscaled { why, .. } => names.unscaled(why, sink),
             Self::Registers { registers, most, .. } => sentence!(sink, "a lane would hold ~ registers of one tile, ~ is the most", registers, most),
-            Self::NoMover { .. } => sentence!(sink, "no instruction of ~ can do this movement", names.arch),
+            Self::NoCopyAtom { .. } => sentence!(sink, "no instruction of ~ can do this movement", names.arch),
             Self::Conflict { .. } => sink.write_str("two uses of a register tile want it distributed in different ways"),
             Self::Written { op, why } => names.written(op, why, sink),
             Self::Undecided(_) => sink.write_str("nothing says how this register tile is distributed"),
@@ -382,11 +382,11 @@ mod tests {
     #[test]
     fn each_error_says_what_is_wrong() {
         let op = Op::at(0).expect("an operation");
-        let (pool, need, have) = (PlanPool::Moves, 9, 8);
+        let (pool, need, have) = (PlanPool::Transfers, 9, 8);
         let count = every_variant_speaks!(PlanError:
             Threads { threads: 33, wave: 32, most: 1024 }, Unsupported(op), Target(op), Wave { op, lanes: 64, have: 32 }, Extents(op), Element(op), Precision(op), Sums { op, why: Unsummed::Form },
             NotTraced { op, operand: 1 }, NoMatrixAtom(op), Unscaled { op, why: Unscaled::None },
-            Registers { op, registers: 300, most: 255 }, NoMover { op, why: Reject::Copies },
+            Registers { op, registers: 300, most: 255 }, NoCopyAtom { op, why: Reject::Copies },
             Conflict { op, place: None }, Written { op, why: Unwritable::Order }, Undecided(op),
             SharedMemory { op, need, have }, Scratch { op, need, have }, TensorMemory { op, need, scales: 0, have },
             TensorReach { op, warps: 1, needed: 4 }, GlobalReach { op, bytes: 1 << 40 },

@@ -12,7 +12,7 @@
 //! Does not make tiles smaller than their elements, and does not cut conversions into pieces.
 
 use crate::data::{Limits, MAX_ROUND_BITS, Plan, PlanError};
-use crate::select::{Workspace, choose, place_loops};
+use crate::select::{PlanScratch, choose, place_loops};
 use crate::shared_alloc::place;
 use heapless::Vec;
 use lanebook_ir::{Op, Program, Value};
@@ -39,12 +39,12 @@ struct ShrinkableTile {
 ///
 /// # Errors
 /// Whatever keeps a plan from being made; the plan must then not be used.
-pub fn choose_and_place(
+pub fn plan_within_limits(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<(), PlanError> {
     let mut limits = Limits::new();
     if program.has_loops(function) {
@@ -63,7 +63,7 @@ pub fn choose_and_place(
     }
     match found {
         Err(PlanError::SharedMemory { need, have, op }) => {
-            tighten(tables, program, function, plan, workspace, &mut limits, (op, need, have))
+            shrink(tables, program, function, plan, workspace, &mut limits, (op, need, have))
         }
         found => found,
     }
@@ -75,7 +75,7 @@ fn attempt(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
     limits: &Limits,
 ) -> Result<(), PlanError> {
     choose(tables, plan.arch, program, function, plan, workspace, limits)?;
@@ -85,12 +85,12 @@ fn attempt(
 /// Chooses again with tiles that take fewer bytes, `exceeded` by the operation, the bytes needed
 /// and the bytes there are.
 #[inline(never)]
-fn tighten(
+fn shrink(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
     limits: &mut Limits,
     exceeded: (Op, u32, u32),
 ) -> Result<(), PlanError> {

@@ -155,21 +155,19 @@ pub fn place_behind(
         })
     };
     complete(tables, program, plan)?;
-    if plan.completions > 0 {
+    if plan.mbarriers > 0 {
         let bytes = tables
             .units
-            .completions
+            .mbarriers
             .iter()
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| u32::from(c.bytes).max(1));
         let bytes = bytes.ok_or(PlanError::Stale)?;
         let behind = plan.allocs.last().map(|tile| tile.value);
-        plan.completion_offset = end
+        plan.mbarrier_offset = end
             .checked_next_multiple_of(bytes)
             .ok_or_else(|| behind.map_or(PlanError::Stale, full))?;
-        end = plan
-            .completion_offset
-            .saturating_add(bytes.saturating_mul(u32::from(plan.completions)));
+        end = plan.mbarrier_offset.saturating_add(bytes.saturating_mul(u32::from(plan.mbarriers)));
         align = align.max(bytes);
         if end > arch.shared.max_bytes
             && let Some(op) = plan.allocs.last().and_then(|a| program.def_op(a.value))
@@ -248,7 +246,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
 }
 
 /// Most completion objects of a group.
-pub const MAX_COMPLETIONS: u8 = 16;
+pub const MAX_MBARRIERS: u8 = 16;
 
 /// Numbers the completion objects of copies that need one, and counts that of products. Copies that
 /// follow each other into different bytes share theirs: nothing can have to stand between them that
@@ -288,10 +286,10 @@ fn complete(
         let more = ahead.map_or(1, |stages| stages.saturating_mul(1 + u8::from(twice)));
         let number = match own {
             Some((number, _)) => number,
-            None if next.saturating_add(more) > MAX_COMPLETIONS => {
+            None if next.saturating_add(more) > MAX_MBARRIERS => {
                 return Err(PlanError::Capacity {
-                    pool: crate::data::PlanPool::Completions,
-                    capacity: u32::from(MAX_COMPLETIONS),
+                    pool: crate::data::PlanPool::Mbarriers,
+                    capacity: u32::from(MAX_MBARRIERS),
                     op: plan.transfers.get(k).map(|m| m.op),
                 });
             }
@@ -306,14 +304,14 @@ fn complete(
     }
     // Products with accumulators in tensor memory arrive at one object.
     let arrives = plan.products.iter().find(|p| p.tensor.is_some()).map(|p| p.op);
-    if arrives.is_some() && next >= MAX_COMPLETIONS {
+    if arrives.is_some() && next >= MAX_MBARRIERS {
         return Err(PlanError::Capacity {
-            pool: crate::data::PlanPool::Completions,
-            capacity: u32::from(MAX_COMPLETIONS),
+            pool: crate::data::PlanPool::Mbarriers,
+            capacity: u32::from(MAX_MBARRIERS),
             op: arrives,
         });
     }
-    plan.completions = next.saturating_add(u8::from(arrives.is_some()));
+    plan.mbarriers = next.saturating_add(u8::from(arrives.is_some()));
     Ok(())
 }
 
@@ -331,7 +329,7 @@ fn follows(
         _ => None,
     };
     let to = place(own)?;
-    let most = tables.units.completions.iter().map(|c| c.most_bytes).min()?;
+    let most = tables.units.mbarriers.iter().map(|c| c.most_bytes).min()?;
     let mut total = u32::try_from(to.shape.bytes()).ok()?;
     let (mut at, mut number) = (own.op, None);
     for m in plan.transfers.iter().take(k).rev() {

@@ -255,7 +255,7 @@ pub struct ArchAtom {
     pub native: bool,
     /// Something says that the machine has it, or what it is expanded to: what the assembler alone
     /// takes is never picked.
-    pub attested: bool,
+    pub documented_for_arch: bool,
 }
 
 /// Which lanes (or address slots) are served together, and over how many banks.

@@ -33,7 +33,7 @@ pub struct Atom<'a> {
     /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
     pub means: List<'a, TermNode>,
     /// For arithmetic on tile elements: which operation it is.
-    pub does: Option<&'a Does<'a>>,
+    pub does: Option<&'a Elementwise<'a>>,
     /// Cost facts.
     pub cost: AtomCost,
     /// The counter it advances, if it completes asynchronously.
@@ -545,25 +545,25 @@ pub enum OpWord {
     /// An elementwise operation, or what a reduction combines two elements by.
     Op(OpId),
     /// Each lane receives a register of the lane whose number differs from its own in a mask.
-    Exchange,
+    ShuffleXor,
     /// Each lane receives a register of the lane whose number stands in a register.
-    Gather,
+    ShuffleIndex,
     /// Makes a register of any bytes of two.
-    Choose,
+    BytePermute,
     /// Joins elements, or registers, to a wider register, the lowest first.
-    Pack,
+    ConcatRegs,
     /// Takes a register apart into narrower ones, the lowest first.
-    Unpack,
+    SplitRegs,
 }
 
 impl OpWord {
     /// The words that are no operations, as tables write them.
     pub const STEPS: [(&'static str, Self); 5] = [
-        ("exchange", Self::Exchange),
-        ("gather", Self::Gather),
-        ("choose", Self::Choose),
-        ("pack", Self::Pack),
-        ("unpack", Self::Unpack),
+        ("shuffle_xor", Self::ShuffleXor),
+        ("shuffle_index", Self::ShuffleIndex),
+        ("byte_permute", Self::BytePermute),
+        ("concat_regs", Self::ConcatRegs),
+        ("split_regs", Self::SplitRegs),
     ];
 }
 
@@ -572,16 +572,16 @@ impl OpWord {
 ///
 /// ```
 /// use lanebook::TABLES;
-/// use lanebook::tables::{CounterUse, Does};
+/// use lanebook::tables::{CounterUse, Elementwise};
 ///
 /// // Elementwise operations of an instruction, and the counter of one that completes later.
-/// let does: Vec<&Does> = TABLES.atoms.iter().filter_map(|atom| atom.does).collect();
+/// let does: Vec<&Elementwise> = TABLES.atoms.iter().filter_map(|atom| atom.does).collect();
 /// assert!(does.iter().any(|does| does.ulp == 0));
 /// let counted: Vec<CounterUse> = TABLES.atoms.iter().filter_map(|atom| atom.counter).collect();
 /// assert!(!counted.is_empty());
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Does<'a> {
+pub struct Elementwise<'a> {
     /// What it does.
     pub op: OpWord,
     /// Operand numbers of the operation's operands, in order. Where elements become narrower each

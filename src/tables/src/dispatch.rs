@@ -231,11 +231,11 @@ impl Capability {
             Self::Elementwise { word, arity, from, to, part } => {
                 let word = match word {
                     OpWord::Op(id) => id.0 as u32,
-                    OpWord::Exchange => 507,
-                    OpWord::Gather => 508,
-                    OpWord::Choose => 509,
-                    OpWord::Pack => 510,
-                    OpWord::Unpack => 511,
+                    OpWord::ShuffleXor => 507,
+                    OpWord::ShuffleIndex => 508,
+                    OpWord::BytePermute => 509,
+                    OpWord::ConcatRegs => 510,
+                    OpWord::SplitRegs => 511,
                 };
                 Pack::new(7)
                     .with(word, 9)

@@ -13,7 +13,7 @@
 //! | `tiled` `unit` | copies by a unit, descriptors, swizzle modes, tensor memory and tensor maps |
 //! | `op` [`contract`] | operations of the tile IR, and what `compile` takes of them |
 //! | [`sequence`] | elementwise operations that are several others |
-//! | `rule` `policy` `anchor` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
+//! | `rule` `policy` `seeding` | rewrite rules, pipelines, weights; how attempts of inference are compared; how passes give layouts |
 //! | `float` | how bits of a number are divided |
 //! | `family` `listing` | the atoms that people mean by a part of a name, or by what they are |
 //! | `name` `hash` `list` | look-up by name, the perfect hash, references of one word |
@@ -149,7 +149,7 @@
 //! assert!(arch.dispatch(with_bits).iter().all(|id| TABLES.atom(*id).is_some_and(|atom| atom.matrix.is_some())));
 //! assert!(!arch.dispatch(Capability::Atomic { op: AtomicOp::named("add").unwrap(), dtype: f32, answers: false }).is_empty());
 //! assert_eq!((AtomicOp::NAMES.len(), AtomicOp::Max.name()), (8, "max"));
-//! assert!(OpWord::STEPS.iter().any(|(_, word)| *word == OpWord::Pack));
+//! assert!(OpWord::STEPS.iter().any(|(_, word)| *word == OpWord::ConcatRegs));
 //! let [vector, scalar] = [0, 1].map(lanebook::tables::ClassId);
 //! let add = |second| Capability::Index { op: IndexOp::Add, class: vector, from: vector, registers: 1, second };
 //! assert!(!arch.dispatch(add(Second::Register(vector, 1))).is_empty() || !arch.dispatch(add(Second::Register(scalar, 1))).is_empty());
@@ -190,7 +190,7 @@
 //!
 //! ```
 //! use lanebook::TABLES;
-//! use lanebook::tables::{Amount, Code, CompletionObject, Descriptor, Field, FieldRole, FrameStep, Interleave, Major, MapElement, MapLimit, MatrixMore, OperandTile, OrderLimit, SharedOperand, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, TiledMove, UnitShape, Units, WarpSpecialization};
+//! use lanebook::tables::{Amount, Code, Mbarrier, Descriptor, Field, FieldRole, FrameStep, Interleave, Major, MapElement, MapLimit, MatrixMore, OperandTile, OrderLimit, SharedOperand, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, TiledMove, UnitShape, Units, WarpSpecialization};
 //!
 //! // Units that work on whole tiles: descriptors, swizzle modes, tensor memory, tensor maps.
 //! let units: &Units = &TABLES.units;
@@ -232,7 +232,7 @@
 //! let limits: &[MapLimit] = units.map_limits;
 //! assert!(limits.iter().all(|limit| !limit.name.is_empty()));
 //! let copy: &TiledMove = &units.tiled_moves[0];
-//! let done: &CompletionObject = &units.completions[0];
+//! let done: &Mbarrier = &units.mbarriers[0];
 //! let apart: &WarpSpecialization = &units.specializations[0];
 //! assert!(!copy.name.is_empty() && done.bytes == 8);
 //! // Products that read shared memory say by which descriptor.
@@ -243,7 +243,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod anchor;
 mod arch;
 mod atom;
 #[doc(hidden)]
@@ -259,6 +258,7 @@ mod op;
 mod param;
 mod policy;
 mod rule;
+mod seeding;
 #[doc(hidden)]
 pub mod sequence;
 mod template;
@@ -270,8 +270,9 @@ pub use arch::{
     RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
-    Atom, AtomClass, AtomCost, Atomic, AtomicOp, CounterUse, Does, LaneXor, MatrixShape, Movement,
-    OPERAND_PLACES, OffsetField, OpWord, Operand, Operands, Role, Side, Source, Space, Status,
+    Atom, AtomClass, AtomCost, Atomic, AtomicOp, CounterUse, Elementwise, LaneXor, MatrixShape,
+    Movement, OPERAND_PLACES, OffsetField, OpWord, Operand, Operands, Role, Side, Source, Space,
+    Status,
 };
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second};
 pub use float::{FloatFormat, Specials};
@@ -281,7 +282,7 @@ pub use op::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use policy::{CostPart, CostPolicy, CostTerm};
 pub use rule::IndexOp;
-pub use tiled::{CompletionObject, TiledMove, WarpSpecialization};
+pub use tiled::{Mbarrier, TiledMove, WarpSpecialization};
 pub use unit::{
     Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major,
     MapElement, MapLimit, OperandTile, OrderLimit, Steps, SwizzleMode, TensorMap, TensorMemory,
@@ -290,11 +291,6 @@ pub use unit::{
 
 // What the table compiler writes and the engine reads, and nobody else has a use for: how names are hashed and lists are held, terms of
 // rules, pieces of texts, what passes and the contract are told.
-#[doc(hidden)]
-pub use anchor::{
-    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family,
-    LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis, TensorOps,
-};
 #[doc(hidden)]
 pub use atom::{AtomNote, Piece};
 #[doc(hidden)]
@@ -310,6 +306,11 @@ pub use rule::{
     ANALYSES, BuildNode, Cond, CondArg, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM,
     NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild,
     Weights, Word,
+};
+#[doc(hidden)]
+pub use seeding::{
+    Accumulators, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning,
+    PointerAccess, ProductUnit, Seeding, SeedingTarget, SubAxis, TensorOps,
 };
 #[doc(hidden)]
 #[doc(hidden)]
@@ -386,7 +387,7 @@ pub struct Tables<'a> {
     /// How attempts of layout inference are compared; the first where none is named.
     pub policies: &'a [CostPolicy<'a>],
     /// How passes give layouts to operations.
-    pub anchors: Anchors<'a>,
+    pub seeding: Seeding<'a>,
     /// What `compile` takes of the operations.
     pub contract: Contract<'a>,
     /// Elementwise operations that are several others.
@@ -474,7 +475,7 @@ impl<'a> Tables<'a> {
     pub fn element_type(&self, name: &str) -> Option<DtypeId> {
         let theirs = || {
             let known = |other: &&DtypeName<'_>| other.text.eq_ignore_ascii_case(name);
-            self.anchors.dtypes.iter().find(known).map(|other| other.dtype)
+            self.seeding.dtypes.iter().find(known).map(|other| other.dtype)
         };
         let own = || {
             let known = |dtype: &&Dtype<'_>| dtype.name.eq_ignore_ascii_case(name);

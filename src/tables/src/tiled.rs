@@ -45,7 +45,7 @@ pub struct TiledMove<'a> {
 /// An object in shared memory that work of units completes on: a count of arrivals and of bytes,
 /// and a phase that flips when both are done.
 #[derive(Copy, Clone, Debug)]
-pub struct CompletionObject<'a> {
+pub struct Mbarrier<'a> {
     /// Its name.
     pub name: &'a str,
     /// The feature it belongs to.
@@ -74,7 +74,7 @@ pub struct CompletionObject<'a> {
 }
 
 /// Warps of a block that only start copies, and hand their tiles over to the others by completion
-/// objects: what they take for that, beside [`CompletionObject`].
+/// objects: what they take for that, beside [`Mbarrier`].
 ///
 /// ```
 /// use lanebook_tables::WarpSpecialization;

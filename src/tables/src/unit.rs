@@ -4,7 +4,7 @@
 //! A *feature* is a group of the tables; an architecture lists the features that it has
 //! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them.
 //! Layouts have parameters ([`Amount`]) and are never expanded into copies.
-use crate::{AtomId, CompletionObject, FeatureId, SourceId, Status, TiledMove, WarpSpecialization};
+use crate::{AtomId, FeatureId, Mbarrier, SourceId, Status, TiledMove, WarpSpecialization};
 use lanebook_layout::{AxisId, Swizzle};
 
 /// Everything that tables say about matrix units and their memories. Lists are in the order of
@@ -36,7 +36,7 @@ pub struct Units<'a> {
     /// Instructions that copy through tensor maps.
     pub tiled_moves: &'a [TiledMove<'a>],
     /// Objects that work of units completes on.
-    pub completions: &'a [CompletionObject<'a>],
+    pub mbarriers: &'a [Mbarrier<'a>],
     /// Ways to set warps aside that copy for the others.
     pub specializations: &'a [WarpSpecialization<'a>],
 }
@@ -56,7 +56,7 @@ impl Units<'_> {
         map_limits: &[],
         tensor_maps: &[],
         tiled_moves: &[],
-        completions: &[],
+        mbarriers: &[],
         specializations: &[],
     };
 }

@@ -1,7 +1,7 @@
 //! A product with its extents in another order: the order of each is free, but common to the two
 //! tiles that have it, and so is which warp takes which part.
 
-use crate::map::{Columns, Fragment, KeptAxis, MAX_BITS, TileShape, log2_exact};
+use crate::map::{BitMatrix, Fragment, KeptAxis, MAX_BITS, TileShape, log2_exact};
 use crate::product::{Product, ProductTile};
 
 /// Warp bits of a group.
@@ -35,7 +35,7 @@ impl Product {
         let TileOrder { rows, cols, warps } = order_between(own, known)?;
         let moved = warps.iter().take(own.warp.len()).enumerate();
         let is_moved = moved.into_iter().any(|(to, from)| usize::from(*from) != to);
-        if is_moved && self.together > 0 {
+        if is_moved && self.warpgroup > 0 {
             return None;
         }
         let stays: AxisOrder = [None; MAX_BITS];
@@ -132,7 +132,7 @@ fn reordered(
     let mut out = *f;
     out.register = moved(&f.register, f.shape, orders)?;
     out.lane = moved(&f.lane, f.shape, orders)?;
-    let mut in_order = Columns::new();
+    let mut in_order = BitMatrix::new();
     for from in warps.iter().take(f.warp.len()) {
         if !in_order.push(f.warp.get(usize::from(*from))?) {
             return None;
@@ -143,10 +143,10 @@ fn reordered(
 }
 
 fn moved<const N: usize>(
-    columns: &Columns<u32, N>,
+    columns: &BitMatrix<u32, N>,
     shape: TileShape,
     (rows, cols): (&AxisOrder, &AxisOrder),
-) -> Option<Columns<u32, N>> {
+) -> Option<BitMatrix<u32, N>> {
     let place = |part: u32, order: &AxisOrder| -> Option<Option<u8>> {
         if part == 0 {
             return Some(None);
@@ -154,7 +154,7 @@ fn moved<const N: usize>(
         let bit = log2_exact(u64::from(part))?;
         Some(Some(order.get(usize::from(bit)).copied()?.unwrap_or(bit)))
     };
-    let mut out = Columns::new();
+    let mut out = BitMatrix::new();
     for &e in columns.as_slice() {
         let row = place(KeptAxis::Rows.part(shape, e), rows)?.map_or(0, |bit| shape.row_bit(bit));
         let col = match place(KeptAxis::Cols.part(shape, e), cols)? {

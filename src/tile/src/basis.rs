@@ -10,7 +10,7 @@
 
 use crate::copy_atom::{BitPlace, CopyAtom};
 use crate::map::bank::{CLEAR, is_shift};
-use crate::map::{Columns, Fragment, MAX_BITS, Subspace, log2_exact};
+use crate::map::{BitMatrix, Fragment, MAX_BITS, Subspace, log2_exact};
 use lanebook_tables::BankModel;
 
 /// Most bits of a share's number, in elements.
@@ -23,14 +23,14 @@ const GROUPS: usize = 10;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PlaceBasis {
     /// One place for each element bit.
-    pub places: Columns<u32, MAX_BITS>,
+    pub places: BitMatrix<u32, MAX_BITS>,
 }
 
 impl PlaceBasis {
     /// Each element at the place of its own number.
     #[must_use]
     pub fn plain(total: u8) -> Self {
-        let mut places = Columns::new();
+        let mut places = BitMatrix::new();
         for bit in 0..total {
             let _ = places.push(bit_of(usize::from(bit)));
         }
@@ -89,9 +89,9 @@ struct Share {
     wants: [Option<ShareBit>; SHARE],
     len: usize,
     /// What each bit of a slot's number adds.
-    slots: Columns<u32, 6>,
+    slots: BitMatrix<u32, 6>,
     /// Registers' columns that nothing has taken yet.
-    spare: Columns<u32, 12>,
+    spare: BitMatrix<u32, 12>,
 }
 
 fn bit_of(n: usize) -> u32 {
@@ -107,7 +107,7 @@ impl Share {
         let columns = fragment.register.as_slice();
         let mut used = bit_of(usize::from(packing)).wrapping_sub(1);
         let mut out =
-            Self { wants: [None; SHARE], len: 0, slots: Columns::new(), spare: Columns::new() };
+            Self { wants: [None; SHARE], len: 0, slots: BitMatrix::new(), spare: BitMatrix::new() };
         let mut slots = [None; 6];
         for &bit in copy_atom.bits.as_slice() {
             let (register, memory) = copy_atom.sides(bit);
@@ -204,7 +204,10 @@ fn translated(set: u64, by: u32) -> u64 {
 /// What lies together: each bit of the longer share, wanted by both as far as both reach. A free
 /// bit of the longer one is best a register whose element the other side's lanes share out among
 /// banks.
-fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Columns<u32, SHARE>> {
+fn together(
+    halves: [&HalfAccess<'_>; 2],
+    shares: &mut [Share; 2],
+) -> Option<BitMatrix<u32, SHARE>> {
     let [a, b] = shares;
     let len = a.len.max(b.len);
     let mut found = [0u32; SHARE];
@@ -246,7 +249,7 @@ fn together(halves: [&HalfAccess<'_>; 2], shares: &mut [Share; 2]) -> Option<Col
         let shared = mine.spares().find(|e| lanes.contains(*e));
         *slot = shared.or_else(|| mine.spares().next()).and_then(|e| mine.take(e))?;
     }
-    let (mut out, mut span) = (Columns::new(), Subspace::new());
+    let (mut out, mut span) = (BitMatrix::new(), Subspace::new());
     for &e in found.iter().take(len) {
         (span.insert(e, 0) && out.push(e)).then_some(())?;
     }
@@ -346,7 +349,7 @@ pub fn construct(
         ((store, stored), (load, loaded))
     };
     // One side's bits in order, each that is no sum of those before.
-    let (mut order, mut span): (Columns<u32, MAX_BITS>, _) = (Columns::new(), Subspace::new());
+    let (mut order, mut span): (BitMatrix<u32, MAX_BITS>, _) = (BitMatrix::new(), Subspace::new());
     let mut add = |columns: &[u32]| {
         for &e in columns {
             if order.len() == total {
@@ -372,7 +375,7 @@ pub fn construct(
     for (p, &e) in order.as_slice().iter().enumerate() {
         names.insert(e, bit_of(p)).then_some(())?;
     }
-    let mut places = Columns::new();
+    let mut places = BitMatrix::new();
     for bit in 0..total {
         places.push(names.names(bit_of(bit))?).then_some(())?;
     }
@@ -396,7 +399,7 @@ fn masks(count: u32, ones: u32) -> impl Iterator<Item = u32> {
 /// Gives each bit above the banks vectors of bank bits, so that no group of lanes meets in a bank;
 /// where none helps, it stays. Other readings of the groups are heeded as far as these leave room.
 fn settle(
-    order: &mut Columns<u32, MAX_BITS>,
+    order: &mut BitMatrix<u32, MAX_BITS>,
     share: usize,
     groups: &mut heapless::Vec<Served, GROUPS>,
 ) {

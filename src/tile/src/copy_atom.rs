@@ -5,7 +5,7 @@
 //! slot or a byte offset on a memory side. What cannot be said so is not a copy atom the planner
 //! can divide by, and the build's checks say so about the table.
 
-use crate::map::{Columns, log2_exact};
+use crate::map::{BitMatrix, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space};
 
@@ -60,7 +60,7 @@ pub struct CopyAtom {
     /// Destination space.
     pub to: Space,
     /// Coordinate bits.
-    pub bits: Columns<CopyAtomBit, MAX_COPY_ATOM_BITS>,
+    pub bits: BitMatrix<CopyAtomBit, MAX_COPY_ATOM_BITS>,
     /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half
     /// of a register, say).
     pub register_base: u16,
@@ -182,7 +182,7 @@ impl CopyAtom {
         }
         let total = log2_exact(count)?;
         let (from, to) = (origin(movement.from.layout)?, origin(movement.to.layout)?);
-        let mut bits = Columns::new();
+        let mut bits = BitMatrix::new();
         for bit in 3..unit {
             let byte = bit.checked_sub(3)?;
             let inner = |side: &Side<'_>| {

@@ -7,7 +7,7 @@
 //! address. What is left over are the instances.
 
 use crate::copy_atom::{BitPlace, CopyAtom, PlacePair};
-use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
+use crate::map::{BitMatrix, Combine, Fragment, MemoryMap, log2_exact};
 use crate::tiling::{Reject, Tiling};
 use lanebook_tables::Space;
 
@@ -65,7 +65,7 @@ pub fn divide(
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
     let mut fixed: [Option<u32>; 6] = [None; 6];
-    let mut tuple = Columns::new();
+    let mut tuple = BitMatrix::new();
     let mut second = 0;
     for &bit in copy_atom.bits.as_slice() {
         let (register, memory) = copy_atom.sides(bit);
@@ -130,11 +130,11 @@ pub fn divide(
         return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
     }
     let mut out = Tiling {
-        address_lanes: Columns::new(),
+        address_lanes: BitMatrix::new(),
         warps: fragment.warp,
-        instances: Columns::new(),
+        instances: BitMatrix::new(),
         tuple,
-        instance_registers: Columns::new(),
+        instance_registers: BitMatrix::new(),
         second,
         grid,
         by_rows: fragment.by_rows,
@@ -236,7 +236,7 @@ fn wide(element: u8) -> u8 {
     element.saturating_sub(5)
 }
 
-fn push_tuple(tuple: &mut Columns<u8, 5>, bit: u8) -> Result<(), Reject> {
+fn push_tuple(tuple: &mut BitMatrix<u8, 5>, bit: u8) -> Result<(), Reject> {
     if tuple.push(bit) { Ok(()) } else { Err(Reject::Size) }
 }
 
@@ -396,7 +396,7 @@ pub struct CopyWorkers {
 /// and instances is free; it is chosen so that neighbouring lanes take neighbouring shares of
 /// global memory, or, where the destination is one wave-uniform run, so that the run is filled in
 /// order.
-pub fn fit_copy(
+pub fn divide_copy(
     copy_atom: &CopyAtom,
     from: &MemoryMap,
     to: &MemoryMap,
@@ -455,11 +455,11 @@ pub fn fit_copy(
         .filter_map(|k| 1u32.checked_shl(k))
         .chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
     let mut out = Tiling {
-        address_lanes: Columns::new(),
-        warps: Columns::new(),
-        instances: Columns::new(),
-        tuple: Columns::new(),
-        instance_registers: Columns::new(),
+        address_lanes: BitMatrix::new(),
+        warps: BitMatrix::new(),
+        instances: BitMatrix::new(),
+        tuple: BitMatrix::new(),
+        instance_registers: BitMatrix::new(),
         second: 0,
         grid: from.shape.grid,
         by_rows: true,
@@ -502,7 +502,7 @@ fn stored_rows(
     to: &MemoryMap,
     fixed: u32,
     segment_bytes: u32,
-) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
+) -> Option<(BitMatrix<u32, { crate::map::MAX_BITS }>, u32)> {
     let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
     let all = u32::try_from(from.columns.len()).ok()?;
     let inner = (0..all).take_while(|bit| !lead(*bit)).fold(0u32, |n, _| n.saturating_add(1));
@@ -520,8 +520,8 @@ fn stored_rows(
 }
 
 /// Element bits from the lowest.
-fn plain_order(total: u8) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
-    let mut out = Columns::new();
+fn plain_order(total: u8) -> Option<BitMatrix<u32, { crate::map::MAX_BITS }>> {
+    let mut out = BitMatrix::new();
     for k in 0..total {
         if !out.push(1u32.checked_shl(u32::from(k))?) {
             return None;

@@ -1,8 +1,8 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
 use crate::copy_atom::CopyAtom;
-use crate::divide::{CopyWorkers, fit_copy, fit_registers};
-use crate::map::{BankAccess, Column, Columns, Combine, Fragment, MemoryMap, count_within};
+use crate::divide::{CopyWorkers, divide_copy, fit_registers};
+use crate::map::{BankAccess, BitMatrix, Column, Combine, Fragment, MemoryMap, count_within};
 use crate::offset::{MOST_KEYS, offset_field, pair_keys, reach, varying};
 use crate::tiling::{Figures, Reject, Tiling};
 use lanebook_layout::AxisId;
@@ -118,7 +118,7 @@ impl<'t> TargetInfo<'t> {
                     warps: self.warps,
                     segment_bytes: self.tables.weights.segment_bytes,
                 };
-                fit_copy(copy_atom, from_map, to_map, workers, need, (from_align, to_align))?
+                divide_copy(copy_atom, from_map, to_map, workers, need, (from_align, to_align))?
             }
         };
         let (figures, bank_status) = self.figures(
@@ -195,7 +195,7 @@ impl<'t> TargetInfo<'t> {
     ) -> Result<(Figures, Option<Status>), Reject> {
         let mut out = Figures { count: tiling.count(), ..Figures::default() };
         let mut status = None;
-        let slots = if copy_atom.is_fixed { Columns::new() } else { tiling.address_lanes };
+        let slots = if copy_atom.is_fixed { BitMatrix::new() } else { tiling.address_lanes };
         for ((side, end), is_from) in sides.into_iter().zip([true, false]) {
             let map = match end {
                 EndMap::Registers(fragment) => {
@@ -336,7 +336,7 @@ fn further(map: &MemoryMap, tiling: &Tiling, reach: u32) -> u32 {
         c.lead != 0
             && (c.lead & mask.lead != 0 || map.known_bytes(c).is_none_or(|bytes| bytes >= reach))
     };
-    let mut basis: Columns<u32, 12> = Columns::new();
+    let mut basis: BitMatrix<u32, 12> = BitMatrix::new();
     for &e in tiling.instances.as_slice() {
         let c = map.at(e);
         let phase = if map.combine == Combine::Xor { c.bytes & mask.bytes } else { 0 };
@@ -358,10 +358,10 @@ fn further(map: &MemoryMap, tiling: &Tiling, reach: u32) -> u32 {
 /// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart
 /// counted apart.
 #[inline(never)] // Its list leaves the stack before conflicts are counted.
-fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
+fn segments(map: &MemoryMap, slots: &BitMatrix<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
     let mut run = slot_bytes.max(1);
     let mut groups = 1u32;
-    let mut columns: Columns<u32, 6> = Columns::new();
+    let mut columns: BitMatrix<u32, 6> = BitMatrix::new();
     for &e in slots.as_slice() {
         let c = map.at(e);
         if c.lead != 0 {

@@ -13,7 +13,7 @@
 //! | [`basis`] | where elements lie between two distributions, by construction |
 //! | [`candidates`] | shared layouts worth trying |
 //! | [`matrix`] [`product`] [`tensor_blocks`] `axis_order` `pairs` | a product as instances of one instruction, its extents in a tile's order, of pairs of elements |
-//! | [`panel_places`] [`panel_digits`] [`unlaid`] | instructions whose extents are no powers of two, as panels of such; why one multiplies no tile |
+//! | [`repeat_places`] [`repeat_digits`] [`unlaid`] | instructions whose extents are no powers of two, as panels of such; why one multiplies no tile |
 //! | [`shaping`] | what operations that change a shape do to distributions |
 //! | `noise` | numbers that tests draw |
 //!
@@ -58,11 +58,11 @@ mod noise;
 pub mod offset;
 mod pairs;
 #[doc(hidden)]
-pub mod panel_digits;
-#[doc(hidden)]
-pub mod panel_places;
-#[doc(hidden)]
 pub mod product;
+#[doc(hidden)]
+pub mod repeat_digits;
+#[doc(hidden)]
+pub mod repeat_places;
 #[doc(hidden)]
 pub mod shaping;
 #[doc(hidden)]

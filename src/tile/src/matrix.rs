@@ -1,8 +1,8 @@
 //! Matrix products: how a table atom and a split over warps lay out the operands of a whole tile.
 
-use crate::map::{Columns, Fragment, TileShape, log2_exact};
-use crate::panel_digits::{PanelDigit, below_of, panel_steps, shape_digits};
+use crate::map::{BitMatrix, Fragment, TileShape, log2_exact};
 use crate::product::Product;
+use crate::repeat_digits::{RepeatDigit, below_of, repeat_strides, shape_digits};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, AtomId, Instance};
 
@@ -22,15 +22,17 @@ impl Product {
         Self::plain(id, atom, tile, bits, warps, false)
     }
 
-    /// The same done by `2^spare` times as many warps, all of which hold and compute the same: for
+    /// The same done by `2^replicated_warps` times as many warps, all of which hold and compute the same: for
     /// a tile that has too few instances for a group. `None` for what warps do together.
     #[must_use]
-    pub fn repeated(mut self, spare: u8) -> Option<Self> {
-        if spare > 0 && (self.shared != [false; 2] || self.together > 0 || self.tensor.is_some()) {
+    pub fn repeated(mut self, replicated_warps: u8) -> Option<Self> {
+        if replicated_warps > 0
+            && (self.shared != [false; 2] || self.warpgroup > 0 || self.tensor.is_some())
+        {
             return None;
         }
-        self.spare = spare;
-        let all = (0..spare)
+        self.replicated_warps = replicated_warps;
+        let all = (0..replicated_warps)
             .all(|_| [&mut self.a, &mut self.b, &mut self.c].into_iter().all(|f| f.warp.push(0)));
         all.then_some(self)
     }
@@ -38,7 +40,7 @@ impl Product {
     /// The same as the transposed product of the operands transposed and exchanged. `warps`: along
     /// the tile's n and m.
     #[must_use]
-    pub fn swapped(
+    pub fn transposed(
         id: AtomId,
         atom: &Atom<'_>,
         tile: (u64, u64, u64),
@@ -49,7 +51,7 @@ impl Product {
         let p = Self::plain(id, atom, (n, m, k), (b, a, c), warps, true)
             .filter(|p| p.shared == [false; 2])?;
         Some(Self {
-            swapped: true,
+            transposed: true,
             a: p.b.transposed(),
             b: p.a.transposed(),
             c: p.c.transposed(),
@@ -73,10 +75,10 @@ impl Product {
         let below = below_of(&instance, &shape)?;
         let [sm, sn, sk] = shape_digits(&shape, below)?;
         // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
-        let repeat = |extent: u8, warps: u8, step: PanelDigit| -> Option<u8> {
+        let repeat = |extent: u8, warps: u8, step: RepeatDigit| -> Option<u8> {
             extent.checked_sub(warps)?.checked_sub(step.bits)
         };
-        let taken = |panels: u8, step: PanelDigit| -> Option<u8> {
+        let taken = |panels: u8, step: RepeatDigit| -> Option<u8> {
             let count = u8::try_from(step.count).ok()?;
             panels.checked_div(count).filter(|_| panels.checked_rem(count) == Some(0))
         };
@@ -93,9 +95,9 @@ impl Product {
             taken(across.grid.cols, sk)?,
         );
         let (rm, rn, rk) = repeats;
-        let together = together(atom, shape.d)?;
-        let own = |number: u8, tile: TileShape, extents: (PanelDigit, PanelDigit)| {
-            atom_bits(&instance, number, tile, extents, together)
+        let warpgroup = warpgroup(atom, shape.d)?;
+        let own = |number: u8, tile: TileShape, extents: (RepeatDigit, RepeatDigit)| {
+            atom_bits(&instance, number, tile, extents, warpgroup)
         };
         // Register bits after the atom's own: k first for A and B, so that one k step is a
         // consecutive block, then m or n.
@@ -132,10 +134,10 @@ impl Product {
             atom: id,
             shape,
             pairs: false,
-            swapped: false,
+            transposed: false,
             warps,
-            spare: 0,
-            together,
+            replicated_warps: 0,
+            warpgroup,
             repeats,
             panels,
             below,
@@ -169,7 +171,7 @@ pub fn widest<'a>(atom: &'a Atom<'a>, room: u8) -> Option<Instance<'a>> {
 
 /// log2 of the warps that work on one instance together, as its result is laid out.
 #[doc(hidden)]
-pub fn together(atom: &Atom<'_>, d: u8) -> Option<u8> {
+pub fn warpgroup(atom: &Atom<'_>, d: u8) -> Option<u8> {
     let layout = atom.operands.get(usize::from(d))?.layout?;
     let warps = layout
         .shard
@@ -193,14 +195,14 @@ pub enum RepeatOrder {
 pub struct Skip(pub u8);
 
 /// The atom's own bits of an operand. One in shared memory has no bits in lanes and registers, and
-/// is the same for all `together` warps.
+/// is the same for all `warpgroup` warps.
 #[doc(hidden)]
 pub fn atom_bits(
     instance: &Instance<'_>,
     number: u8,
     shape: TileShape,
-    extents: (PanelDigit, PanelDigit),
-    together: u8,
+    extents: (RepeatDigit, RepeatDigit),
+    warpgroup: u8,
 ) -> Option<(Fragment, u8, u8)> {
     let (rows, cols) = (extents.0.bits, extents.1.bits);
     let panels = u32::from(extents.0.count).checked_mul(u32::from(extents.1.count))?;
@@ -209,13 +211,13 @@ pub fn atom_bits(
         if panels != 1 {
             return None;
         }
-        return (0..together).all(|_| out.warp.push(0)).then_some((out, rows, cols));
+        return (0..warpgroup).all(|_| out.warp.push(0)).then_some((out, rows, cols));
     }
     // The table has the layout of the instance with the most columns: in a smaller one, rows are as
     // far apart.
     let operand = instance.atom.operands.get(usize::from(number))?;
     let layout = operand.layout?;
-    let steps = panel_steps(instance, number, extents)?;
+    let steps = repeat_strides(instance, number, extents)?;
     let element = log2_exact(u64::from(shape.bits))?;
     let mut register: [Option<u32>; 12] = [None; 12];
     let mut lane: [u32; 6] = [0; 6];
@@ -266,7 +268,7 @@ pub fn atom_bits(
     let pushed =
         places.iter().map_while(|e| *e).all(|e| out.register.push(e)) && out.register.len() == held;
     let pushed = pushed && lane.get(..lane_bits)?.iter().all(|&e| out.lane.push(e));
-    let pushed = pushed && warp.get(..usize::from(together))?.iter().all(|&e| out.warp.push(e));
+    let pushed = pushed && warp.get(..usize::from(warpgroup))?.iter().all(|&e| out.warp.push(e));
     // Of panels, the instruction's registers are all that each of them has.
     let whole = panels == 1
         || u32::from(out.registers().checked_div(u16::try_from(out.shape.grid.count()).ok()?)?)
@@ -398,7 +400,7 @@ pub fn blocks(
     warps: u8,
     row_major: bool,
 ) -> Option<Fragment> {
-    let mut order: Columns<u32, { crate::map::MAX_BITS }> = Columns::new();
+    let mut order: BitMatrix<u32, { crate::map::MAX_BITS }> = BitMatrix::new();
     let (inner, outer) =
         if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
     if along > inner || across > outer {

@@ -1,6 +1,6 @@
 //! Products of elements of half a byte: tiles hold two of them in each byte.
 
-use crate::map::{Columns, Fragment, TileShape};
+use crate::map::{BitMatrix, Fragment, TileShape};
 use crate::product::Product;
 
 impl Product {
@@ -57,7 +57,7 @@ fn paired(of: &Fragment, rows: bool, in_memory: bool) -> Option<Fragment> {
 
 fn move_all<const N: usize>(
     from: &[u32],
-    to: &mut Columns<u32, N>,
+    to: &mut BitMatrix<u32, N>,
     moved: impl Fn(u32) -> Option<u32>,
 ) -> Option<()> {
     from.iter().try_for_each(|element| to.push(moved(*element)?).then_some(()))

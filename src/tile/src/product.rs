@@ -1,7 +1,7 @@
 //! A matrix product as instances of one atom.
 
 use crate::map::Fragment;
-use crate::panel_places::PanelPlaces;
+use crate::repeat_places::RepeatPlaces;
 use core::num::NonZeroU16;
 use lanebook_tables::{AtomId, MatrixShape};
 
@@ -71,21 +71,21 @@ pub struct Product {
     /// The atom computes the transposed product: its A is the program's B, and what is said here of
     /// m and n is the other way round (but for the fragments, which are those of the program's
     /// tiles).
-    pub swapped: bool,
+    pub transposed: bool,
     /// log2 of the warps along m and n, each of them alone or a group of those that work together.
     pub warps: (u8, u8),
     /// log2 of the warps that do the same as each of those, where the tile has too few instances
     /// for a group.
-    pub spare: u8,
+    pub replicated_warps: u8,
     /// log2 of the warps that work on one instance together.
-    pub together: u8,
+    pub warpgroup: u8,
     /// log2 of the instances along m, n and k that a warp issues.
     pub repeats: (u8, u8, u8),
     /// Panels along m, n and k that instances are in: each warp issues its instances once for each
     /// of them. An instruction of so many panels itself takes as many of the tile's at once.
     pub panels: (u8, u8, u8),
     /// What the instruction's panels are counted by, where an extent of it is no power of two.
-    pub below: PanelPlaces,
+    pub below: RepeatPlaces,
     /// Fragments of A, B and C (= D). Of an operand in shared memory: register bits are those of
     /// the block's number.
     pub a: Fragment,
@@ -163,7 +163,7 @@ impl Product {
         };
         let ((hm, m), (hn, n), (hk, k)) = (split(m, rm), split(n, rn), split(k, rk));
         // The accumulator's registers follow the program's columns first.
-        let (inner, outer) = if self.swapped { ((rm, m), (rn, n)) } else { ((rn, n), (rm, m)) };
+        let (inner, outer) = if self.transposed { ((rm, m), (rn, n)) } else { ((rn, n), (rm, m)) };
         let panel =
             |row: u16, cols: u8, col: u16| row.saturating_mul(u16::from(cols)).saturating_add(col);
         (

@@ -1,7 +1,7 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
 use crate::copy_atom::CopyAtom;
-use crate::map::{Columns, Conflicts, RepeatGrid};
+use crate::map::{BitMatrix, Conflicts, RepeatGrid};
 use crate::unit::map::MapRule;
 use lanebook_tables::AtomId;
 
@@ -10,16 +10,16 @@ use lanebook_tables::AtomId;
 pub struct Tiling {
     /// Element bits that each bit of the slot number (= the supplying lane's number) adds; where one
     /// address does for the wave and lanes lie at known steps, each bit of the lane's number.
-    pub address_lanes: Columns<u32, 6>,
+    pub address_lanes: BitMatrix<u32, 6>,
     /// Element bits that each warp bit adds.
-    pub warps: Columns<u32, 5>,
+    pub warps: BitMatrix<u32, 5>,
     /// Element bits that each bit of the instance number adds.
-    pub instances: Columns<u32, 12>,
+    pub instances: BitMatrix<u32, 12>,
     /// Register copy atoms: for each bit of the atom's register number the bit of the fragment's
     /// register number.
-    pub tuple: Columns<u8, 5>,
+    pub tuple: BitMatrix<u8, 5>,
     /// Register copy atoms: the fragment register-number bit of each instance bit.
-    pub instance_registers: Columns<u8, 12>,
+    pub instance_registers: BitMatrix<u8, 12>,
     /// Element bits that the second place of each slot adds to the first; 0 = there is none.
     pub second: u32,
     /// Panels of the tile: an instance's number above its bits is the panel's.
@@ -109,7 +109,7 @@ impl RegisterTranspose {
     pub fn second(&self, first: &Tiling) -> Option<Tiling> {
         let mut out = *first;
         (out.tuple, out.instances, out.instance_registers) =
-            (Columns::new(), Columns::new(), Columns::new());
+            (BitMatrix::new(), BitMatrix::new(), BitMatrix::new());
         let inside = self.across.checked_sub(self.packing)?;
         for k in 0..inside {
             out.tuple.push(k).then_some(())?;

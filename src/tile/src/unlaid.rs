@@ -2,8 +2,8 @@
 //! of tables say of it.
 
 use crate::map::log2_exact;
-use crate::panel_digits::below_of;
 use crate::product::Product;
+use crate::repeat_digits::below_of;
 use crate::tiling::Reject;
 use lanebook_tables::{Atom, AtomId, Instance, MatrixShape, Tables};
 

@@ -14,7 +14,7 @@ use crate::slice::slice;
 use crate::whole::with_compiled;
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook::ir::Program;
 use lanebook::layout::PostMap;
 use lanebook::plan::End;
@@ -202,14 +202,14 @@ fn of(case: &Case, written: bool, program: &Program<'_, '_>, compiled: &Compiled
         .unwrap_or_else(|| panic!("{} {}: no such movement", case.arch, case.what));
     let origin = u16::try_from(chosen.op.index()).expect("few operations");
     let steps = |purpose| -> Vec<usize> {
-        let own = |step: &Step| step.origin == origin && step.purpose == purpose;
+        let own = |step: &Inst| step.origin == origin && step.purpose == purpose;
         (0..compiled.steps.len()).filter(|at| own(&compiled.steps[*at])).collect()
     };
-    let moves = steps(Purpose::Move);
+    let moves = steps(InstKind::Move);
     let arch = compiled.plan.arch;
     let (to_first, to_all) = (
-        steps(Purpose::FirstAddress),
-        [steps(Purpose::FirstAddress), steps(Purpose::FurtherAddress)],
+        steps(InstKind::FirstAddress),
+        [steps(InstKind::FirstAddress), steps(InstKind::FurtherAddress)],
     );
     let first = slice(compiled, &moves[..1], &to_first, arch);
     let further = &slice(compiled, &moves, &to_all.concat(), arch) - &first;

@@ -8,7 +8,7 @@
 use crate::slice::slice;
 use lanebook::TABLES;
 use lanebook::compile::{Capacities, Compiled, compile};
-use lanebook::emit::step::{NO_GUARD, Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind, NO_GUARD};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::SharedExchange;
 use lanebook::tables::{ArchId, AtomClass, OpRole};
@@ -337,7 +337,7 @@ fn cost(
         .nth(1)
         .ok_or("no conversion")?;
     let origin = u16::try_from(op.index()).map_err(|e| e.to_string())?;
-    let own = |step: &Step| step.origin == origin && step.purpose != Purpose::Label;
+    let own = |step: &Inst| step.origin == origin && step.purpose != InstKind::Label;
     let mut cost = Cost::default();
     if let Some(exchange) = compiled.plan.exchange_of(op) {
         let tile = compiled.plan.allocs.get(usize::from(exchange.alloc)).ok_or("no tile")?;
@@ -355,14 +355,14 @@ fn cost(
     let mut names: Vec<(&str, u32)> = Vec::new();
     for (at, step) in compiled.steps.iter().enumerate() {
         let inside = halves.first() <= Some(&at) && Some(&at) <= halves.last();
-        let atom = TABLES.atom(step.atom).filter(|_| step.purpose != Purpose::Label);
+        let atom = TABLES.atom(step.atom).filter(|_| step.purpose != InstKind::Label);
         let Some(atom) = atom else { continue };
         if moves.contains(&at) {
             cost.memory += 1;
             cost.alu += kept_lines(compiled, at);
         } else if slice.contains(&at) {
             cost.address += 1;
-        } else if own(step) && step.purpose != Purpose::Sync && atom.class != AtomClass::Sync {
+        } else if own(step) && step.purpose != InstKind::Sync && atom.class != AtomClass::Sync {
             cost.alu += 1;
         } else if inside && is_barrier(arch, step) {
             cost.barriers += 1;
@@ -383,7 +383,7 @@ fn cost(
 fn kept_lines(compiled: &Compiled<'_>, at: usize) -> u64 {
     let (arch, step) = (TABLES.arch(compiled.plan.arch), &compiled.steps[at]);
     let rules = arch.and_then(|arch| TABLES.isa(arch.isa)).and_then(|isa| isa.guard);
-    let kept = |step: &Step| (step.guard != NO_GUARD).then_some((step.guard_class, step.guard));
+    let kept = |step: &Inst| (step.guard != NO_GUARD).then_some((step.guard_class, step.guard));
     let is_first = at == 0 || kept(&compiled.steps[at - 1]) != kept(step);
     match rules {
         Some(rules) if kept(step).is_some() && rules.test.is_none() && is_first => {
@@ -394,15 +394,15 @@ fn kept_lines(compiled: &Compiled<'_>, at: usize) -> u64 {
 }
 
 /// Whether a step goes to shared memory, or to other lanes by the same way.
-fn is_memory(step: &Step) -> bool {
+fn is_memory(step: &Inst) -> bool {
     let through_crossbar = |name: &str| name.starts_with("shfl") || name.starts_with("ds_");
-    step.purpose != Purpose::Label
+    step.purpose != InstKind::Label
         && TABLES
             .atom(step.atom)
             .is_some_and(|atom| atom.movement.is_some() || through_crossbar(atom.name()))
 }
 
-fn is_barrier(arch: ArchId, step: &Step) -> bool {
+fn is_barrier(arch: ArchId, step: &Inst) -> bool {
     let rules = TABLES.arch(arch).map(|arch| arch.sync).into_iter().flatten();
     rules.flat_map(|rule| rule.steps).any(|s| s.barrier && s.atom == step.atom)
 }

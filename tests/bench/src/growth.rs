@@ -6,7 +6,7 @@ use lanebook::TABLES;
 use lanebook::expr::{ExprArena, ExprId, MAX_NODES, SimplifyScratch, Variable, simplify};
 use lanebook::ir::{Node, Options, Pool, Storage, parse, verify};
 use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
-use lanebook::pipeline::{Lent, apply_with};
+use lanebook::pipeline::{PassScratch, apply_with};
 use lanebook_tables::IndexOp;
 use std::fmt::Write;
 use std::time::Instant;
@@ -207,7 +207,7 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
                 let mark = program.mark();
                 let mut fuel = 1_000_000;
                 let mut room = choice.room();
-                let mut lent = Lent {
+                let mut lent = PassScratch {
                     work: work.as_mut_view(),
                     fuel: &mut fuel,
                     room: Some(&mut room),

@@ -4,7 +4,7 @@
 //! with a number in the address's place is taken off.
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Slot, Step};
+use lanebook::emit::step::{Inst, Slot};
 use lanebook::tables::Role;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) fn count(
     compiled: &Compiled<'_>,
     lines: &[String],
-    access: &Step,
+    access: &Inst,
 ) -> Option<Result<u32, String>> {
     let arch = TABLES.arch(compiled.plan.arch)?;
     let isa = TABLES.isa(arch.isa)?;
@@ -51,7 +51,7 @@ pub(crate) fn count(
 }
 
 /// The register with an access's address: class and number.
-fn address(access: &Step) -> Option<(u8, u16)> {
+fn address(access: &Inst) -> Option<(u8, u16)> {
     let atom = TABLES.atom(access.atom)?;
     let numbered = (0..).zip(atom.operands.iter());
     let at =

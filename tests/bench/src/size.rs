@@ -7,7 +7,7 @@
 //! it. The sections are those of `image/`, which `size.sh` builds and links.
 use crate::clock::Effort;
 use crate::report::Report;
-use lanebook_gen::{Compiled, Mode, Weight, Wish, compile_wish};
+use lanebook_gen::{BuildOptions, Compiled, Mode, Weight, compile_with_options};
 use std::path::{Path, PathBuf};
 
 /// The section's heading.
@@ -25,7 +25,7 @@ fn root() -> PathBuf {
 /// The tables for one architecture, or for all.
 fn tables(arch: Option<&str>) -> Option<Compiled> {
     let archs = arch.map(|name| vec![name.to_string()]);
-    compile_wish(&root(), Mode::Draft, &Wish { archs, extra: None }).ok()
+    compile_with_options(&root(), Mode::Draft, &BuildOptions { archs, extra: None }).ok()
 }
 
 fn bytes(weights: &[Weight]) -> f64 {

@@ -1,7 +1,7 @@
 //! What an access needs of the steps before it, counted from nothing.
 use lanebook::TABLES;
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, Slot};
 use lanebook::tables::{ArchId, Atom, Role};
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ pub fn slice(
     arch: ArchId,
 ) -> BTreeSet<usize> {
     let isa = TABLES.arch(arch).and_then(|arch| TABLES.isa(arch.isa));
-    let is_load = |step: &Step| {
+    let is_load = |step: &Inst| {
         isa.is_some_and(|isa| [isa.load_param32, isa.load_param64].contains(&step.atom))
     };
     let (mut wanted, mut out) = (BTreeSet::new(), BTreeSet::new());
     for (at, step) in compiled.steps.iter().enumerate().rev() {
-        let Some(atom) = TABLES.atom(step.atom).filter(|_| step.purpose != Purpose::Label) else {
+        let Some(atom) = TABLES.atom(step.atom).filter(|_| step.purpose != InstKind::Label) else {
             continue;
         };
         if moves.contains(&at) {
@@ -49,7 +49,7 @@ pub fn slice(
 }
 
 /// Registers with the addresses of an access, or the number of the lane that is read.
-fn addresses(atom: &Atom<'_>, step: &Step) -> Vec<(u8, u16)> {
+fn addresses(atom: &Atom<'_>, step: &Inst) -> Vec<(u8, u16)> {
     let by = atom.does.into_iter().flat_map(|does| does.lanes).find_map(|lane| lane.by);
     let is_one = |number: usize, role| {
         role == Role::Address || by.is_some_and(|by| usize::from(by.0) == number)
@@ -70,7 +70,7 @@ fn plain(slot: Slot) -> Vec<(u8, u16)> {
     }
 }
 
-fn registers(atom: &Atom<'_>, step: &Step, wanted: impl Fn(Role) -> bool) -> Vec<(u8, u16)> {
+fn registers(atom: &Atom<'_>, step: &Inst, wanted: impl Fn(Role) -> bool) -> Vec<(u8, u16)> {
     let numbered = atom.operands.iter().enumerate();
     numbered
         .filter(|(_, operand)| wanted(operand.role))

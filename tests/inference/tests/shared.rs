@@ -61,7 +61,7 @@ fn bytes(b: u8, m: u8, s: i8) -> Option<Swizzle> {
 fn what_a_product_gathers_lies_by_columns_where_that_costs_less() {
     let strips = |arch: &str, text: &str| -> Vec<_> {
         let (_, lies) = laid_by(arch, text).expect("it is told");
-        lies.into_iter().map(|(_, strip)| strip).collect()
+        lies.into_iter().map(|(_, column_block)| column_block).collect()
     };
     // The right factor's columns are its depth; the left one's rows are.
     assert_eq!(strips("gfx1100", &product("", "")), [None, Some(2)]);

@@ -9,7 +9,7 @@ use crate::maps::kernel_maps;
 use crate::mutants::{Numbers, change, found, is_wrong, text_of};
 use crate::try_with_kernel;
 use lanebook::TABLES;
-use lanebook::emit::step::Step;
+use lanebook::emit::step::Inst;
 
 /// A known fault.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl Fault {
             let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
             let mut numbers = Numbers(seed | 1);
             for _ in 0..40 {
-                let mut steps: Vec<Step> = compiled.steps.to_vec();
+                let mut steps: Vec<Inst> = compiled.steps.to_vec();
                 if change(self.kind, &mut steps, &waits, isa, &mut numbers).is_none() {
                     continue;
                 }

@@ -22,7 +22,7 @@ pub mod sweep;
 use lanebook::check;
 use lanebook::compile::{Compiled, Scratch, compile, compile_loops};
 use lanebook::detail::{Detail, Stage, of_compile};
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook::ir::{Options, Program, isolate_kernel, parse, verify};
 use lanebook::plan::{End, Plan, Tiling};
 use lanebook::written::resolve_layouts;
@@ -351,7 +351,7 @@ pub fn e4m3(v: f32) -> u8 {
 /// The steps of a kernel with the number of the text line that each stands on (the first of it,
 /// from 1).
 #[must_use]
-pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> Vec<(u32, Step)> {
+pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> Vec<(u32, Inst)> {
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
     // The frame before the body: everything up to the first step's text.
     let mut body = String::new();
@@ -403,14 +403,14 @@ pub fn element(fit: &Tiling, lane: u32, warp: u32, instance: u32) -> u32 {
 
 /// The movement steps of each planned movement, in order: (line, step) by instance.
 #[must_use]
-pub fn instances(plan: &Plan<'_>, lines: &[(u32, Step)]) -> Vec<Vec<(u32, Step)>> {
+pub fn instances(plan: &Plan<'_>, lines: &[(u32, Inst)]) -> Vec<Vec<(u32, Inst)>> {
     plan.transfers
         .iter()
         .map(|m| {
             let origin = u16::try_from(m.op.index()).expect("few operations");
             lines
                 .iter()
-                .filter(|(_, s)| s.origin == origin && s.purpose == Purpose::Move)
+                .filter(|(_, s)| s.origin == origin && s.purpose == InstKind::Move)
                 .copied()
                 .collect()
         })

@@ -8,7 +8,7 @@ use crate::{checked, try_with_plan, with_kernel};
 use lanebook::TABLES;
 use lanebook::check::{FinalSteps, Violation};
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{NO_GUARD, Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, NO_GUARD, Slot};
 use lanebook::ir::Program;
 use lanebook::plan::End;
 use lanebook::tables::{AtomClass, AtomId, IndexOp, Isa, OpWord, Role, Space, TermNode};
@@ -30,22 +30,22 @@ impl Numbers {
 pub fn found(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Option<Violation> {
     let kernel = FinalSteps { steps, ..FinalSteps::of(compiled) };
     checked::check(program, &kernel).err()
 }
 
 /// Steps that may be changed: no labels, branches or ends.
-fn plain(steps: &[Step], isa: &Isa<'_>) -> Vec<usize> {
+fn plain(steps: &[Inst], isa: &Isa<'_>) -> Vec<usize> {
     let fixed = [isa.branch, isa.branch_if, isa.end];
     (0..steps.len())
-        .filter(|&k| steps[k].purpose != Purpose::Label && !fixed.contains(&steps[k].atom))
+        .filter(|&k| steps[k].purpose != InstKind::Label && !fixed.contains(&steps[k].atom))
         .collect()
 }
 
 /// Whether a step is an operation on integers with a number.
-fn counts(step: &Step, ops: &[IndexOp]) -> bool {
+fn counts(step: &Inst, ops: &[IndexOp]) -> bool {
     let does = |term: &TermNode| matches!(term, TermNode::Op(op, _) if ops.contains(op));
     TABLES.atom(step.atom).is_some_and(|a| a.means.iter().any(does))
         && step.args.iter().any(|a| matches!(a, Slot::Int(_) | Slot::Word(_)))
@@ -53,13 +53,13 @@ fn counts(step: &Step, ops: &[IndexOp]) -> bool {
 
 /// A step among those that are so, with another number.
 fn renumbered(
-    steps: &mut [Step],
+    steps: &mut [Inst],
     numbers: &mut Numbers,
-    among: impl Fn(&Step) -> bool,
+    among: impl Fn(&Inst) -> bool,
     other: impl Fn(i64) -> i64,
 ) -> Option<usize> {
     let all: Vec<(usize, usize)> = (0..steps.len())
-        .filter(|&k| steps[k].purpose != Purpose::Label && among(&steps[k]))
+        .filter(|&k| steps[k].purpose != InstKind::Label && among(&steps[k]))
         .flat_map(|k| (0..8).map(move |a| (k, a)))
         .filter(|&(k, a)| matches!(steps[k].args[a], Slot::Int(_) | Slot::Word(_)))
         .collect();
@@ -73,7 +73,7 @@ fn renumbered(
 }
 
 /// Registers of the operands in some roles, as (operand, class, first, count).
-fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u16)> {
+fn operands(step: &Inst, roles: &[Role]) -> Vec<(usize, u8, u16, u16)> {
     let atom = TABLES.atom(step.atom).expect("an atom");
     let all =
         atom.operands.iter().enumerate().filter(|(_, o)| roles.contains(&o.role) && !o.implicit);
@@ -96,7 +96,7 @@ fn overlap(a: &[(usize, u8, u16, u16)], b: &[(usize, u8, u16, u16)]) -> bool {
 /// One change of some kind, if there is a place for it.
 pub(crate) fn change(
     kind: &str,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<Inst>,
     plan_waits: &[AtomId],
     isa: &Isa<'_>,
     numbers: &mut Numbers,
@@ -119,7 +119,7 @@ pub(crate) fn change(
             // A register that something else holds, aligned like the right one.
             let others: Vec<u16> = steps
                 .iter()
-                .filter(|s| s.purpose != Purpose::Label)
+                .filter(|s| s.purpose != InstKind::Label)
                 .flat_map(|s| operands(s, &WRITTEN))
                 .filter(|o| o.1 == class && o.3 == count)
                 .map(|o| o.2)
@@ -139,23 +139,23 @@ pub(crate) fn change(
                 Slot::Int(if numbers.below(2) == 0 { v.wrapping_add(16) } else { v ^ 4 });
         }
         "left out" => {
-            if steps[k].purpose == Purpose::Sync {
+            if steps[k].purpose == InstKind::Sync {
                 return None;
             }
             steps.remove(k);
         }
         "order" => {
             // Whatever orders, waits, announces or arrives.
-            if steps[k].purpose != Purpose::Sync {
+            if steps[k].purpose != InstKind::Sync {
                 return None;
             }
             steps.remove(k);
         }
         "copy" => {
             // A copy of a register reads what another one does.
-            let moves = |s: &Step| {
+            let moves = |s: &Inst| {
                 TABLES.atom(s.atom).is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)]))
-                    && s.purpose == Purpose::Fill
+                    && s.purpose == InstKind::Fill
             };
             let copies: Vec<usize> = places
                 .iter()
@@ -177,8 +177,8 @@ pub(crate) fn change(
         }
         "temporary" => {
             // A register is copied somewhere before another one is copied to it.
-            let copied = |s: &Step| {
-                let moves = s.purpose == Purpose::Fill
+            let copied = |s: &Inst| {
+                let moves = s.purpose == InstKind::Fill
                     && TABLES
                         .atom(s.atom)
                         .is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)]));
@@ -207,27 +207,27 @@ pub(crate) fn change(
             return Some(k);
         }
         "element" => {
-            let moves = |s: &Step| s.purpose == Purpose::Move;
+            let moves = |s: &Inst| s.purpose == InstKind::Move;
             return renumbered(steps, numbers, moves, |v| v + 2);
         }
         "lane" => {
-            let moves = |s: &Step| {
-                s.purpose != Purpose::Move
+            let moves = |s: &Inst| {
+                s.purpose != InstKind::Move
                     && TABLES.atom(s.atom).is_some_and(|a| a.class == AtomClass::CrossLane)
             };
             return renumbered(steps, numbers, moves, |v| v ^ 1);
         }
         "warp" => {
-            let shifts = |s: &Step| counts(s, &[IndexOp::Shl, IndexOp::Shr]);
+            let shifts = |s: &Inst| counts(s, &[IndexOp::Shl, IndexOp::Shr]);
             return renumbered(steps, numbers, shifts, |v| v + 1);
         }
         "mask" => {
-            let masks = |s: &Step| counts(s, &[IndexOp::And]);
+            let masks = |s: &Inst| counts(s, &[IndexOp::And]);
             let bit = 1i64 << numbers.below(6);
             return renumbered(steps, numbers, masks, |v| v ^ bit);
         }
         "bound" => {
-            let control = |s: &Step| s.purpose == Purpose::Control;
+            let control = |s: &Inst| s.purpose == InstKind::Control;
             return renumbered(steps, numbers, control, |v| v + 8);
         }
         "guard" => {
@@ -254,9 +254,9 @@ pub(crate) fn change(
         }
         "again" => {
             // What is combined twice.
-            let combines = |s: &Step| {
+            let combines = |s: &Inst| {
                 let movement = TABLES.atom(s.atom).and_then(|atom| atom.movement);
-                s.purpose == Purpose::Move && movement.is_some_and(|m| m.atomic.is_some())
+                s.purpose == InstKind::Move && movement.is_some_and(|m| m.atomic.is_some())
             };
             let all: Vec<usize> = places.iter().copied().filter(|&k| combines(&steps[k])).collect();
             let k = *all.get(numbers.below(all.len()))?;
@@ -267,7 +267,7 @@ pub(crate) fn change(
         "index" => {
             // Where another element lies.
             let taken: Vec<usize> =
-                places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Index).collect();
+                places.iter().copied().filter(|&k| steps[k].purpose == InstKind::Index).collect();
             let k = *taken.get(numbers.below(taken.len()))?;
             let others = |j: &usize| {
                 steps[*j].origin == steps[k].origin && steps[*j].args[1] != steps[k].args[1]
@@ -283,18 +283,17 @@ pub(crate) fn change(
                 .iter()
                 .copied()
                 .filter(|&k| k > 0 && steps[k].guard != NO_GUARD)
-                .filter(|&k| steps[k - 1].purpose == Purpose::Fill)
+                .filter(|&k| steps[k - 1].purpose == InstKind::Fill)
                 .collect();
             let k = *loads.get(numbers.below(loads.len()))? - 1;
             steps.remove(k);
             return Some(k);
         }
         "packing" => {
-            let packs = |s: &Step| {
-                TABLES
-                    .atom(s.atom)
-                    .and_then(|a| a.does)
-                    .is_some_and(|d| [OpWord::Pack, OpWord::Choose, OpWord::Unpack].contains(&d.op))
+            let packs = |s: &Inst| {
+                TABLES.atom(s.atom).and_then(|a| a.does).is_some_and(|d| {
+                    [OpWord::ConcatRegs, OpWord::BytePermute, OpWord::SplitRegs].contains(&d.op)
+                })
             };
             if !packs(&steps[k]) {
                 return None;
@@ -304,7 +303,7 @@ pub(crate) fn change(
         "in place" => {
             // A product's sums lie where those lie that it begins with.
             let products: Vec<usize> =
-                places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Matrix).collect();
+                places.iter().copied().filter(|&k| steps[k].purpose == InstKind::Matrix).collect();
             let k = *products.get(numbers.below(products.len()))?;
             let shape = TABLES.atom(steps[k].atom)?.matrix?;
             let (from, to) =
@@ -316,7 +315,7 @@ pub(crate) fn change(
             if from == to {
                 return None;
             }
-            for step in steps.iter_mut().filter(|s| s.purpose != Purpose::Label) {
+            for step in steps.iter_mut().filter(|s| s.purpose != InstKind::Label) {
                 for arg in &mut step.args {
                     if let Slot::Reg { class: own, count: many, first: at } = *arg
                         && own == class
@@ -359,7 +358,7 @@ pub(crate) fn change(
             return Some(k);
         }
         "wait" => {
-            if !(plan_waits.contains(&steps[k].atom) || steps[k].purpose == Purpose::Sync) {
+            if !(plan_waits.contains(&steps[k].atom) || steps[k].purpose == InstKind::Sync) {
                 return None;
             }
             steps.remove(k);
@@ -378,10 +377,10 @@ pub fn text_of(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
     text: &str,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Option<String> {
     let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
-    let body = |steps: &[Step]| {
+    let body = |steps: &[Inst]| {
         let mut out = String::new();
         kernel.body(steps, &mut out).is_ok().then_some(out)
     };
@@ -432,7 +431,7 @@ pub fn moved_tiles(source: &str, arch: &str) -> (usize, usize) {
                     .steps
                     .iter()
                     .map(|step| shifted(compiled, step, k, delta))
-                    .collect::<Option<Vec<Step>>>();
+                    .collect::<Option<Vec<Inst>>>();
                 let Some((steps, changed)) = steps
                     .and_then(|steps| Some((text_of(program, compiled, text, &steps)?, steps)))
                     .map(|(text, steps)| (steps, text))
@@ -454,13 +453,13 @@ pub fn moved_tiles(source: &str, arch: &str) -> (usize, usize) {
 }
 
 /// A step whose immediate says that a shared tile begins so many bytes further, if it touches it.
-fn shifted(compiled: &Compiled<'_>, step: &Step, alloc: usize, delta: i64) -> Option<Step> {
+fn shifted(compiled: &Compiled<'_>, step: &Inst, alloc: usize, delta: i64) -> Option<Inst> {
     let plan = &compiled.plan;
     let own = |op: lanebook::ir::Op| op.index() == usize::from(step.origin);
     let Some(movement) = TABLES
         .atom(step.atom)
         .and_then(|atom| atom.movement)
-        .filter(|_| step.purpose == Purpose::Move)
+        .filter(|_| step.purpose == InstKind::Move)
     else {
         return Some(*step);
     };
@@ -513,7 +512,7 @@ pub fn rates(
             let (mut wrong, mut noticed, mut tries) = (0, 0, 0);
             while wrong < each && tries < each * 30 {
                 tries += 1;
-                let mut steps: Vec<Step> = compiled.steps.to_vec();
+                let mut steps: Vec<Inst> = compiled.steps.to_vec();
                 let Some(k) = change(kind, &mut steps, &waits, isa, &mut numbers) else { continue };
                 let Some(changed) = text_of(program, compiled, text, &steps) else { continue };
                 if !is_wrong(&said, &changed, &maps, arch) {

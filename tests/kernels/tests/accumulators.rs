@@ -4,7 +4,7 @@
 
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, e4m3, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{
@@ -517,17 +517,17 @@ fn a_missing_step() {
         maps: false,
     };
     with_kernel(&program(&case), ARCH, |program, compiled, text| {
-        let steps: Vec<Step> = compiled.steps.to_vec();
-        let first = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("a product");
+        let steps: Vec<Inst> = compiled.steps.to_vec();
+        let first = steps.iter().position(|s| s.purpose == InstKind::Matrix).expect("a product");
         let last = steps
             .iter()
             .rposition(|s| {
-                s.purpose == Purpose::Sync
+                s.purpose == InstKind::Sync
                     && TABLES.atom(s.atom).is_some_and(|a| a.name().contains("wait.ld"))
             })
             .expect("a wait");
         let mut missed = 0;
-        for k in (first..=last).filter(|k| steps[*k].purpose == Purpose::Sync) {
+        for k in (first..=last).filter(|k| steps[*k].purpose == InstKind::Sync) {
             let mut without = steps.clone();
             let taken = without.remove(k);
             let name = TABLES.atom(taken.atom).expect("an atom").name();

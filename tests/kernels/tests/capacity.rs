@@ -199,7 +199,7 @@ fn lists_of_a_plan_say_where_they_are_full() {
         ),
         (
             many(49, "  %x@ = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<32x32xf32>"),
-            PlanPool::Moves,
+            PlanPool::Transfers,
             48,
             "tiled_load",
         ),

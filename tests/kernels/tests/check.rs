@@ -4,7 +4,7 @@
 
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook_kernels::{example, with_kernel};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
@@ -33,14 +33,14 @@ fn a_missing_step() {
     for name in ["gemm.tile", "transpose.tile"] {
         for arch in ARCHS {
             with_kernel(&example(name), arch, |program, compiled, text| {
-                let steps: Vec<Step> = compiled.steps.to_vec();
+                let steps: Vec<Inst> = compiled.steps.to_vec();
                 let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-                let barrier = |s: &Step| {
+                let barrier = |s: &Inst| {
                     machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom)
                 };
                 let (mut barriers, mut noticed) = (0, 0);
                 for k in 0..steps.len() {
-                    if steps[k].purpose != Purpose::Sync {
+                    if steps[k].purpose != InstKind::Sync {
                         continue;
                     }
                     let mut without = steps.clone();
@@ -69,17 +69,17 @@ fn a_missing_step() {
 fn a_wait_before_its_producer() {
     for arch in ARCHS {
         with_kernel(&example("gemm.tile"), arch, |program, compiled, _| {
-            let steps: Vec<Step> = compiled.steps.to_vec();
+            let steps: Vec<Inst> = compiled.steps.to_vec();
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
             let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
             let of = |k: usize| compiled.plan.transfers[k].op.index();
             let last_copy = steps
                 .iter()
-                .rposition(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(1))
+                .rposition(|s| s.purpose == InstKind::Move && usize::from(s.origin) == of(1))
                 .expect("copies");
             let first_copy = steps
                 .iter()
-                .position(|s| s.purpose == Purpose::Move && usize::from(s.origin) == of(0))
+                .position(|s| s.purpose == InstKind::Move && usize::from(s.origin) == of(0))
                 .expect("copies");
             // A wait that an earlier one for loaded registers makes redundant may move; the others
             // may not.
@@ -103,8 +103,8 @@ fn a_wait_before_its_producer() {
 fn a_missing_instance() {
     for arch in ARCHS {
         with_kernel(&example("gemm.tile"), arch, |program, compiled, _| {
-            let mut steps: Vec<Step> = compiled.steps.to_vec();
-            let at = steps.iter().position(|s| s.purpose == Purpose::Move).expect("a movement");
+            let mut steps: Vec<Inst> = compiled.steps.to_vec();
+            let at = steps.iter().position(|s| s.purpose == InstKind::Move).expect("a movement");
             let _ = steps.remove(at);
             assert!(
                 matches!(
@@ -168,10 +168,10 @@ fn a_tensor_that_is_read_where_it_was_written() {
         with_kernel(&program("B", through), arch, |program, compiled, text| {
             check::order(&TABLES, program, compiled)
                 .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
-            let steps: Vec<Step> = compiled.steps.to_vec();
+            let steps: Vec<Inst> = compiled.steps.to_vec();
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
-            let barrier = |s: &Step| {
-                s.purpose == Purpose::Sync
+            let barrier = |s: &Inst| {
+                s.purpose == InstKind::Sync
                     && machine
                         .sync
                         .iter()
@@ -183,7 +183,7 @@ fn a_tensor_that_is_read_where_it_was_written() {
                 .position(barrier)
                 .unwrap_or_else(|| panic!("{arch}: a barrier\n{text}"));
             let moves = |from: usize, to: usize| {
-                steps[from..to].iter().filter(|s| s.purpose == Purpose::Move).count()
+                steps[from..to].iter().filter(|s| s.purpose == InstKind::Move).count()
             };
             assert!(moves(0, first) > 0 && moves(first, steps.len()) > 0, "{arch}\n{text}");
             let mut without = steps.clone();

@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{NO_GUARD, Step};
+use lanebook::emit::step::{Inst, NO_GUARD};
 use lanebook::ir::Program;
 use lanebook::{TABLES, check};
 use lanebook_kernels::judge::banks;
@@ -126,7 +126,7 @@ fn each(mut f: impl FnMut(Case, &Program<'_, '_>, &mut Compiled<'_>, &str)) {
 }
 
 /// Which steps store what other threads have copies of.
-fn kept(steps: &[Step]) -> Vec<usize> {
+fn kept(steps: &[Inst]) -> Vec<usize> {
     (0..steps.len()).filter(|k| steps[*k].guard != NO_GUARD).collect()
 }
 

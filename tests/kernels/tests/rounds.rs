@@ -1,7 +1,7 @@
 //! A conversion in rounds: what is wrong about its rounds, in the plan or in the order of steps, is
 //! found.
 #![allow(missing_docs)]
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook::{TABLES, check};
 use lanebook_kernels::mutants::found;
 use lanebook_kernels::try_with_plan;
@@ -34,9 +34,9 @@ fn planted_faults_in_rounds_are_found() {
                 planted += 1;
             }
             // Steps of one round in another, and rounds that nothing keeps apart.
-            let steps: Vec<Step> = compiled.steps.to_vec();
-            let moves = |step: &Step| {
-                step.purpose == Purpose::Move && usize::from(step.origin) == exchange.op.index()
+            let steps: Vec<Inst> = compiled.steps.to_vec();
+            let moves = |step: &Inst| {
+                step.purpose == InstKind::Move && usize::from(step.origin) == exchange.op.index()
             };
             let own: Vec<usize> = (0..steps.len()).filter(|at| moves(&steps[*at])).collect();
             for pair in own.windows(2).filter(|p| steps[p[0]].atom != steps[p[1]].atom) {

@@ -5,9 +5,9 @@
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
 use lanebook::compile::compile;
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook::ir::{Options, SmallStorage, parse, verify};
-use lanebook::map::{Columns, RowRotation};
+use lanebook::map::{BitMatrix, RowRotation};
 use lanebook::plan::{BlockBitRole, InShared, ScaleCopy};
 use lanebook_kernels::checked::every_kernel;
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
@@ -276,7 +276,7 @@ fn a_wrong_choice_is_seen() {
             for bit in 0..right.choice.len() {
                 for other in changed(right.choice.get(bit).expect("a choice")) {
                     let mut wrong = right;
-                    wrong.choice = Columns::new();
+                    wrong.choice = BitMatrix::new();
                     for k in 0..right.choice.len() {
                         assert!(wrong.choice.push(if k == bit {
                             other
@@ -468,12 +468,12 @@ fn a_wrong_copy_is_seen() {
     check::plan(&TABLES, &program, plan).expect("the plan as it was");
     // A copy that is missing, or comes after the product.
     let steps = compiled.steps.to_vec();
-    let is_copy = |s: &&Step| {
+    let is_copy = |s: &&Inst| {
         TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("tcgen05.cp"))
-            && s.purpose == Purpose::Move
+            && s.purpose == InstKind::Move
     };
     let at = steps.iter().position(|s| is_copy(&s)).expect("a copy");
-    let product = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("a product");
+    let product = steps.iter().position(|s| s.purpose == InstKind::Matrix).expect("a product");
     let mut without = steps.clone();
     let taken = without.remove(at);
     assert!(matches!(

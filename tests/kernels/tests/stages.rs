@@ -5,7 +5,7 @@
 use lanebook::TABLES;
 use lanebook::check::{FinalSteps, Violation};
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, Slot};
 use lanebook::ir::Program;
 use lanebook::tables::{OpRole, Space};
 use lanebook_kernels::interpret::{Given, Interpreted};
@@ -125,7 +125,7 @@ fn stored_once(stages: u32) -> String {
 fn copies_of_a_turn(text: &str, arch: &str) -> [u32; 2] {
     with_kernel(text, arch, |program, compiled, _| {
         let mut count = [0; 2];
-        for step in compiled.steps.iter().filter(|step| step.purpose == Purpose::Move) {
+        for step in compiled.steps.iter().filter(|step| step.purpose == InstKind::Move) {
             let own = |op: &lanebook::ir::Op| op.index() == usize::from(step.origin);
             let op = program.all().find(own).expect("an operation");
             let movement = TABLES.atom(step.atom).and_then(|atom| atom.movement);
@@ -259,7 +259,7 @@ fn one_wait_and_one_barrier_a_turn() {
     }
 }
 
-type Plant = fn(&Look<'_>, &mut Vec<Step>) -> bool;
+type Plant = fn(&Look<'_>, &mut Vec<Inst>) -> bool;
 
 /// What faults are planted into.
 struct Look<'a> {
@@ -303,21 +303,21 @@ fn look<'a>(program: &'a Program<'a, 'a>, compiled: &Compiled<'_>) -> Look<'a> {
     }
 }
 
-fn is(step: &Step, atom: lanebook::tables::AtomId) -> bool {
-    step.purpose != Purpose::Label && step.atom == atom
+fn is(step: &Inst, atom: lanebook::tables::AtomId) -> bool {
+    step.purpose != InstKind::Label && step.atom == atom
 }
 
 /// Changes the first step that is meant.
-fn change(steps: &mut [Step], which: impl Fn(&Step) -> bool, how: impl Fn(&mut Step)) -> bool {
+fn change(steps: &mut [Inst], which: impl Fn(&Inst) -> bool, how: impl Fn(&mut Inst)) -> bool {
     steps.iter_mut().find(|s| which(s)).map(how).is_some()
 }
 
-fn remove(steps: &mut Vec<Step>, which: impl Fn(&Step) -> bool) -> bool {
+fn remove(steps: &mut Vec<Inst>, which: impl Fn(&Inst) -> bool) -> bool {
     steps.iter().position(which).map(|at| steps.remove(at)).is_some()
 }
 
 /// Whether a step of the loop waits for copies.
-fn waits(look: &Look<'_>, s: &Step) -> bool {
+fn waits(look: &Look<'_>, s: &Inst) -> bool {
     let atom = TABLES.atom(look.wait).expect("a wait");
     let most = atom.operands.get(look.left).expect("an operand").range.1;
     is(s, look.wait)
@@ -339,18 +339,18 @@ const OF_GROUPS: [(&str, Plant); 2] = [
 /// Faults of loops whose copies are counted one by one.
 const OF_COPIES: [(&str, Plant); 3] = [
     ("nothing is waited for where nothing is copied", |look, steps| {
-        let none = |s: &Step| waits(look, s) && s.args[look.left] == Slot::Int(0);
+        let none = |s: &Inst| waits(look, s) && s.args[look.left] == Slot::Int(0);
         remove(steps, none)
     }),
     ("one copy may be on its way where nothing is copied", |look, steps| {
-        let none = |s: &Step| waits(look, s) && s.args[look.left] == Slot::Int(0);
+        let none = |s: &Inst| waits(look, s) && s.args[look.left] == Slot::Int(0);
         change(steps, none, |s| s.args[look.left] = Slot::Int(1))
     }),
     ("times without copies go on as others do", |look, steps| {
         // The branch behind the copies leads nowhere: all is waited for in each turn. That is no
         // fault; that the copies' branch leads behind the wait is one.
-        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
-        let jumps = |s: &Step| is(s, look.branch) && usize::from(s.origin) == look.around;
+        let branches = |s: &Inst| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let jumps = |s: &Inst| is(s, look.branch) && usize::from(s.origin) == look.around;
         let Some(first) = steps.iter().position(branches) else { return false };
         let Some(jump) = steps.iter().skip(first).find(|s| jumps(s)) else { return false };
         let label = jump.args.iter().copied().find(|a| matches!(a, Slot::Label(_)));
@@ -360,11 +360,11 @@ const OF_COPIES: [(&str, Plant); 3] = [
 ];
 
 /// Whether a step waits for what a copy has loaded into registers.
-fn waits_for_loads(look: &Look<'_>, s: &Step) -> bool {
+fn waits_for_loads(look: &Look<'_>, s: &Inst) -> bool {
     let atom = |name| TABLES.atom_named(name);
     let known = ["s_waitcnt", "s_waitcnt.gfx10", "s_wait_loadcnt"];
     known.iter().any(|name| Some(s.atom) == atom(name))
-        && s.purpose == Purpose::Sync
+        && s.purpose == InstKind::Sync
         && look.copies.contains(&usize::from(s.origin))
         && matches!(s.args[0], Slot::Int(n) if n < 63)
 }
@@ -373,40 +373,40 @@ fn waits_for_loads(look: &Look<'_>, s: &Step) -> bool {
 const OF_REGISTERS: [(&str, Plant); 5] = [
     ("what is loaded is not waited for", |look, steps| remove(steps, |s| waits_for_loads(look, s))),
     ("one load more may be on its way", |look, steps| {
-        let weaker = |s: &mut Step| {
+        let weaker = |s: &mut Inst| {
             let Slot::Int(n) = s.args[0] else { return };
             s.args[0] = Slot::Int(n + 1);
         };
         change(steps, |s| waits_for_loads(look, s), weaker)
     }),
     ("stores of a turn that is none", |look, steps| {
-        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let branches = |s: &Inst| is(s, look.branch_if) && usize::from(s.origin) == look.around;
         let third = (0..steps.len()).filter(|at| branches(&steps[*at])).nth(2);
         third.map(|at| steps.remove(at)).is_some()
     }),
     ("stores before the products", |look, steps| {
-        let stores = |s: &Step| {
+        let stores = |s: &Inst| {
             let movement = TABLES.atom(s.atom).and_then(|atom| atom.movement);
-            s.purpose == Purpose::Move
+            s.purpose == InstKind::Move
                 && look.copies.contains(&usize::from(s.origin))
                 && movement.is_some_and(|m| m.from.space == Space::Register)
         };
         let Some(at) = steps.iter().position(stores) else { return false };
         let store = steps.remove(at);
-        let products = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("one");
+        let products = steps.iter().position(|s| s.purpose == InstKind::Matrix).expect("one");
         steps.insert(products, store);
         true
     }),
     ("one register is stored twice", |look, steps| {
-        let stores = |s: &Step| {
+        let stores = |s: &Inst| {
             let movement = TABLES.atom(s.atom).and_then(|atom| atom.movement);
-            s.purpose == Purpose::Move
+            s.purpose == InstKind::Move
                 && look.copies.contains(&usize::from(s.origin))
                 && movement.is_some_and(|m| m.from.space == Space::Register)
         };
         let all: Vec<usize> = (0..steps.len()).filter(|at| stores(&steps[*at])).collect();
         let [.., a, b] = all[..] else { return false };
-        let data = |s: &Step| {
+        let data = |s: &Inst| {
             TABLES.atom(s.atom).and_then(|atom| atom.movement).map(|m| m.from.operand.into())
         };
         let place: Option<usize> = data(&steps[a]);
@@ -418,22 +418,22 @@ const OF_REGISTERS: [(&str, Plant); 5] = [
 ];
 
 /// Whether a step is the wait of a loop's turns for an object of its ring.
-fn waits_in_ring(look: &Look<'_>, s: &Step) -> bool {
+fn waits_in_ring(look: &Look<'_>, s: &Inst) -> bool {
     is(s, look.wait) && usize::from(s.origin) == look.around
 }
 
 /// The step that announces a turn's copies, and what their first one is.
-fn announced(look: &Look<'_>, steps: &[Step]) -> (usize, usize) {
+fn announced(look: &Look<'_>, steps: &[Inst]) -> (usize, usize) {
     let expect = TABLES.atom_named("mbarrier.expect_tx.one").expect("an atom");
-    let announces = |s: &Step| is(s, expect) && look.copies.contains(&usize::from(s.origin));
+    let announces = |s: &Inst| is(s, expect) && look.copies.contains(&usize::from(s.origin));
     let copies =
-        |s: &Step| s.purpose == Purpose::Move && look.copies.contains(&usize::from(s.origin));
+        |s: &Inst| s.purpose == InstKind::Move && look.copies.contains(&usize::from(s.origin));
     let first = steps.iter().position(copies).expect("a copy");
     (steps.iter().position(announces).expect("an announcement"), first)
 }
 
 /// Puts the register of the ring's wait, or of its announcement, in the place of the other one.
-fn exchange(look: &Look<'_>, steps: &mut [Step], to_wait: bool) -> bool {
+fn exchange(look: &Look<'_>, steps: &mut [Inst], to_wait: bool) -> bool {
     let (expect, copy) = announced(look, steps);
     let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
     let (waited, announced) = (steps[wait].args[0], steps[expect].args[1]);
@@ -445,11 +445,11 @@ fn exchange(look: &Look<'_>, steps: &mut [Step], to_wait: bool) -> bool {
 }
 
 /// The steps that write the parity of a ring's wait.
-fn parities(look: &Look<'_>, steps: &[Step]) -> Vec<usize> {
+fn parities(look: &Look<'_>, steps: &[Inst]) -> Vec<usize> {
     let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
     let parity = steps[wait].args[1];
     let writes = |at: &usize| {
-        steps[*at].purpose != Purpose::Label && *at != wait && steps[*at].args[0] == parity
+        steps[*at].purpose != InstKind::Label && *at != wait && steps[*at].args[0] == parity
     };
     (0..steps.len()).filter(writes).collect()
 }
@@ -460,7 +460,7 @@ const OF_RINGS: [(&str, Plant); 14] = [
     ("the wait stands behind the products", |look, steps| {
         let wait = steps.iter().position(|s| waits_in_ring(look, s)).expect("a wait");
         let wait = steps.remove(wait);
-        let last = steps.iter().rposition(|s| s.purpose == Purpose::Matrix).expect("a product");
+        let last = steps.iter().rposition(|s| s.purpose == InstKind::Matrix).expect("a product");
         steps.insert(last + 1, wait);
         true
     }),
@@ -506,7 +506,7 @@ const OF_RINGS: [(&str, Plant); 14] = [
     ("announced in the first turn's time, for each turn", |look, steps| {
         // In front of the branch that leaves out the copies.
         let (at, _) = announced(look, steps);
-        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let branches = |s: &Inst| is(s, look.branch_if) && usize::from(s.origin) == look.around;
         let announcement = steps.remove(at);
         let branch = steps.iter().position(branches).expect("a branch");
         steps.insert(branch, announcement);
@@ -520,7 +520,7 @@ const OF_RINGS: [(&str, Plant); 14] = [
     }),
     ("no barrier in the loop", |look, steps| {
         // Products that everybody waits for have a barrier of their own, which is enough.
-        let own = |s: &Step| s.purpose == Purpose::Label && usize::from(s.origin) == look.around;
+        let own = |s: &Inst| s.purpose == InstKind::Label && usize::from(s.origin) == look.around;
         let labels: Vec<usize> = (0..steps.len()).filter(|at| own(&steps[*at])).collect();
         let (first, last) = (labels[0], labels[labels.len() - 1]);
         let before = steps.len();
@@ -535,7 +535,7 @@ const OF_RINGS: [(&str, Plant); 14] = [
 
 const FAULTS: [(&str, Plant); 7] = [
     ("a wait one too weak", |look, steps| {
-        let weaker = |s: &mut Step| {
+        let weaker = |s: &mut Inst| {
             let Slot::Int(n) = s.args[look.left] else { return };
             s.args[look.left] = Slot::Int(n + 1);
         };
@@ -547,17 +547,17 @@ const FAULTS: [(&str, Plant); 7] = [
         let Some(at) = steps.iter().position(|s| is(s, look.barrier)) else { return false };
         let barrier = steps.remove(at);
         let copies =
-            |s: &Step| s.purpose == Purpose::Move && look.copies.contains(&usize::from(s.origin));
+            |s: &Inst| s.purpose == InstKind::Move && look.copies.contains(&usize::from(s.origin));
         let last = steps.iter().rposition(copies).expect("a copy");
         steps.insert(last + 1, barrier);
         true
     }),
     ("copies of a turn that is none", |look, steps| {
-        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let branches = |s: &Inst| is(s, look.branch_if) && usize::from(s.origin) == look.around;
         remove(steps, branches)
     }),
     ("products of a turn that is none", |look, steps| {
-        let branches = |s: &Step| is(s, look.branch_if) && usize::from(s.origin) == look.around;
+        let branches = |s: &Inst| is(s, look.branch_if) && usize::from(s.origin) == look.around;
         let Some(first) = steps.iter().position(branches) else { return false };
         let at = steps.iter().skip(first + 1).position(branches).map(|k| k + first + 1);
         at.map(|at| steps.remove(at)).is_some()
@@ -566,18 +566,18 @@ const FAULTS: [(&str, Plant); 7] = [
         let program = look.program;
         let yields = program.all().find(|op| program.role(*op) == OpRole::Yield);
         let store = program.all().find(|op| program.role(*op) == OpRole::Store).expect("a store");
-        let ends = |s: &Step| {
-            s.purpose == Purpose::FurtherAddress
+        let ends = |s: &Inst| {
+            s.purpose == InstKind::FurtherAddress
                 && [Some(store), yields]
                     .iter()
                     .flatten()
                     .any(|op| op.index() == usize::from(s.origin))
         };
         let Some(at) = steps.iter().rposition(ends) else { return false };
-        let label = steps.iter().skip(at).position(|s| s.purpose == Purpose::Label);
+        let label = steps.iter().skip(at).position(|s| s.purpose == InstKind::Label);
         let Some(label) = label.map(|k| k + at) else { return false };
         let step = steps.remove(at);
-        steps.insert(label, Step { origin: look.around as u16, ..step });
+        steps.insert(label, Inst { origin: look.around as u16, ..step });
         true
     }),
 ];
@@ -585,7 +585,7 @@ const FAULTS: [(&str, Plant); 7] = [
 fn verdict(
     program: &Program<'_, '_>,
     compiled: &Compiled<'_>,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Result<(), Violation> {
     let kernel = FinalSteps { steps, ..FinalSteps::of(compiled) };
     checked::check(program, &kernel).map(|_| ())
@@ -648,10 +648,10 @@ fn every_number_and_step_of_the_loop_matters() {
         with_kernel(&source, arch, |program, compiled, text| {
             let look = look(program, compiled);
             let stage = compiled.plan.allocs.iter().map(|a| a.stage_bytes()).collect::<Vec<_>>();
-            let own = |s: &Step| {
-                s.purpose != Purpose::Label
+            let own = |s: &Inst| {
+                s.purpose != InstKind::Label
                     && (usize::from(s.origin) == look.around
-                        || s.purpose == Purpose::FurtherAddress
+                        || s.purpose == InstKind::FurtherAddress
                             && look.copies.contains(&usize::from(s.origin)))
             };
             let (mut numbers, mut steps_out) = (0, 0);
@@ -664,7 +664,7 @@ fn every_number_and_step_of_the_loop_matters() {
                     let Slot::Int(n) = step.args[k] else { continue };
                     for by in [turn, -turn, 1, -1, stage[0] as i32] {
                         // What else waits is not this loop's: counters that are not told anything.
-                        let others = step.purpose == Purpose::Sync
+                        let others = step.purpose == InstKind::Sync
                             && look.close.is_none()
                             && (through || k != look.left || !waits(&look, &step));
                         if others {

@@ -277,11 +277,13 @@ fn operations_of_the_tables() {
                 // bytes.
                 let (uses, moves) = (does.uses.len(), !does.lanes.is_empty());
                 let is_right = match step {
-                    OpWord::Exchange => moves && uses == 1,
-                    OpWord::Gather => uses == 1 && does.lanes.iter().any(|l| l.by.is_some()),
-                    OpWord::Choose => uses == 3 && does.selector > 0 && does.selector * 4 <= 32,
-                    OpWord::Pack => uses == 2 && !moves,
-                    OpWord::Unpack => uses == 1 && !moves,
+                    OpWord::ShuffleXor => moves && uses == 1,
+                    OpWord::ShuffleIndex => uses == 1 && does.lanes.iter().any(|l| l.by.is_some()),
+                    OpWord::BytePermute => {
+                        uses == 3 && does.selector > 0 && does.selector * 4 <= 32
+                    }
+                    OpWord::ConcatRegs => uses == 2 && !moves,
+                    OpWord::SplitRegs => uses == 1 && !moves,
                     OpWord::Op(_) => false,
                 };
                 assert!(is_right, "{}: {step:?}", atom.name());

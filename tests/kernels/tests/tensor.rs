@@ -4,7 +4,7 @@
 
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, Slot};
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params, text_and_maps};
 use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, TensorMap, run};
@@ -287,10 +287,10 @@ fn a_copy_that_no_map_describes() {
         ),
     ] {
         let refused = try_kernel_text(&asked.replace(from, to), "sm_90").expect_err("refused");
-        assert!(refused.contains("NoMover") && refused.contains(why), "{to}: {refused}");
+        assert!(refused.contains("NoCopyAtom") && refused.contains(why), "{to}: {refused}");
     }
     let refused = try_kernel_text(&asked, "sm_80").expect_err("refused");
-    assert!(refused.contains("NoMover"), "{refused}");
+    assert!(refused.contains("NoCopyAtom"), "{refused}");
 }
 
 /// One tile, filled twice from a matrix of 64 x 64, without a loop.
@@ -325,7 +325,7 @@ fn a_tile_filled_twice_without_a_loop() {
                 .unwrap_or_else(|v| panic!("{arch}: {v:?}"));
             check::order(&TABLES, program, compiled)
                 .unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
-            assert_eq!((compiled.plan.completions, compiled.plan.maps.len()), (2, 1), "{arch}");
+            assert_eq!((compiled.plan.mbarriers, compiled.plan.maps.len()), (2, 1), "{arch}");
             text.to_string()
         });
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
@@ -362,16 +362,16 @@ fn the_checker_misses_every_step() {
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
             let object = TABLES
                 .units
-                .completions
+                .mbarriers
                 .iter()
                 .find(|c| machine.features.contains(&c.feature))
                 .expect("an object");
-            let steps: Vec<Step> = compiled.steps.to_vec();
-            let ours = |s: &Step| {
+            let steps: Vec<Inst> = compiled.steps.to_vec();
+            let ours = |s: &Inst| {
                 [object.init, object.expect, object.wait].contains(&s.atom)
                     || object.publish.iter().any(|p| p.atom == s.atom)
             };
-            let fences = |s: &Step| {
+            let fences = |s: &Inst| {
                 machine
                     .sync
                     .iter()
@@ -380,10 +380,10 @@ fn the_checker_misses_every_step() {
             };
             // The parity's register: its start, and its flip.
             let wait = steps.iter().find(|s| s.atom == object.wait).expect("a wait");
-            let parity = |s: &Step| s.args[0] == wait.args[1];
+            let parity = |s: &Inst| s.args[0] == wait.args[1];
             let mut missed = 0;
             for k in 0..steps.len() {
-                if steps[k].purpose != Purpose::Sync
+                if steps[k].purpose != InstKind::Sync
                     || !(ours(&steps[k])
                         || parity(&steps[k])
                         || (arch == "sm_90" && fences(&steps[k])))

@@ -4,7 +4,7 @@
 
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook_kernels::maps::{kernel_maps, map_params};
 use lanebook_kernels::{Assembler, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{FaultKind, Kernel, Launch, Memory, Param, run};
@@ -239,12 +239,12 @@ fn wrong_cells_are_caught() {
 fn a_missing_step() {
     for way in WAYS {
         with_kernel(&program(way, (128, 64), 128), ARCH, |program, compiled, text| {
-            let steps: Vec<Step> = compiled.steps.to_vec();
-            let name = |s: &Step| TABLES.atom(s.atom).map_or("", |a| a.name());
+            let steps: Vec<Inst> = compiled.steps.to_vec();
+            let name = |s: &Inst| TABLES.atom(s.atom).map_or("", |a| a.name());
             let first =
                 steps.iter().position(|s| name(s).starts_with("tcgen05.st")).expect("a store");
             let product =
-                steps.iter().rposition(|s| s.purpose == Purpose::Matrix).expect("a product");
+                steps.iter().rposition(|s| s.purpose == InstKind::Matrix).expect("a product");
             let mut missed = 0;
             for k in (first..=product).filter(|k| {
                 name(&steps[*k]).starts_with("tcgen05.wait.st")

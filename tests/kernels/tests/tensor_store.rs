@@ -4,7 +4,7 @@
 
 use lanebook::TABLES;
 use lanebook::check::{self, Violation};
-use lanebook::emit::step::{Purpose, Step};
+use lanebook::emit::step::{Inst, InstKind};
 use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params, text_and_maps};
 use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, TensorMap, run};
@@ -345,18 +345,18 @@ fn the_checker_misses_every_step() {
                     .iter()
                     .filter(|m| machine.features.contains(&m.feature) && !m.loads)
             };
-            let steps: Vec<Step> = compiled.steps.to_vec();
-            let about = |s: &Step| {
+            let steps: Vec<Inst> = compiled.steps.to_vec();
+            let about = |s: &Inst| {
                 machine
                     .sync
                     .iter()
                     .filter(|r| forms().any(|f| [r.producer, r.consumer].contains(&f.from)))
                     .any(|r| r.steps.iter().any(|w| w.atom == s.atom))
             };
-            let first = steps.iter().position(|s| s.purpose == Purpose::Move).expect("a movement");
+            let first = steps.iter().position(|s| s.purpose == InstKind::Move).expect("a movement");
             let mut missed = 0;
-            for k in
-                (0..steps.len()).filter(|k| steps[*k].purpose == Purpose::Sync && about(&steps[*k]))
+            for k in (0..steps.len())
+                .filter(|k| steps[*k].purpose == InstKind::Sync && about(&steps[*k]))
             {
                 let mut without = steps.clone();
                 let _ = without.remove(k);
@@ -408,5 +408,5 @@ fn a_copy_that_no_map_describes() {
         let refused = try_kernel_text(&program, "sm_90").expect_err("refused");
         assert!(refused.contains(why), "{to}: {refused}");
     }
-    assert!(try_kernel_text(TWICE, "sm_80").expect_err("refused").contains("NoMover"));
+    assert!(try_kernel_text(TWICE, "sm_80").expect_err("refused").contains("NoCopyAtom"));
 }

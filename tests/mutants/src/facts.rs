@@ -356,7 +356,7 @@ pub(crate) fn kind(path: &[String]) -> Option<Kind> {
             "sync",
             "counters",
             "accesses",
-            "completions",
+            "mbarriers",
             "tiled_moves",
             "unordered",
             "specializations",

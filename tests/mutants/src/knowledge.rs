@@ -63,7 +63,7 @@ fn kind(file: &str, path: &[String]) -> Option<Kind> {
         "rules/cost.ron" | "rules/measure.ron" => Kind::Weights,
         "rules/passes.ron" => Kind::Passes,
         "rules/ops.ron" | "rules/contract.ron" => Kind::Operations,
-        "rules/anchors.ron" | "rules/candidates.ron" | "rules/asks.ron" => Kind::Choices,
+        "rules/seeding.ron" | "rules/candidates.ron" | "rules/asks.ron" => Kind::Choices,
         _ => return None,
     })
 }

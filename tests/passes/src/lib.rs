@@ -3,7 +3,7 @@ use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Plain, Program, Storage, Value, parse, print, verify};
 use lanebook::layout_seeding::{SeedingOptions, SeedingScratch as ChoiceRoom, SeedingStorage};
 use lanebook::passes::Event;
-use lanebook::pipeline::{Lent, PassError, apply_with};
+use lanebook::pipeline::{PassError, PassScratch, apply_with};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -183,8 +183,12 @@ pub fn run_wishing(
         let before = printed(program);
         let (mut steps, mut findings, mut fuel) = (Vec::new(), Vec::new(), fuel);
         let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
-        let mut lent =
-            Lent { work: storage.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+        let mut lent = PassScratch {
+            work: storage.as_mut_view(),
+            fuel: &mut fuel,
+            room: Some(&mut room),
+            wishes,
+        };
         let outcome = apply_with(&TABLES, pass, program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => steps.push(TABLES.rules.name(rule)),
             Event::Change { analysis, .. } => steps.push(analysis.name()),

@@ -4,7 +4,7 @@ use lanebook::TABLES;
 use lanebook::ir::{Node, Program, verify};
 use lanebook::layout_seeding::{SeedingOptions, Verdict};
 use lanebook::passes::{ChoiceError, Event};
-use lanebook::pipeline::{Lent, PassError, apply, apply_with};
+use lanebook::pipeline::{PassError, PassScratch, apply, apply_with};
 use lanebook::rewrite::RunError;
 use lanebook_pass_tests::generate::program;
 use lanebook_pass_tests::meaning::meaning;
@@ -30,8 +30,12 @@ fn judged(text: &str, wishes: SeedingOptions) -> Vec<(String, Bucket, u32, Verdi
     let mut room = made.room();
     with(text, SNIPPET, |program| {
         let (mut work, mut fuel) = (Box::new(heapless::Vec::<Node, 1024>::new()), 1_000);
-        let mut lent =
-            Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+        let mut lent = PassScratch {
+            work: work.as_mut_view(),
+            fuel: &mut fuel,
+            room: Some(&mut room),
+            wishes,
+        };
         apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {}).expect("it runs");
     });
     let label = |candidate: &lanebook::layout_seeding::SeedingCandidate| match candidate
@@ -216,7 +220,7 @@ fn what_is_missing_is_said() {
                 Box::new(lanebook::layout_seeding::SeedingStorage::<0, 64, 8, 64>::new()),
             );
             let mut room = if layouts == 0 { none.room() } else { small.room() };
-            let mut lent = Lent {
+            let mut lent = PassScratch {
                 work: work.as_mut_view(),
                 fuel: &mut fuel,
                 room: Some(&mut room),
@@ -254,7 +258,7 @@ fn layouts_keep_the_meaning_of_generated_programs() {
             let wanted = meanings(program);
             let before = printed(program);
             let (mut work, mut fuel) = (Box::new(heapless::Vec::<Node, 8192>::new()), 100_000);
-            let mut lent = Lent {
+            let mut lent = PassScratch {
                 work: work.as_mut_view(),
                 fuel: &mut fuel,
                 room: Some(&mut room),

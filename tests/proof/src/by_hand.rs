@@ -1,6 +1,6 @@
 //! What `entries.py` cannot write: graphs and sinks whose answers nobody can predict.
 use core::hint::black_box;
-use lanebook::expr::{Arg, Reg, StepSink};
+use lanebook::expr::{Arg, InstSink, Reg};
 use lanebook::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work};
 use lanebook_tables::{AtomId, ClassId, IndexOp, Word};
 
@@ -59,7 +59,7 @@ impl Graph for Opaque {
     fn rollback(&mut self, (): ()) {}
 }
 
-impl StepSink for Opaque {
+impl InstSink for Opaque {
     type Error = u32;
     fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, u32> {
         any(Ok(Reg { class, first: count, count }))

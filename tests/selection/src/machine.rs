@@ -1,5 +1,5 @@
 //! Records emitted steps and runs them by their meanings.
-use lanebook::expr::{Arg, Reg, StepSink};
+use lanebook::expr::{Arg, InstSink, Reg};
 use lanebook_tables::{AtomId, ClassId, IndexOp, Role, Tables, TermNode};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -37,7 +37,7 @@ impl Recorder {
     }
 }
 
-impl StepSink for Recorder {
+impl InstSink for Recorder {
     type Error = Infallible;
     fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, Infallible> {
         let first = self.next;

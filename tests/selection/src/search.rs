@@ -5,7 +5,7 @@
 //! wrong joins the few. An instruction reads at most two computed values: what reads three is
 //! searched with a number in the place of one.
 use crate::machine::{Recorder, Registers, run};
-use lanebook::expr::{Arg, Reg, StepSink};
+use lanebook::expr::{Arg, InstSink, Reg};
 use lanebook_tables::{Arch, Atom, AtomId, ClassId, IndexOp, Tables, TermNode};
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -5,7 +5,7 @@ use super::atoms::class;
 use crate::args::{Diff, TableFormat};
 use crate::output;
 use crate::tables::{arch, counted};
-use lanebook_gen::sketch::ranges;
+use lanebook_gen::new_arch_template::ranges;
 use lanebook_report::problem::Problems;
 use lanebook_report::table::{Align, Table};
 use lanebook_tables::{Arch, AtomClass, Isa, Tables};

@@ -7,7 +7,7 @@ use crate::tables::{beside, counted};
 use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
 use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
 use lanebook::passes::{Analysis, ChoiceError, Event};
-use lanebook::pipeline::{Lent, PassError, apply_with};
+use lanebook::pipeline::{PassError, PassScratch, apply_with};
 use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
 use lanebook_report::problem::{Excerpt, Problem, Problems};
@@ -146,7 +146,8 @@ fn one(
     let mut text = String::new();
     {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let mut lent = Lent { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
+        let mut lent =
+            PassScratch { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => lines.push(traced(tables, rule)),
             Event::Change { analysis, .. } => {

@@ -3,9 +3,9 @@ use super::machine::{Machine, half, to_half};
 use super::product::{checked, steps_checked};
 use lanebook::check;
 use lanebook::compile::{Compiled, KernelStorage, compile};
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, Slot};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
-use lanebook::tile::panel_places::PanelPlaces;
+use lanebook::tile::repeat_places::RepeatPlaces;
 use lanebook_tables::Tables;
 
 /// The programs of its folder.
@@ -131,10 +131,10 @@ pub fn faults(
     program: &Program<'_, '_>,
     compiled: &mut Compiled<'_>,
 ) -> usize {
-    let is_copy = |step: &Step| {
-        step.purpose == Purpose::Fill && matches!(step.args[1], Slot::Reg { count: 1, .. })
+    let is_copy = |step: &Inst| {
+        step.purpose == InstKind::Fill && matches!(step.args[1], Slot::Reg { count: 1, .. })
     };
-    let steps: Vec<Step> = compiled.steps.to_vec();
+    let steps: Vec<Inst> = compiled.steps.to_vec();
     let mut planted = 0;
     for at in 1..steps.len() {
         if !is_copy(&steps[at]) || !is_copy(&steps[at - 1]) {
@@ -150,7 +150,7 @@ pub fn faults(
     let (right_m, n, k) = right.get();
     for below in 0..3 {
         if below != right_m {
-            let places = PanelPlaces::new((below, n, k)).expect("room");
+            let places = RepeatPlaces::new((below, n, k)).expect("room");
             compiled.plan.products[0].product.below = places;
             assert!(check::plan(tables, program, &compiled.plan).is_err(), "{below}");
             planted += 1;

@@ -2,7 +2,7 @@
 //! and matrix products by their layouts, arithmetic by its meaning, branches by the instruction set's
 //! frame. All waves take each step together, so barriers need no thought.
 use lanebook::compile::Compiled;
-use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::emit::step::{Inst, InstKind, Slot};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{
     Arch, Atom, AtomClass, IndexOp, Isa, RegisterKind, Side, Space, Tables, TermNode,
@@ -50,7 +50,7 @@ impl<'t> Machine<'t> {
 
     pub fn run(&mut self, compiled: &Compiled<'_>) {
         let place = |label: Slot| {
-            let is_place = |step: &Step| step.purpose == Purpose::Label && step.args[0] == label;
+            let is_place = |step: &Inst| step.purpose == InstKind::Label && step.args[0] == label;
             compiled.steps.iter().position(is_place).expect("a label's place")
         };
         let (mut at, mut steps) = (0, 0);
@@ -58,7 +58,7 @@ impl<'t> Machine<'t> {
             at += 1;
             steps += 1;
             assert!(steps < 1 << 20, "it does not end");
-            if step.purpose == Purpose::Label {
+            if step.purpose == InstKind::Label {
                 continue;
             }
             if step.atom == self.isa.branch {
@@ -142,7 +142,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn step(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Step, wave: usize) {
+    fn step(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Inst, wave: usize) {
         let first = wave * self.lanes;
         if Some(step.atom) == self.isa.make_uniform {
             let value = self.value(compiled, step.args[1], first);
@@ -232,7 +232,7 @@ impl<'t> Machine<'t> {
         self.registers.insert(at, (old & !mask | value << (bit % 32)) as u32);
     }
 
-    fn movement(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Step, first: usize) {
+    fn movement(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Inst, first: usize) {
         let movement = atom.movement.expect("a movement");
         let unit = movement.unit_bits;
         let offset = |on: &dyn Fn(&lanebook_tables::OffsetField) -> bool| -> i64 {
@@ -325,7 +325,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn product(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Step, first: usize) {
+    fn product(&mut self, compiled: &Compiled<'_>, atom: &Atom<'_>, step: &Inst, first: usize) {
         let shape = atom.matrix.expect("a shape");
         let element = |machine: &Self, number: u8, x: u64| -> f32 {
             let operand = atom.operands.get(usize::from(number)).expect("operand");
@@ -371,7 +371,7 @@ impl<'t> Machine<'t> {
         &self,
         compiled: &Compiled<'_>,
         nodes: &mut impl Iterator<Item = &'a TermNode>,
-        step: &Step,
+        step: &Inst,
         thread: usize,
         width: u32,
     ) -> u64 {

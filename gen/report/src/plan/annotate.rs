@@ -76,8 +76,8 @@ impl Report<'_> {
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;
                 let (m, n) = p.product.warps;
-                let same = if p.product.spare > 0 {
-                    format!(", {} times the same", 1u32 << p.product.spare)
+                let same = if p.product.replicated_warps > 0 {
+                    format!(", {} times the same", 1u32 << p.product.replicated_warps)
                 } else {
                     String::new()
                 };

@@ -2,7 +2,7 @@
 use super::Report;
 use super::words::{operation, shape, slots};
 use crate::table::{Align, Table};
-use lanebook::emit::step::Purpose;
+use lanebook::emit::step::InstKind;
 use lanebook::ir::Op;
 use lanebook::map::Fragment;
 use lanebook::plan::{End, Figures, ShufflePlan};
@@ -10,21 +10,21 @@ use lanebook_tables::{AtomId, Status};
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
-const PURPOSES: [(Purpose, &str); 9] = [
-    (Purpose::FirstAddress, "addresses, up to the first of an operation"),
-    (Purpose::FurtherAddress, "addresses, further ones"),
-    (Purpose::Index, "taking indices out of tiles"),
-    (Purpose::Move, "moving tiles"),
-    (Purpose::Matrix, "multiplying"),
-    (Purpose::Fill, "filling registers"),
-    (Purpose::Arithmetic, "arithmetic on elements"),
-    (Purpose::Sync, "synchronisation and waits"),
-    (Purpose::Control, "parameters, loops, frame"),
+const PURPOSES: [(InstKind, &str); 9] = [
+    (InstKind::FirstAddress, "addresses, up to the first of an operation"),
+    (InstKind::FurtherAddress, "addresses, further ones"),
+    (InstKind::Index, "taking indices out of tiles"),
+    (InstKind::Move, "moving tiles"),
+    (InstKind::Matrix, "multiplying"),
+    (InstKind::Fill, "filling registers"),
+    (InstKind::Arithmetic, "arithmetic on elements"),
+    (InstKind::Sync, "synchronisation and waits"),
+    (InstKind::Control, "parameters, loops, frame"),
 ];
 
 impl Report<'_> {
     /// How many instructions of a purpose come from an operation.
-    fn steps(&self, op: Op, purpose: Purpose) -> usize {
+    fn steps(&self, op: Op, purpose: InstKind) -> usize {
         self.compiled
             .steps
             .iter()
@@ -40,7 +40,7 @@ impl Report<'_> {
             .compiled
             .steps
             .iter()
-            .filter(|s| usize::from(s.origin) == op.index() && s.purpose == Purpose::Move)
+            .filter(|s| usize::from(s.origin) == op.index() && s.purpose == InstKind::Move)
         {
             match out.iter_mut().find(|(atom, _)| *atom == step.atom) {
                 Some((_, count)) => *count += 1,
@@ -70,8 +70,8 @@ impl Report<'_> {
             let address = || {
                 format!(
                     "{} + {}",
-                    self.steps(op, Purpose::FirstAddress),
-                    self.steps(op, Purpose::FurtherAddress)
+                    self.steps(op, InstKind::FirstAddress),
+                    self.steps(op, InstKind::FurtherAddress)
                 )
             };
             let row = |atom: String, figures: &Figures, model: Option<Status>, address: String| {
@@ -264,12 +264,12 @@ impl Report<'_> {
                 let (m, n, k) = p.product.counts();
                 let (wm, wn) = p.product.warps;
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
-                let same = if p.product.spare > 0 {
-                    format!(", {} of each that do the same", 1u32 << p.product.spare)
+                let same = if p.product.replicated_warps > 0 {
+                    format!(", {} of each that do the same", 1u32 << p.product.replicated_warps)
                 } else {
                     String::new()
                 };
-                let exchanged = if p.product.swapped {
+                let exchanged = if p.product.transposed {
                     "; the operands exchanged: m counts columns, n rows"
                 } else {
                     ""

@@ -100,22 +100,22 @@ impl Report<'_> {
                 mode.name
             );
         }
-        out.push_str(&self.completions());
+        out.push_str(&self.mbarriers());
         out
     }
 
     /// The objects that copies and products complete on.
-    fn completions(&self) -> String {
+    fn mbarriers(&self) -> String {
         let (plan, mut out) = (&self.compiled.plan, String::new());
-        for object in 0..plan.completions {
+        for object in 0..plan.mbarriers {
             let size = self
                 .tables
                 .units
-                .completions
+                .mbarriers
                 .iter()
                 .find(|c| self.arch.features.contains(&c.feature))
                 .map_or(0, |c| u32::from(c.bytes));
-            let at = plan.completion_offset + size * u32::from(object);
+            let at = plan.mbarrier_offset + size * u32::from(object);
             if plan.tensor_completion() == Some(object) {
                 let products = plan.products.iter().filter(|p| p.tensor.is_some());
                 let lines: Vec<String> = products.map(|p| self.line(p.op).to_string()).collect();

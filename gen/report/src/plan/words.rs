@@ -51,12 +51,16 @@ pub fn shared(layout: &SharedLayout) -> String {
         return "bit by bit, as it is written".to_string();
     }
     let order = match (layout.row_major, layout.turn) {
-        (true, None) => match layout.strip {
-            Some(strip) => format!("row-major in panels of {} columns", 1u32 << strip),
+        (true, None) => match layout.column_block {
+            Some(column_block) => {
+                format!("row-major in panels of {} columns", 1u32 << column_block)
+            }
             None => "row-major".to_string(),
         },
-        (false, None) => match layout.strip {
-            Some(strip) => format!("column-major in panels of {} rows", 1u32 << strip),
+        (false, None) => match layout.column_block {
+            Some(column_block) => {
+                format!("column-major in panels of {} rows", 1u32 << column_block)
+            }
             None => "column-major".to_string(),
         },
         // `k` rows are stored side by side: every so many-th.
@@ -111,7 +115,8 @@ pub fn placed(layout: &SharedLayout, shape: TileShape) -> String {
             .pads()
             .iter()
             .map(|p| Some(format!("{}:+{}", bytes(p.interval)?, bytes(p.pad)?)));
-        let whole = layout.strip.is_none() && layout.turn.is_none() && shape.grid.count() == 1;
+        let whole =
+            layout.column_block.is_none() && layout.turn.is_none() && shape.grid.count() == 1;
         let order = if layout.row_major { "[1, 0]" } else { "[0, 1]" };
         let said = pads.collect::<Option<Vec<_>>>().filter(|_| whole).map(|pads| pads.join(", "));
         let said = said.map(|pads| {
@@ -335,7 +340,7 @@ mod tests {
                 );
                 if shape.grid.count() == 1 {
                     layouts.push(SharedLayout { post: padding(256, 16), ..plain });
-                    layouts.push(SharedLayout { strip: Some(3), ..plain });
+                    layouts.push(SharedLayout { column_block: Some(3), ..plain });
                     layouts.push(SharedLayout {
                         turn: Some(RowRotation { low: 1, count: 1 }),
                         ..plain

@@ -8,7 +8,7 @@ use crate::problem::{Excerpt, Problem};
 use crate::program::Source;
 use lanebook::compile::CompileError;
 use lanebook::emit::EmitError;
-use lanebook::emit::step::StepError;
+use lanebook::emit::step::InstError;
 use lanebook::ir::{self, ErrorKind, Op, Program};
 use lanebook_suggest::nearest;
 use lanebook_tables::{Arch, DtypeId, Tables};
@@ -188,13 +188,13 @@ fn of_emit(
     let report = "report this with the program";
     let smaller = "use smaller tiles or more threads, or split the program";
     let remedy = match error {
-        EmitError::Step(StepError::Pool { .. }) => {
+        EmitError::Inst(InstError::Pool { .. }) => {
             "use smaller tiles or more threads: a lane's part of a tile must fit its registers"
         }
-        EmitError::Step(StepError::Class { .. }) => {
+        EmitError::Inst(InstError::Class { .. }) => {
             "convert the tile, or store it through another instruction"
         }
-        EmitError::Step(StepError::NoAtom(_)) => {
+        EmitError::Inst(InstError::NoAtom(_)) => {
             "add it under hw-tables/ (see hw-tables/SCHEMA.md) and run `lanebook check`"
         }
         EmitError::Expr(_) | EmitError::Simplify(_) => smaller,
@@ -221,7 +221,7 @@ fn of_emit(
         | EmitError::Carried(op)
         | EmitError::Constant(op)
         | EmitError::Element { op, .. }
-        | EmitError::Step(StepError::Pool { op: Some(op), .. }) => {
+        | EmitError::Inst(InstError::Pool { op: Some(op), .. }) => {
             at(problem, source, program.place(op), String::new())
         }
         // Which part of selection or simplification it was, for whoever looks at the tables.

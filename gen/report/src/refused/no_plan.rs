@@ -62,7 +62,7 @@ fn without_instruction(
     let name = program.op_name(op);
     let does = |arch: &Arch<'_>, typed: bool| {
         tables.list_native(arch).any(|(_, atom)| {
-            let fits = |does: &lanebook_tables::Does<'_>| {
+            let fits = |does: &lanebook_tables::Elementwise<'_>| {
                 let from = does
                     .uses
                     .first()
@@ -263,12 +263,12 @@ pub(super) fn of_plan(
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
         ),
-        PlanError::NoMover { op, why: Reject::NotNative }
+        PlanError::NoCopyAtom { op, why: Reject::NotNative }
             if program.attr(op, "mover").is_some() =>
         {
             here(not_its_mover(tables, arch, program, op), op, String::new())
         }
-        PlanError::NoMover { op, why } => {
+        PlanError::NoCopyAtom { op, why } => {
             let problem = Problem::refused(
                 what,
                 match why {
@@ -629,7 +629,7 @@ fn needed(program: &Program<'_, '_>, pool: PlanPool) -> Vec<Op> {
     let Some(function) = program.functions().next() else { return Vec::new() };
     let has = |op: &Op| match pool {
         PlanPool::Allocs => program.role(*op) == OpRole::Alloc,
-        PlanPool::Moves => matches!(
+        PlanPool::Transfers => matches!(
             program.role(*op),
             OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic
         ),
@@ -705,7 +705,7 @@ fn not_its_mover(
         );
     };
     let why = match atom.movement {
-        _ if !own.attested => ": nothing says that the machine has it".to_string(),
+        _ if !own.documented_for_arch => ": nothing says that the machine has it".to_string(),
         Some(m) => format!(": it moves from {:?} to {:?}", m.from.space, m.to.space).to_lowercase(),
         None => String::new(),
     };

@@ -5,7 +5,7 @@ use crate::contents::{Content, ContentsContext, class, count};
 use crate::order::walks::narrow;
 use crate::violation::Violation;
 use heapless::VecView;
-use lanebook_emit::step::{GUARD_OPERAND, NO_GUARD, Purpose, Slot, Step};
+use lanebook_emit::step::{GUARD_OPERAND, Inst, InstKind, NO_GUARD, Slot};
 use lanebook_tables::{Isa, Operandless, RegisterKind, Role};
 
 /// Most classes of an instruction set.
@@ -90,7 +90,7 @@ pub(super) struct Named {
 pub(super) fn registers(
     look: &ContentsContext<'_>,
     numbering: &Numbering,
-    step: &Step,
+    step: &Inst,
     wanted: impl Fn(Role) -> bool,
     mut f: impl FnMut(Named),
 ) {
@@ -119,7 +119,7 @@ pub(super) fn registers(
 }
 
 /// What a step does with an operand: lanes that a guard keeps it from keep what they had.
-pub(super) fn role_of(step: &Step, role: Role) -> Role {
+pub(super) fn role_of(step: &Inst, role: Role) -> Role {
     match role {
         Role::Def if step.guard != NO_GUARD => Role::UseDef,
         role => role,
@@ -223,12 +223,12 @@ fn write(
     numbering: &Numbering,
     state: &mut VecView<Content>,
     at: u16,
-    step: &Step,
+    step: &Inst,
 ) {
     let mut number = 0u8;
     registers(look, numbering, step, is_written, |named| {
         if let Some(place) = state.get_mut(named.place) {
-            *place = Content::Step(at, number);
+            *place = Content::Inst(at, number);
         }
         number = number.saturating_add(1);
     });
@@ -249,12 +249,12 @@ impl ContentsContext<'_> {
     }
 
     /// The step of a branch's label.
-    pub(super) fn target(&self, branch: &Step) -> Option<u16> {
+    pub(super) fn target(&self, branch: &Inst) -> Option<u16> {
         let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
         let at = self
             .steps
             .iter()
-            .position(|s| s.purpose == Purpose::Label && s.args.first() == Some(label))?;
+            .position(|s| s.purpose == InstKind::Label && s.args.first() == Some(label))?;
         u16::try_from(at).ok()
     }
 
@@ -263,7 +263,7 @@ impl ContentsContext<'_> {
         let step = self
             .steps
             .get(usize::from(at))
-            .filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch)?;
+            .filter(|s| s.purpose != InstKind::Label && s.atom == self.isa.branch)?;
         self.target(step)
     }
 }
@@ -280,7 +280,7 @@ fn find_loops(
     for (at, step) in (0u16..).zip(look.steps) {
         // What other warps do is none of these steps.
         let leaves = look.branch == Some(at);
-        if leaves || step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
+        if leaves || step.purpose == InstKind::Label || step.atom != look.isa.branch_if {
             continue;
         }
         let flow = Violation::Flow { step: at };
@@ -478,7 +478,7 @@ impl ContentsScratch<'_> {
             next = next.saturating_add(1);
             match at {
                 Content::Nothing => return true,
-                Content::Step(..) => {}
+                Content::Inst(..) => {}
                 Content::Loop(number, register) => {
                     let Some([first, end]) = self.ways(number, register) else { continue };
                     let skips =
@@ -510,7 +510,7 @@ impl ContentsScratch<'_> {
 }
 
 /// Operand and member of the register that a step writes under a number.
-pub(super) fn written(look: &ContentsContext<'_>, step: &Step, number: u8) -> Option<(u8, u8)> {
+pub(super) fn written(look: &ContentsContext<'_>, step: &Inst, number: u8) -> Option<(u8, u8)> {
     let atom = look.atom(step)?;
     let mut rest = number;
     for ((operand, table), k) in (0u8..).zip(atom.operands.iter()).zip(0usize..) {

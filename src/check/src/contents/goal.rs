@@ -44,7 +44,7 @@ impl Goal {
     fn hash(&self) -> usize {
         let content = match self.bits.content {
             Content::Nothing => 0,
-            Content::Step(step, register) => 1 << 24 | u32::from(step) << 8 | u32::from(register),
+            Content::Inst(step, register) => 1 << 24 | u32::from(step) << 8 | u32::from(register),
             Content::Loop(number, register) => {
                 2 << 24 | u32::from(number) << 16 | u32::from(register)
             }
@@ -125,7 +125,7 @@ pub(super) fn show(
         prover.sink = goal.sink;
         if !prover.holds(goal)? {
             let bits = prover.scratch.through(look, goal.bits);
-            let writer = if let Content::Step(step, _) = bits.content { step } else { u16::MAX };
+            let writer = if let Content::Inst(step, _) = bits.content { step } else { u16::MAX };
             let value = if let What::Tile(value) = goal.what { Some(value) } else { None };
             return Err(Violation::Content { step: goal.sink, writer, value, at: goal.at });
         }

@@ -11,7 +11,7 @@ use crate::contents::{Content, ContentsContext, ContentsSummary, count};
 use crate::evaluator::Position;
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
-use lanebook_emit::step::{GUARD_OPERAND, NO_GUARD, Slot, Step};
+use lanebook_emit::step::{GUARD_OPERAND, Inst, NO_GUARD, Slot};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{OpRole, Role, Space};
@@ -87,7 +87,7 @@ pub(super) fn masked(
     let rules = look.isa.guard.ok_or(wrong)?;
     let mut content = scratch.read(look, at, GUARD_OPERAND, 0).ok_or(wrong)?;
     if let Some(test) = rules.test {
-        let Content::Step(number, _) = content else { return Err(wrong) };
+        let Content::Inst(number, _) = content else { return Err(wrong) };
         let step = look.steps.get(usize::from(number)).filter(|s| s.atom == test).ok_or(wrong)?;
         let atom = look.atom(step).ok_or(wrong)?;
         let word = atom.operands.iter().position(|o| o.role == Role::Use).ok_or(wrong)?;
@@ -198,7 +198,7 @@ impl ThreadRun<'_, '_> {
 
     /// Bits of a thread's number that tell those apart that hold the same elements of an atomic
     /// operation's tile; none of any other step.
-    fn copies(&self, step: &Step) -> Option<u32> {
+    fn copies(&self, step: &Inst) -> Option<u32> {
         let Some(m) = self.look.movement_of(step) else { return Some(0) };
         if self.look.program.atomic_op(m.op).is_none() {
             return Some(0);
@@ -218,7 +218,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Whether a step is carried out in this thread.
-    fn takes_part(&self, step: &Step) -> Option<bool> {
+    fn takes_part(&self, step: &Inst) -> Option<bool> {
         if step.guard == NO_GUARD {
             return Some(true);
         }

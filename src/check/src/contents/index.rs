@@ -23,7 +23,7 @@ use crate::violation::Violation;
 use core::num::NonZeroU64;
 use heapless::Vec;
 use lanebook_emit::ParamKind;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{IndexWord, OpRole, Role};
@@ -225,8 +225,8 @@ fn word(n: i64) -> i64 {
 impl Prover<'_, '_, '_> {
     /// Whether a step of the operation wrote a register; which one of the tile's is remembered.
     pub(super) fn counted(&mut self, bits: BitRange, op: Op, at: u32) -> bool {
-        let Content::Step(number, 0) = bits.content else { return false };
-        let is_own = |step: &Step| usize::from(step.origin) == op.index();
+        let Content::Inst(number, 0) = bits.content else { return false };
+        let is_own = |step: &Inst| usize::from(step.origin) == op.index();
         let is_made = self.look.steps.get(usize::from(number)).is_some_and(is_own);
         // One register may stand for all of a tile of one number.
         let place = if self.look.program.repeated_number(op).is_some() { 0 } else { at / 32 };
@@ -240,7 +240,7 @@ pub(super) fn numbers(
     look: &ContentsContext<'_>,
     scratch: &mut ContentsScratch<'_>,
 ) -> Result<(), Violation> {
-    let is_met = |(step, bound): (&Step, &u32)| *bound != 0 && operation(look, step).is_some();
+    let is_met = |(step, bound): (&Inst, &u32)| *bound != 0 && operation(look, step).is_some();
     if !look.steps.iter().zip(scratch.bound.iter()).any(is_met) {
         return Ok(());
     }
@@ -248,7 +248,7 @@ pub(super) fn numbers(
 }
 
 /// The operation of such a tile that a step is of.
-fn operation(look: &ContentsContext<'_>, step: &Step) -> Option<Op> {
+fn operation(look: &ContentsContext<'_>, step: &Inst) -> Option<Op> {
     let function = look.program.functions().next()?;
     let is_own = |op: &Op| op.index() == usize::from(step.origin);
     let op = look.program.inside(function).find(is_own)?;
@@ -261,7 +261,7 @@ impl ThreadRun<'_, '_> {
     pub(super) fn is_number(
         &self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         found: Option<u64>,
     ) -> Result<(), Violation> {
         let place = self.claims.and_then(|claims| claims.get(usize::from(at))?.checked_sub(1));
@@ -498,7 +498,7 @@ impl ThreadRun<'_, '_> {
         // The step that took it stands before the one that moves, most often right before.
         let is_taken = |number: &u16| {
             self.look.steps.get(usize::from(*number)).is_some_and(|step| {
-                step.purpose == Purpose::Index && usize::from(step.origin) == m.op.index()
+                step.purpose == InstKind::Index && usize::from(step.origin) == m.op.index()
             })
         };
         for from in (0..at).rev().filter(is_taken) {
@@ -567,7 +567,7 @@ pub(super) fn taken(
     };
     let [from, ..] = *scratch.blocks.get(usize::from(at)).ok_or(wrong)?;
     scratch.want(Goal {
-        bits: BitRange { content: Content::Step(from, 0), bit: 0, width: 32 },
+        bits: BitRange { content: Content::Inst(from, 0), bit: 0, width: 32 },
         what: What::Tile(tile),
         at: look.beside(m, tile, instance).ok_or(wrong)?,
         sink: at,
@@ -596,8 +596,8 @@ pub(super) fn taken_alone(
 
 impl ContentsContext<'_> {
     /// The operation of which a step takes the one element of a tile.
-    pub(super) fn uniform_of(&self, step: &Step) -> Option<Op> {
-        if step.purpose != Purpose::Index {
+    pub(super) fn uniform_of(&self, step: &Inst) -> Option<Op> {
+        if step.purpose != InstKind::Index {
             return None;
         }
         let function = self.program.functions().next()?;

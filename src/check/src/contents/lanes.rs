@@ -14,7 +14,7 @@ use crate::lanes::part::PartValues;
 use crate::lanes::shape::{mask, places};
 use crate::lanes::shuffle::back;
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::ShufflePlan;
 use lanebook_tables::{Atom, OpWord};
@@ -31,16 +31,16 @@ const NOT_REACHED: u32 = UNKNOWN - 1;
 impl ContentsContext<'_> {
     /// The operand whose register tells an instruction of a conversion inside warps which bytes, or
     /// which lane, and how often it holds the lane's number.
-    fn tells(&self, step: &Step, atom: &Atom<'_>) -> Option<(u8, u32)> {
-        if step.purpose == Purpose::Label
+    fn tells(&self, step: &Inst, atom: &Atom<'_>) -> Option<(u8, u32)> {
+        if step.purpose == InstKind::Label
             || !self.plan.lanes.iter().any(|l| l.op.index() == usize::from(step.origin))
         {
             return None;
         }
         let does = atom.does?;
         let (operand, times) = match does.op {
-            OpWord::Choose => (*does.uses.get(2)?, 1),
-            OpWord::Exchange | OpWord::Gather => does.lanes.iter().find_map(|l| l.by)?,
+            OpWord::BytePermute => (*does.uses.get(2)?, 1),
+            OpWord::ShuffleXor | OpWord::ShuffleIndex => does.lanes.iter().find_map(|l| l.by)?,
             _ => return None,
         };
         matches!(step.arg(usize::from(operand)), Slot::Reg { .. })
@@ -111,7 +111,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Keeps what a register tells in the lane that is carried out.
-    pub(super) fn in_lane(&mut self, at: u16, step: &Step, atom: &Atom<'_>) {
+    pub(super) fn in_lane(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) {
         let Some((operand, _)) = self.look.tells(step, atom) else { return };
         let value = self.given(step, atom, operand).and_then(|n| u32::try_from(n).ok());
         let lanes = self.look.telling().unwrap_or(1);
@@ -146,7 +146,7 @@ impl Prover<'_, '_, '_> {
     /// Whether a conversion stands in a loop or in a part of a branch in which no lane came to what
     /// tells it something: with the numbers that were tried it has no turn.
     fn is_not_reached(&self, moved: &ShufflePlan) -> bool {
-        let own = |step: &Step| usize::from(step.origin) == moved.op.index();
+        let own = |step: &Inst| usize::from(step.origin) == moved.op.index();
         let mut steps = (0u16..).zip(self.look.steps).filter(|(_, step)| own(step));
         steps.any(|(at, _)| self.told_slot(at, 0) == Some(NOT_REACHED))
     }
@@ -154,7 +154,7 @@ impl Prover<'_, '_, '_> {
     /// One instruction of a conversion further back, in a thread; nothing if there is none.
     fn stage(&self, bits: BitRange, moved: &ShufflePlan, thread: u32) -> Option<(BitRange, u32)> {
         let look = self.look;
-        let Content::Step(number, _) = bits.content else { return None };
+        let Content::Inst(number, _) = bits.content else { return None };
         let step = look
             .steps
             .get(usize::from(number))
@@ -162,11 +162,11 @@ impl Prover<'_, '_, '_> {
         let atom = look.atom(step)?;
         let does = atom.does?;
         match does.op {
-            OpWord::Choose => {
+            OpWord::BytePermute => {
                 let selector = self.told(number, thread)?;
                 Some((self.scratch.chosen_by(look, bits, u64::from(selector))?, thread))
             }
-            OpWord::Exchange | OpWord::Gather => {
+            OpWord::ShuffleXor | OpWord::ShuffleIndex => {
                 let lanes = power(usize::from(look.plan.wave))?;
                 let inside = lanes.checked_sub(1)?;
                 let from = match mask(atom, step)? {
@@ -277,7 +277,7 @@ impl Prover<'_, '_, '_> {
                 self.want(here, What::Tile(operand), first)?;
                 continue;
             };
-            let Content::Step(load, register) = here.content else { return Ok(false) };
+            let Content::Inst(load, register) = here.content else { return Ok(false) };
             let [_, half] = exchange.moves();
             let own = look.steps.get(usize::from(load)).is_some_and(|s| {
                 usize::from(s.origin) == moved.op.index() && s.atom == exchange.load.atom

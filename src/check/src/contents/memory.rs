@@ -7,7 +7,7 @@ use crate::memory::alloc::shares_bytes;
 use crate::order::walks::narrow;
 use crate::stages::staged_tile;
 use crate::violation::Violation;
-use lanebook_emit::step::Step;
+use lanebook_emit::step::Inst;
 use lanebook_ir::Op;
 use lanebook_plan::End;
 use lanebook_tables::{OpRole, Space};
@@ -56,7 +56,7 @@ struct TileAccess {
 }
 
 /// The tiles that a step touches.
-fn accesses(look: &ContentsContext<'_>, step: &Step) -> heapless::Vec<TileAccess, TOUCHED> {
+fn accesses(look: &ContentsContext<'_>, step: &Inst) -> heapless::Vec<TileAccess, TOUCHED> {
     let mut out = heapless::Vec::new();
     let Some(atom) = look.atom(step) else { return out };
     let own = |op: Op| op.index() == usize::from(step.origin);
@@ -288,7 +288,7 @@ fn write(look: &ContentsContext<'_>, state: &mut TileStates, access: TileAccess)
 /// How many steps write a tile for an operation: of an exchange in rounds those of one, after which
 /// the next one writes it anew.
 fn steps_of(look: &ContentsContext<'_>, op: Op, alloc: u16) -> u16 {
-    let own = |s: &&Step| {
+    let own = |s: &&Inst| {
         usize::from(s.origin) == op.index()
             && accesses(look, s).iter().any(|a| a.writes && a.alloc == alloc)
     };

@@ -63,7 +63,7 @@ use crate::order::ways::BranchTargets;
 use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
 use core::num::NonZeroU64;
-use lanebook_emit::step::{Slot, Step, TupleStride};
+use lanebook_emit::step::{Inst, Slot, TupleStride};
 use lanebook_emit::{Compiled, Param};
 use lanebook_ir::Program;
 use lanebook_plan::Plan;
@@ -89,7 +89,7 @@ pub struct FinalSteps<'a> {
     /// The plan.
     pub plan: &'a Plan<'a>,
     /// The steps, over physical registers.
-    pub steps: &'a [Step],
+    pub steps: &'a [Inst],
     /// Tuple patterns of the steps.
     pub patterns: &'a [TupleStride],
     /// Parameters of the kernel.
@@ -180,7 +180,7 @@ struct ContentsContext<'a> {
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     plan: &'a Plan<'a>,
-    steps: &'a [Step],
+    steps: &'a [Inst],
     patterns: &'a [TupleStride],
     params: &'a [Param],
     /// What arguments are invented.
@@ -199,7 +199,7 @@ enum Content {
     #[default]
     Nothing,
     /// Register number `1` of those that step `0` writes.
-    Step(u16, u8),
+    Inst(u16, u8),
     /// Register `1` where the ways into loop `0` meet.
     Loop(u8, u16),
 }
@@ -239,8 +239,8 @@ impl<'a> ContentsContext<'a> {
     }
 
     /// The atom of a step; nothing for labels.
-    fn atom(&self, step: &Step) -> Option<&'a Atom<'a>> {
-        if step.purpose == lanebook_emit::step::Purpose::Label {
+    fn atom(&self, step: &Inst) -> Option<&'a Atom<'a>> {
+        if step.purpose == lanebook_emit::step::InstKind::Label {
             None
         } else {
             self.tables.atom(step.atom)

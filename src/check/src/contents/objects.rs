@@ -7,13 +7,13 @@ use crate::contents::storage::NONE;
 use crate::order::ring::ObjectRing;
 use crate::reader::{has, tensor_memory};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Step};
-use lanebook_tables::{Atom, CompletionObject, FrameOperand};
+use lanebook_emit::step::{Inst, InstKind};
+use lanebook_tables::{Atom, FrameOperand, Mbarrier};
 
 impl ContentsContext<'_> {
     /// The address of a completion object.
-    fn place_of_object(&self, table: &CompletionObject<'_>, number: u32) -> u64 {
-        let start = self.base().saturating_add(u64::from(self.plan.completion_offset));
+    fn place_of_object(&self, table: &Mbarrier<'_>, number: u32) -> u64 {
+        let start = self.base().saturating_add(u64::from(self.plan.mbarrier_offset));
         start.saturating_add(u64::from(table.bytes).saturating_mul(u64::from(number)))
     }
 }
@@ -24,16 +24,16 @@ impl ThreadRun<'_, '_> {
     pub(super) fn object(
         &mut self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
     ) -> Result<(), Violation> {
         let look = self.look;
         let Some(table) = look
             .tables
             .units
-            .completions
+            .mbarriers
             .iter()
-            .find(|c| has(look.arch, c.feature) && look.plan.completions > 0)
+            .find(|c| has(look.arch, c.feature) && look.plan.mbarriers > 0)
         else {
             return Ok(());
         };
@@ -54,10 +54,10 @@ impl ThreadRun<'_, '_> {
             return self.next_of_ring(at, step, atom, (table, ring));
         }
         let found = u8::try_from(number).ok().and_then(|number| self.given(step, atom, number));
-        let own = (0..u32::from(look.plan.completions))
+        let own = (0..u32::from(look.plan.mbarriers))
             .find(|k| Some(look.place_of_object(table, *k)) == found);
         // An object is the one that was made with the same register.
-        let makes = |s: &Step| s.purpose != Purpose::Label && s.atom == table.init;
+        let makes = |s: &Inst| s.purpose != InstKind::Label && s.atom == table.init;
         let made = look.steps.iter().position(|s| makes(s) && s.arg(1) == step.arg(number));
         let known = made.and_then(|made| self.instances.get(made)).copied().filter(|k| *k != NONE);
         // They are made in their order.
@@ -76,9 +76,9 @@ impl ThreadRun<'_, '_> {
     fn next_of_ring(
         &mut self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
-        (table, ring): (&CompletionObject<'_>, ObjectRing),
+        (table, ring): (&Mbarrier<'_>, ObjectRing),
     ) -> Result<(), Violation> {
         let stray = Violation::Stray { step: at };
         let waits = step.atom == table.wait;
@@ -106,7 +106,7 @@ impl ThreadRun<'_, '_> {
     pub(super) fn is_announced(
         &self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
         signal: u8,
     ) -> Option<bool> {

@@ -1,12 +1,12 @@
 //! Operands of steps: which registers one reads and writes, and what two have in common.
 
 use crate::contents::{ContentsContext, class, count};
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_tables::{Role, SyncStep};
 
 /// Whether a step is one of the synchronisation table's, with its immediates.
-pub(super) fn is_step(look: &ContentsContext<'_>, step: &Step, want: &SyncStep<'_>) -> bool {
-    if step.purpose == Purpose::Label || step.atom != want.atom {
+pub(super) fn is_step(look: &ContentsContext<'_>, step: &Inst, want: &SyncStep<'_>) -> bool {
+    if step.purpose == InstKind::Label || step.atom != want.atom {
         return false;
     }
     let Some(atom) = look.atom(step) else { return false };

@@ -12,7 +12,7 @@ use crate::contents::storage::{ContentsPool, ContentsScratch, LOOPS, NONE, Turne
 use crate::contents::{ContentsContext, ContentsSummary};
 use crate::evaluator::power;
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 
 /// Fewest lanes of a warp.
 const STRIDE: usize = 16;
@@ -21,7 +21,7 @@ const STRIDE: usize = 16;
 #[inline(never)]
 pub(super) fn copying(
     look: &ContentsContext<'_>,
-    steps: &[Step],
+    steps: &[Inst],
     scratch: &mut ContentsScratch<'_>,
     out: &mut ContentsSummary,
 ) -> Result<(), Violation> {
@@ -59,7 +59,8 @@ pub(super) fn copying(
     out.addresses = out.addresses.saturating_add(run.compared);
     let behind = |at: u16| usize::from(at) >= look.readers;
     let all = (0u16..).zip(steps).zip(scratch.instances.iter());
-    let moves = all.filter(|((at, s), i)| behind(*at) && s.purpose == Purpose::Move && **i == NONE);
+    let moves =
+        all.filter(|((at, s), i)| behind(*at) && s.purpose == InstKind::Move && **i == NONE);
     let unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
     out.unplaced = out.unplaced.saturating_add(unplaced);
     Ok(())
@@ -83,7 +84,7 @@ fn prepare(look: &ContentsContext<'_>, scratch: &mut ContentsScratch<'_>) -> Res
         .resize(registers, None)
         .map_err(|_| full(ContentsPool::Registers, scratch.values.capacity()))?;
     for (last, step) in (0u16..).zip(look.steps).skip(look.readers) {
-        if step.purpose == Purpose::Label || step.atom != look.isa.branch_if {
+        if step.purpose == InstKind::Label || step.atom != look.isa.branch_if {
             continue;
         }
         let flow = Violation::Flow { step: last };

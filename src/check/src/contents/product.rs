@@ -6,9 +6,9 @@ use crate::contents::storage::NONE;
 use crate::contents::through::BitRange;
 use crate::contents::{Content, ContentsContext, class, count};
 use crate::evaluator::power;
-use crate::matrix::panel_tuples::PanelTuple;
+use crate::matrix::repeat_tuples::RepeatTuple;
 use crate::violation::Violation;
-use lanebook_emit::step::{Slot, Step};
+use lanebook_emit::step::{Inst, Slot};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{BlockBitRole, ProductPlan, ScalePlan};
 use lanebook_tables::{Operand, Role};
@@ -35,7 +35,7 @@ pub(super) fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, 
     let ((hm, m), (hn, n), (hk, k)) = (split(im, rm)?, split(i, rn)?, split(ik, rk)?);
     let a = block((hm, pk, hk), (k, rk), (m, rm))?;
     let b = block((hk, pn, hn), (k, rk), (n, rn))?;
-    let c = if p.swapped {
+    let c = if p.transposed {
         block((hm, pn, hn), (m, rm), (n, rn))?
     } else {
         block((hm, pn, hn), (n, rn), (m, rm))?
@@ -44,7 +44,7 @@ pub(super) fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, 
 }
 
 /// Whether the numbers that a step says, but those of parameters, are in the table's ranges.
-fn is_in_range(look: &ContentsContext<'_>, step: &Step) -> bool {
+fn is_in_range(look: &ContentsContext<'_>, step: &Inst) -> bool {
     let fits = |(k, operand): (usize, &Operand<'_>)| match step.arg(k) {
         Slot::Int(n) if operand.role == Role::Immediate && operand.vary.is_none() => {
             (operand.range.0..=operand.range.1).contains(&i64::from(n))
@@ -97,7 +97,7 @@ impl Prover<'_, '_, '_> {
             self.want(bits, What::Tile(c), at)?;
             return Ok(true);
         };
-        let Content::Step(number, register) = bits.content else { return Ok(false) };
+        let Content::Inst(number, register) = bits.content else { return Ok(false) };
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let own = step.atom == p.product.atom && usize::from(step.origin) == op.index();
         let Some((operand, member)) = written(look, step, register)
@@ -147,7 +147,7 @@ impl Prover<'_, '_, '_> {
         if !look.steps.get(usize::from(number)).is_some_and(|step| is_in_range(look, step)) {
             return Ok(false);
         }
-        let (first, second) = if p.product.swapped { (1, 0) } else { (0, 1) };
+        let (first, second) = if p.product.transposed { (1, 0) } else { (0, 1) };
         let value = |k: usize| look.program.operand(op, k);
         let in_registers = |k: usize| {
             p.shared.get(k).copied().flatten().is_none()
@@ -235,7 +235,7 @@ impl Prover<'_, '_, '_> {
         }
         let (nm, nn, _) = p.product.counts();
         let blocks = u32::from(nm).checked_mul(u32::from(nn))?;
-        PanelTuple::of(self.look.tables, &p.product, operand, all)?.found(at, each, blocks)
+        RepeatTuple::of(self.look.tables, &p.product, operand, all)?.found(at, each, blocks)
     }
 
     /// A step's operand holds a block of something.
@@ -251,7 +251,7 @@ impl Prover<'_, '_, '_> {
         let slot = step.arg(usize::from(operand));
         let Some(each) = class(slot).and_then(|c| look.class_bits(c)) else { return Ok(false) };
         let all = each.saturating_mul(u32::from(count(slot)));
-        let Some(tuple) = PanelTuple::of(look.tables, &p.product, operand, all) else {
+        let Some(tuple) = RepeatTuple::of(look.tables, &p.product, operand, all) else {
             return Ok(false);
         };
         for member in 0..count(slot) {

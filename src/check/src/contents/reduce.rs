@@ -14,7 +14,7 @@ use lanebook_tables::OpWord;
 impl Prover<'_, '_, '_> {
     /// The two registers that a step combines as a reduction does.
     fn combined(&self, bits: BitRange, op: Op) -> Option<[BitRange; 2]> {
-        let Content::Step(number, 0) = bits.content else { return None };
+        let Content::Inst(number, 0) = bits.content else { return None };
         let look = self.look;
         let atom = look.atom(look.steps.get(usize::from(number))?)?;
         let kind = match look.program.attr(op, attr_names::KIND)? {
@@ -91,8 +91,8 @@ impl Prover<'_, '_, '_> {
         at: u32,
     ) -> Result<bool, Violation> {
         let look = self.look;
-        let Content::Step(number, register) = bits.content else { return Ok(false) };
-        let own = |s: &lanebook_emit::step::Step| {
+        let Content::Inst(number, register) = bits.content else { return Ok(false) };
+        let own = |s: &lanebook_emit::step::Inst| {
             usize::from(s.origin) == exchange.op.index() && s.atom == exchange.load.atom
         };
         if !look.steps.get(usize::from(number)).is_some_and(own) {
@@ -130,10 +130,12 @@ impl Prover<'_, '_, '_> {
             else {
                 continue;
             };
-            let Content::Step(number, _) = other.content else { continue };
+            let Content::Inst(number, _) = other.content else { continue };
             let Some(step) = look.steps.get(usize::from(number)) else { continue };
             let Some(atom) = look.atom(step) else { continue };
-            let Some(does) = atom.does.filter(|does| does.op == OpWord::Exchange) else { continue };
+            let Some(does) = atom.does.filter(|does| does.op == OpWord::ShuffleXor) else {
+                continue;
+            };
             // Where a register says which lane, threads were carried out, unless it stands in a
             // loop that never turns: then the highest is left.
             let highest = lanes.checked_ilog2().and_then(|bit| 1u8.checked_shl(bit)).unwrap_or(0);

@@ -116,7 +116,7 @@ impl ContentsScratch<'_> {
         let Some(l) = self.loops.get(number) else { return false };
         match content {
             Content::Nothing => false,
-            Content::Step(step, _) => !(l.first..=l.last).contains(&step),
+            Content::Inst(step, _) => !(l.first..=l.last).contains(&step),
             Content::Loop(other, _) => self
                 .loops
                 .get(usize::from(other))
@@ -303,7 +303,7 @@ impl<'a> Prover<'a, '_, '_> {
 
     /// The product whose result in tensor memory a step fetches.
     fn fetched(&self, content: Content) -> Option<&'a ProductPlan> {
-        let Content::Step(number, _) = content else { return None };
+        let Content::Inst(number, _) = content else { return None };
         let look = self.look;
         let step = look.steps.get(usize::from(number))?;
         let p = look.plan.products.iter().find(|p| p.op.index() == usize::from(step.origin))?;
@@ -313,7 +313,7 @@ impl<'a> Prover<'a, '_, '_> {
 
     /// What a load brings from the cells of a product's sums.
     fn cell_of_sums(&mut self, bits: BitRange, p: &ProductPlan, value: Value, at: u32) -> bool {
-        let Content::Step(number, register) = bits.content else { return false };
+        let Content::Inst(number, register) = bits.content else { return false };
         let (Some(place), Some(loads)) = (p.tensor, p.product.tensor) else { return false };
         if self.look.renamed(place.value) != value {
             return false;
@@ -361,7 +361,7 @@ impl<'a> Prover<'a, '_, '_> {
 
     /// A tile from memory, or what an atomic operation has found there.
     fn loaded(&mut self, bits: BitRange, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
-        let Content::Step(number, register) = bits.content else { return Ok(false) };
+        let Content::Inst(number, register) = bits.content else { return Ok(false) };
         let Some(step) = self.look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some(m) = self.look.movement_of(step).filter(|m| m.op == op && m.second.is_none())
         else {
@@ -435,7 +435,7 @@ impl<'a> Prover<'a, '_, '_> {
 
     /// What the first atom of a copy brought.
     pub(crate) fn staged(&mut self, bits: BitRange, op: Op, instance: u16, at: u32) -> bool {
-        let Content::Step(number, register) = bits.content else { return false };
+        let Content::Inst(number, register) = bits.content else { return false };
         let look = self.look;
         let Some(step) = look.steps.get(usize::from(number)) else { return false };
         let own = |m: &&TransferPlan| {
@@ -497,7 +497,7 @@ impl<'a> Prover<'a, '_, '_> {
         at: u32,
     ) -> Result<bool, Violation> {
         let look = self.look;
-        let Content::Step(number, register) = bits.content else { return Ok(false) };
+        let Content::Inst(number, register) = bits.content else { return Ok(false) };
         let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
         let Some(atom) = look.atom(step) else { return Ok(false) };
         let Some(does) =
@@ -638,7 +638,7 @@ impl<'a> Prover<'a, '_, '_> {
         let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else {
             return Ok(false);
         };
-        let Content::Step(number, register) = bits.content else { return Ok(false) };
+        let Content::Inst(number, register) = bits.content else { return Ok(false) };
         let from_it = look
             .steps
             .get(usize::from(number))

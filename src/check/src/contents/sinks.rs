@@ -10,7 +10,7 @@ use crate::evaluator::{place_bits, power, weigh};
 use crate::lanes::shape;
 use crate::memory::movement::coordinates;
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 use lanebook_ir::Value;
 use lanebook_plan::{End, SharedExchange, TransferPlan};
 use lanebook_tables::{OpRole, Side, Space};
@@ -36,7 +36,7 @@ pub(super) fn goals(
         let Some(movement) = look
             .atom(step)
             .and_then(|atom| atom.movement)
-            .filter(|_| step.purpose == Purpose::Move)
+            .filter(|_| step.purpose == InstKind::Move)
         else {
             continue;
         };
@@ -83,8 +83,8 @@ fn once(
     at: u16,
     m: &TransferPlan,
 ) -> Result<(), Violation> {
-    let own = |step: &Step| {
-        step.purpose == Purpose::Move
+    let own = |step: &Inst| {
+        step.purpose == InstKind::Move
             && usize::from(step.origin) == m.op.index()
             && look.movement_of(step).is_some()
     };

@@ -119,7 +119,7 @@ impl ContentsScratch<'_> {
 
     /// Where bits were before one such instruction, choices of bytes left aside.
     fn moved(&self, look: &ContentsContext<'_>, bits: BitRange) -> Option<BitRange> {
-        let Content::Step(number, register) = bits.content else { return None };
+        let Content::Inst(number, register) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
         let atom = look.atom(step)?;
         let (operand, member) = written(look, step, register)?;
@@ -156,7 +156,7 @@ impl ContentsScratch<'_> {
         }
         let does = atom.does?;
         match does.op {
-            OpWord::Pack => {
+            OpWord::ConcatRegs => {
                 let whole = look.class_bits(class(step.arg(usize::from(operand)))?)?;
                 let part =
                     u16::try_from(whole.checked_div(u32::try_from(does.uses.len()).ok()?)?).ok()?;
@@ -166,7 +166,7 @@ impl ContentsScratch<'_> {
                 let from = *does.uses.get(usize::from(number))?;
                 if inside { Some(BitRange { content: read(from, 0)?, bit, ..bits }) } else { None }
             }
-            OpWord::Unpack => {
+            OpWord::SplitRegs => {
                 let own =
                     u16::try_from(look.class_bits(class(step.arg(usize::from(operand)))?)?).ok()?;
                 let bit = u16::from(register).checked_mul(own)?.checked_add(bits.bit)?;
@@ -178,9 +178,9 @@ impl ContentsScratch<'_> {
 
     /// Where bits were before a choice of bytes by a known number.
     fn chosen(&self, look: &ContentsContext<'_>, bits: BitRange) -> Option<BitRange> {
-        let Content::Step(number, _) = bits.content else { return None };
+        let Content::Inst(number, _) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
-        let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
+        let does = look.atom(step)?.does.filter(|does| does.op == OpWord::BytePermute)?;
         let third = *does.uses.get(2)?;
         let selector = match constant(step.arg(usize::from(third))) {
             Some(n) => n,
@@ -196,9 +196,9 @@ impl ContentsScratch<'_> {
         bits: BitRange,
         selector: u64,
     ) -> Option<BitRange> {
-        let Content::Step(number, _) = bits.content else { return None };
+        let Content::Inst(number, _) = bits.content else { return None };
         let step = look.steps.get(usize::from(number))?;
-        let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
+        let does = look.atom(step)?.does.filter(|does| does.op == OpWord::BytePermute)?;
         let (first, last) = (bits.bit / 8, bits.bit.checked_add(bits.width)?.checked_sub(1)? / 8);
         let byte = |k: u16| {
             let shifted =
@@ -228,7 +228,7 @@ impl ContentsScratch<'_> {
                 None => break,
             }
         }
-        let Content::Step(number, register) = at.content else { return None };
+        let Content::Inst(number, register) = at.content else { return None };
         let step = look.steps.get(usize::from(number))?;
         let atom = look.atom(step)?;
         let operand = |k: u8| constant(step.arg(usize::from(k)));

@@ -15,7 +15,7 @@ use crate::reader::{descriptor_named, has, tensor_memory, tensor_tile};
 use crate::stages::{ahead_of, staged_tile};
 use crate::violation::Violation;
 use lanebook_emit::ParamKind;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 use lanebook_plan::{AllocPlan, End, InShared, ProductPlan, ScaleCopy};
 use lanebook_tables::{
     Atom, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space, TensorMove,
@@ -35,12 +35,12 @@ pub(super) fn part_of(instance: u32) -> (u32, u32) {
 
 impl<'a> ContentsContext<'a> {
     /// Whether a step moves something to or from a place that an address says.
-    pub(super) fn is_placed(&self, step: &Step) -> bool {
+    pub(super) fn is_placed(&self, step: &Inst) -> bool {
         self.movement_of(step).is_some() || self.boxes(step) || self.transfer(step).is_some()
     }
 
-    fn boxes(&self, step: &Step) -> bool {
-        step.purpose == Purpose::Move
+    fn boxes(&self, step: &Inst) -> bool {
+        step.purpose == InstKind::Move
             && self
                 .tables
                 .units
@@ -49,7 +49,7 @@ impl<'a> ContentsContext<'a> {
                 .any(|f| f.atom == step.atom && has(self.arch, f.feature))
     }
 
-    fn own_product(&self, step: &Step) -> Option<&'a ProductPlan> {
+    fn own_product(&self, step: &Inst) -> Option<&'a ProductPlan> {
         self.plan.products.iter().find(|p| p.op.index() == usize::from(step.origin))
     }
 
@@ -58,10 +58,10 @@ impl<'a> ContentsContext<'a> {
     }
 
     /// The product whose cells a step loads (false) or stores (true).
-    fn transfer(&self, step: &Step) -> Option<(&'a ProductPlan, bool)> {
+    fn transfer(&self, step: &Inst) -> Option<(&'a ProductPlan, bool)> {
         let p = self
             .own_product(step)
-            .filter(|p| p.tensor.is_some() && step.purpose == Purpose::Move)?;
+            .filter(|p| p.tensor.is_some() && step.purpose == InstKind::Move)?;
         let is = |(usual, single): (lanebook_tables::AtomId, Option<lanebook_tables::AtomId>)| {
             usual == step.atom || single == Some(step.atom)
         };
@@ -73,7 +73,7 @@ impl<'a> ContentsContext<'a> {
     }
 
     /// The product that a step stores cells for, and the operand that holds them.
-    pub(super) fn stored_cells(&self, step: &Step) -> Option<(&'a ProductPlan, u8)> {
+    pub(super) fn stored_cells(&self, step: &Inst) -> Option<(&'a ProductPlan, u8)> {
         let (p, _) = self.transfer(step).filter(|(_, stores)| *stores)?;
         let operand = self.atom(step)?.operands.iter().position(|o| o.role == Role::Use)?;
         Some((p, u8::try_from(operand).ok()?))
@@ -94,7 +94,7 @@ impl ContentsContext<'_> {
 
 impl ThreadRun<'_, '_> {
     /// The number in an operand.
-    pub(super) fn given(&self, step: &Step, atom: &Atom<'_>, number: u8) -> Option<u64> {
+    pub(super) fn given(&self, step: &Inst, atom: &Atom<'_>, number: u8) -> Option<u64> {
         let table = atom.operands.get(usize::from(number))?;
         self.operand(step, table.class.0, usize::from(number))
     }
@@ -115,7 +115,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// What a step tells a unit.
-    pub(super) fn units(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    pub(super) fn units(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         if self.look.boxes(step) {
             let own = |m: &&lanebook_plan::TransferPlan| m.op.index() == usize::from(step.origin);
             let m = self.look.plan.transfers.iter().find(own);
@@ -128,7 +128,7 @@ impl ThreadRun<'_, '_> {
             return self.cells(at, step, atom, (p, stores));
         }
         if atom.movement.is_some_and(|m| m.to.space == Space::Tensor)
-            && step.purpose == Purpose::Move
+            && step.purpose == InstKind::Move
         {
             return self.piece(at, step, atom);
         }
@@ -137,7 +137,7 @@ impl ThreadRun<'_, '_> {
                 && self.look.program.role(op) == OpRole::ProductInto
         };
         let in_place = lanebook_ir::Op::at(usize::from(step.origin)).is_some_and(in_place);
-        if step.purpose == Purpose::Matrix && atom.matrix.is_some() && !in_place {
+        if step.purpose == InstKind::Matrix && atom.matrix.is_some() && !in_place {
             return self.product(at, step, atom);
         }
         self.exchanged(at, step, atom)?;
@@ -147,9 +147,9 @@ impl ThreadRun<'_, '_> {
 
     /// The lane that an exchange of a reduction reads, where a register says it: its number differs
     /// from the own in the same bits everywhere.
-    fn exchanged(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    fn exchanged(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         let look = self.look;
-        let Some(does) = atom.does.filter(|does| does.op == OpWord::Exchange) else {
+        let Some(does) = atom.does.filter(|does| does.op == OpWord::ShuffleXor) else {
             return Ok(());
         };
         let Some((operand, times)) = does.lanes.iter().find_map(|l| l.by) else { return Ok(()) };
@@ -172,8 +172,8 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The start of the allocation in tensor memory, where a step of the frame loads it.
-    pub(super) fn allocated(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
-        if self.look.plan.tensor_columns == 0 || step.purpose != Purpose::Sync {
+    pub(super) fn allocated(&self, step: &Inst, atom: &Atom<'_>) -> Option<u64> {
+        if self.look.plan.tensor_columns == 0 || step.purpose != InstKind::Sync {
             return None;
         }
         let memory = tensor_memory(self.look.tables, self.look.arch)?;
@@ -182,9 +182,9 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Operands of the frame's steps.
-    fn frame(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    fn frame(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         let plan = self.look.plan;
-        if plan.tensor_columns == 0 || step.purpose != Purpose::Sync {
+        if plan.tensor_columns == 0 || step.purpose != InstKind::Sync {
             return Ok(());
         }
         let Some(memory) = tensor_memory(self.look.tables, self.look.arch) else { return Ok(()) };
@@ -229,7 +229,7 @@ impl ThreadRun<'_, '_> {
     /// A copy of a box: the map, the tile's place, the coordinates, and the one thread that issues
     /// it.
     #[inline(never)]
-    fn boxed(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    fn boxed(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         let look = self.look;
         let stray = Violation::Stray { step: at };
         let form =
@@ -346,7 +346,7 @@ impl ThreadRun<'_, '_> {
     /// A product's instruction: the blocks that its descriptors and columns name are those of one
     /// instance, and so is whether it adds.
     #[inline(never)]
-    fn product(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    fn product(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         let look = self.look;
         let Some(p) = look.own_product(step).filter(|p| p.product.atom == step.atom) else {
             return Ok(());
@@ -439,7 +439,7 @@ impl ThreadRun<'_, '_> {
         for p in look.plan.products.iter().filter(|p| p.tensor.is_some()) {
             let own = || {
                 (0u16..).zip(look.steps).filter(|(_, s)| {
-                    s.purpose == Purpose::Matrix && usize::from(s.origin) == p.op.index()
+                    s.purpose == InstKind::Matrix && usize::from(s.origin) == p.op.index()
                 })
             };
             let all = || {
@@ -492,7 +492,7 @@ impl ThreadRun<'_, '_> {
     fn cells(
         &mut self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
         (p, stores): (&ProductPlan, bool),
     ) -> Result<(), Violation> {
@@ -577,7 +577,7 @@ impl ThreadRun<'_, '_> {
 
     /// A copy of a piece of scales: from its place in shared memory to its column.
     #[inline(never)]
-    fn piece(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+    fn piece(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<(), Violation> {
         let look = self.look;
         let (Some(p), Some(movement)) = (look.own_product(step), atom.movement) else {
             return Err(Violation::Stray { step: at });
@@ -654,7 +654,7 @@ fn scales(
 /// Barriers are those of the table.
 pub(super) fn barriers(look: &ContentsContext<'_>) -> Result<(), Violation> {
     let all = || look.arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
-    for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.purpose != Purpose::Label) {
+    for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.purpose != InstKind::Label) {
         if all().any(|want| want.atom == step.atom) && !all().any(|want| is_step(look, step, want))
         {
             return Err(Violation::Stray { step: at });
@@ -671,8 +671,8 @@ pub(super) fn frames(look: &ContentsContext<'_>) -> Result<(), Violation> {
     else {
         return Ok(());
     };
-    let works = |step: &Step| {
-        let product = step.purpose == Purpose::Matrix
+    let works = |step: &Inst| {
+        let product = step.purpose == InstKind::Matrix
             && look
                 .own_product(step)
                 .is_some_and(|p| p.tensor.is_some() && p.product.atom == step.atom);
@@ -686,7 +686,7 @@ pub(super) fn frames(look: &ContentsContext<'_>) -> Result<(), Violation> {
     for (frame, from, to) in parts {
         let mut wanted = frame.iter().peekable();
         for step in look.steps.iter().take(to).skip(from) {
-            if step.purpose != Purpose::Label
+            if step.purpose != InstKind::Label
                 && wanted.peek().is_some_and(|want| want.atom == step.atom)
             {
                 wanted.next();

@@ -4,7 +4,7 @@
 use crate::evaluator::{held, pick, place_bits, power, row_col};
 use crate::memory::movement;
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_plan::{HalfPlan, Plan, SharedExchange};
 use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
@@ -539,7 +539,7 @@ pub(crate) fn lanes(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Result<(), Violation> {
     let function = program.functions().next().ok_or(Violation::NoFunction)?;
     crate::lanes::shuffle::steps(tables, program, plan, steps)?;
@@ -556,10 +556,10 @@ pub(crate) fn lanes(
         let each = places(slice).ok_or(Violation::Missing(op))?;
         let (mut counts, mut unknown) = ([0u32; 6], 0u32);
         for (at, step) in (0u16..).zip(steps) {
-            let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
+            let own = step.purpose != InstKind::Label && usize::from(step.origin) == op.index();
             let atom = tables
                 .atom(step.atom)
-                .filter(|a| own && a.does.is_some_and(|d| d.op == OpWord::Exchange));
+                .filter(|a| own && a.does.is_some_and(|d| d.op == OpWord::ShuffleXor));
             let Some(atom) = atom else { continue };
             match mask(atom, step) {
                 Some(None) => unknown = unknown.saturating_add(1),
@@ -589,7 +589,7 @@ pub(crate) fn lanes(
 }
 
 /// The mask of an exchange's step; `Some(None)` where a register says it.
-pub(crate) fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
+pub(crate) fn mask(atom: &Atom<'_>, step: &Inst) -> Option<Option<u8>> {
     let does = atom.does?;
     let others = || {
         let numbered = (0u8..).zip(atom.operands.iter()).zip(&step.args);

@@ -4,7 +4,7 @@
 use crate::evaluator::power;
 use crate::lanes::shape::{at, byte, mask, narrow, places};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 use lanebook_ir::{Op, Program};
 use lanebook_plan::{Plan, ShufflePlan, Swap};
 use lanebook_tables::{OpRole, OpWord, Tables};
@@ -112,7 +112,7 @@ pub(crate) fn steps(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Result<(), Violation> {
     let own = |op: Op| plan.lanes.iter().filter(move |l| l.op == op);
     for first in plan.lanes.iter().filter(|l| program.role(l.op) == OpRole::Convert) {
@@ -144,9 +144,11 @@ pub(crate) fn steps(
             }
         }
         for (number, step) in (0u16..).zip(steps) {
-            let is_own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
+            let is_own = step.purpose != InstKind::Label && usize::from(step.origin) == op.index();
             let Some(atom) = tables.atom(step.atom).filter(|a| {
-                is_own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))
+                is_own
+                    && a.does
+                        .is_some_and(|d| matches!(d.op, OpWord::ShuffleXor | OpWord::ShuffleIndex))
             }) else {
                 continue;
             };

@@ -1,7 +1,7 @@
 //! One operand of a product: where the unit finds its elements.
 
 use crate::evaluator::{held, row_col};
-use crate::matrix::panel_tuples::PanelTuple;
+use crate::matrix::repeat_tuples::RepeatTuple;
 use crate::matrix::shared_operands::ReadDescriptor;
 use crate::matrix::tensor_memory::BlockwiseTile;
 use crate::violation::Violation;
@@ -17,9 +17,9 @@ pub(crate) struct ProductSide<'p> {
     pub(crate) fragment: &'p Fragment,
     pub(crate) number: u8,
     /// log2 of the warps that work on one instance together.
-    together: u8,
+    warpgroup: u8,
     /// The instruction takes the tile with rows and columns exchanged.
-    swapped: bool,
+    transposed: bool,
 }
 
 /// Where an operand is.
@@ -27,7 +27,7 @@ enum OperandSource<'p> {
     /// In the lanes' registers: as the table lays it out, rows so many elements apart; which bits of
     /// the tile's registers those are. Of pairs, elements follow each other along rows or along
     /// columns.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, tuple: PanelTuple, pairs: Option<PairAxis> },
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, tuple: RepeatTuple, pairs: Option<PairAxis> },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p ReadDescriptor<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
@@ -65,9 +65,10 @@ impl<'p> ProductSide<'p> {
         let refuse = Violation::Atom { op, atom: p.product.atom };
         let misplaced = Violation::End { op, operand: k };
         let atom = tables.atom(p.product.atom).ok_or(refuse)?;
-        let (shape, together, swapped) = (p.product.shape, p.product.together, p.product.swapped);
+        let (shape, warpgroup, transposed) =
+            (p.product.shape, p.product.warpgroup, p.product.transposed);
         // The transposed product takes the program's B as A.
-        let (number_a, number_b) = if swapped { (shape.b, shape.a) } else { (shape.a, shape.b) };
+        let (number_a, number_b) = if transposed { (shape.b, shape.a) } else { (shape.a, shape.b) };
         let (number, blocks) = match k {
             0 => (number_a, &p.product.a),
             1 => (number_b, &p.product.b),
@@ -80,7 +81,7 @@ impl<'p> ProductSide<'p> {
                 return Err(misplaced);
             }
             let from = OperandSource::Shared(described.ok_or(misplaced)?);
-            return Ok(Self { from, fragment: blocks, number: k, together, swapped });
+            return Ok(Self { from, fragment: blocks, number: k, warpgroup, transposed });
         }
         let End::Registers(index) = end else { return Err(misplaced) };
         let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
@@ -90,10 +91,10 @@ impl<'p> ProductSide<'p> {
         let fragment = &f.fragment;
         if let Some(blocks) = in_tensor_memory(tables, plan, p, k).ok_or(refuse)? {
             let from = OperandSource::Tensor(blocks);
-            return Ok(Self { from, fragment, number: k, together, swapped: false });
+            return Ok(Self { from, fragment, number: k, warpgroup, transposed: false });
         }
         let from = in_registers(tables, p, number).ok_or(refuse)?;
-        Ok(Self { from, fragment, number: k, together, swapped })
+        Ok(Self { from, fragment, number: k, warpgroup, transposed })
     }
 }
 
@@ -136,7 +137,7 @@ fn in_registers<'p>(
         true if number == shape.b => Some(PairAxis::NextRow),
         _ => None,
     };
-    let tuple = PanelTuple::of(tables, &p.product, number, bits)?;
+    let tuple = RepeatTuple::of(tables, &p.product, number, bits)?;
     Some(OperandSource::Registers { layout: operand.layout?, pitch, tuple, pairs })
 }
 
@@ -145,7 +146,7 @@ impl ProductSide<'_> {
     pub(crate) fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<FoundElement> {
         let found = self.stored(row, col, block, warp)?;
         Some(FoundElement {
-            element: if self.swapped {
+            element: if self.transposed {
                 found.element.map(|(row, col)| (col, row))
             } else {
                 found.element
@@ -171,7 +172,7 @@ impl ProductSide<'_> {
                 }
                 let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
                 let (lane, bit) = (on(AxisId::LANE)?, tuple.tile_bit(block, on(AxisId::BIT)?)?);
-                let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
+                let member = if self.warpgroup == 0 { 0 } else { on(AxisId::WARP)? };
                 let warp = warp.checked_add(member)?;
                 let whole = bit.checked_rem(u32::from(self.fragment.shape.bits)) == Some(0);
                 let in_lane = |lane: u32| {

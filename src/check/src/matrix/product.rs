@@ -41,7 +41,7 @@ struct Instances {
     /// Panels along m, n and k.
     panels: (u8, u8, u8),
     /// The instruction computes the transposed product.
-    swapped: bool,
+    transposed: bool,
 }
 
 /// The register block of an operand: panel by panel (`row` and `col` of so many `across`), and in a
@@ -70,7 +70,7 @@ impl Instances {
             counts: [times(rm, pm)?, times(rn, pn)?, times(rk, pk)?],
             repeats,
             panels,
-            swapped: p.product.swapped,
+            transposed: p.product.transposed,
         })
     }
 
@@ -89,7 +89,7 @@ impl Instances {
     fn block_c(&self, im: u32, i: u32) -> Option<u32> {
         let ((rm, rn, _), (_, across, _)) = (self.repeats, self.panels);
         let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
-        let (inner, outer) = if self.swapped { ((m, rm), (n, rn)) } else { ((n, rn), (m, rm)) };
+        let (inner, outer) = if self.transposed { ((m, rm), (n, rn)) } else { ((n, rn), (m, rm)) };
         block(hm, hn, across, inner, outer)
     }
 }
@@ -165,7 +165,7 @@ impl Comparison<'_> {
             }
         }
         let tile = self.a.fragment.shape;
-        let (bits, panels) = match self.instances.swapped {
+        let (bits, panels) = match self.instances.transposed {
             true => (tile.rows, tile.grid.rows),
             false => (tile.cols, tile.grid.cols),
         };
@@ -261,8 +261,8 @@ pub(crate) fn product(
     let whole = MatrixShape { k: p.product.depth(), ..shape };
     atom.with_columns(shape.n).filter(|i| i.shape() == Some(whole)).ok_or(refuse)?;
     // The transposed product has nothing in shared memory.
-    let swapped = p.product.swapped;
-    if swapped && p.shared != [None; 2] {
+    let transposed = p.product.transposed;
+    if transposed && p.shared != [None; 2] {
         return Err(refuse);
     }
     let mut described: [Option<ReadDescriptor<'_>>; 2] = [const { None }; 2];
@@ -277,11 +277,11 @@ pub(crate) fn product(
     let second = side(1, program.operand(op, 1), shared_b.as_ref())?;
     let c = side(2, program.operand(op, 2), None)?;
     let d = side(3, program.result(op, 0), None)?;
-    let (a, b) = if swapped { (second, first) } else { (first, second) };
+    let (a, b) = if transposed { (second, first) } else { (first, second) };
     let instances = Instances::of(p).ok_or(refuse)?;
     let scales = scales::sides(tables, program, plan, p)?;
     let comparison = Comparison { p, a, b, c, d, scales, instances, refuse };
-    let group = power(usize::from(p.product.together)).ok_or(refuse)?;
+    let group = power(usize::from(p.product.warpgroup)).ok_or(refuse)?;
     let warps = power(usize::from(plan.warps)).ok_or(refuse)?;
     let mut compared = 0u64;
     for w in (0..warps).filter(|w| w.checked_rem(group) == Some(0)) {

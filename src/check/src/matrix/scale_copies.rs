@@ -7,7 +7,7 @@ use crate::reader::{
     CoordinateWalks, FieldWord, descriptor_named, operand_tile, swizzle_named, tensor_memory,
 };
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Step};
+use lanebook_emit::step::{Inst, InstKind};
 use lanebook_ir::Program;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_plan::{AllocPlan, Plan, ProductPlan, ScaleCopy};
@@ -353,10 +353,10 @@ fn places(
 
 /// Each piece is copied once for each of the product's turns, before the product's first
 /// instruction, which the same thread issues.
-pub(crate) fn counted(plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
+pub(crate) fn counted(plan: &Plan<'_>, steps: &[Inst]) -> Result<(), Violation> {
     for p in plan.products.iter() {
-        let own = |step: &&Step| {
-            usize::from(step.origin) == p.op.index() && step.purpose != Purpose::Label
+        let own = |step: &&Inst| {
+            usize::from(step.origin) == p.op.index() && step.purpose != InstKind::Label
         };
         let first =
             steps.iter().position(|step| own(&step) && step.atom == p.product.atom).unwrap_or(0);

@@ -206,7 +206,7 @@ pub(crate) fn accumulator(
         program,
         plan,
         p,
-        (memory, crate::memory::alloc::completions_end(tables, arch, plan)),
+        (memory, crate::memory::alloc::mbarriers_end(tables, arch, plan)),
         &place,
     )?;
     instruction(tables, program, arch, atom, p, &place)?;

@@ -65,34 +65,33 @@ pub(crate) fn allocs(
             }
         }
     }
-    completions(tables, arch, plan)
+    mbarriers(tables, arch, plan)
 }
 
 /// Completion objects lie in the segment, aligned, and apart from every tile: they live as long as
 /// the kernel.
 #[inline(never)]
-fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<(), Violation> {
-    if plan.completions == 0 {
+fn mbarriers(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<(), Violation> {
+    if plan.mbarriers == 0 {
         return Ok(());
     }
     let size = object_bytes(tables, arch);
-    let bytes = size.saturating_mul(u32::from(plan.completions));
-    let (none, end) =
-        (u16::MAX, u64::from(plan.completion_offset).saturating_add(u64::from(bytes)));
+    let bytes = size.saturating_mul(u32::from(plan.mbarriers));
+    let (none, end) = (u16::MAX, u64::from(plan.mbarrier_offset).saturating_add(u64::from(bytes)));
     if bytes == 0 || end > u64::from(plan.shared_bytes) || end > u64::from(arch.shared.max_bytes) {
         return Err(Violation::Segment { alloc: none, end, most: u64::from(plan.shared_bytes) });
     }
-    for at in [plan.completion_offset, plan.shared_align] {
+    for at in [plan.mbarrier_offset, plan.shared_align] {
         if at.checked_rem(size) != Some(0) {
             return Err(Violation::Base { alloc: none, need: size, at });
         }
     }
     for (k, a) in plan.allocs.iter().enumerate() {
-        if shares_bytes((plan.completion_offset, bytes), (a.offset, a.bytes)) {
+        if shares_bytes((plan.mbarrier_offset, bytes), (a.offset, a.bytes)) {
             return Err(Violation::Overlap {
                 alloc: u16::try_from(k).unwrap_or(u16::MAX),
                 other: none,
-                byte: plan.completion_offset.max(a.offset),
+                byte: plan.mbarrier_offset.max(a.offset),
             });
         }
     }
@@ -100,17 +99,17 @@ fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<
 }
 
 /// The first byte behind the completion objects; 0 if there are none.
-pub(crate) fn completions_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> u32 {
-    if plan.completions == 0 {
+pub(crate) fn mbarriers_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> u32 {
+    if plan.mbarriers == 0 {
         return 0;
     }
-    plan.completion_offset
-        .saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.completions)))
+    plan.mbarrier_offset
+        .saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.mbarriers)))
 }
 
 /// Bytes of a completion object.
 fn object_bytes(tables: &Tables<'_>, arch: &Arch<'_>) -> u32 {
-    tables.units.completions.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes))
+    tables.units.mbarriers.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes))
 }
 
 /// Whether two (start, length) have a byte in common.

@@ -268,18 +268,18 @@ impl TiledCheck<'_, '_> {
         plan: &Plan<'_>,
         tiled: &TiledPlan,
     ) -> Result<(), Violation> {
-        let object = tables.units.completions.iter().find(|c| has(arch, c.feature));
+        let object = tables.units.mbarriers.iter().find(|c| has(arch, c.feature));
         let number = match (self.form.signal, tiled.completion, object) {
             (None, None, _) => return Ok(()),
             (Some(_), Some(number), Some(_)) => number,
             _ => return Err(fault(self.m, MapFault::Completion, 0, 1)),
         };
-        if number >= plan.completions {
+        if number >= plan.mbarriers {
             return Err(fault(
                 self.m,
                 MapFault::Completion,
                 u64::from(number),
-                u64::from(plan.completions),
+                u64::from(plan.mbarriers),
             ));
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::violation::Violation;
 use lanebook_layout::AxisId;
 use lanebook_plan::TransferPlan;
 use lanebook_tables::{Atom, AtomId, Movement, Space};
-use lanebook_tile::map::Columns;
+use lanebook_tile::map::BitMatrix;
 
 type Half<'t> = (&'t Atom<'t>, &'t Movement<'t>);
 
@@ -43,7 +43,7 @@ pub(crate) fn movement(
     share(this, store, false, rows.checked_mul(size).ok_or(refuse)?, second)?;
     // The columns of a block in place of its rows.
     let mut turned = *m;
-    turned.tiling.instances = Columns::new();
+    turned.tiling.instances = BitMatrix::new();
     for k in 0..u32::from(transpose.along) {
         let e = source.inner(1u32.checked_shl(k).ok_or(refuse)?).ok_or(refuse)?;
         turned.tiling.instances.push(e).then_some(()).ok_or(refuse)?;

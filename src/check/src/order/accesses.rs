@@ -4,7 +4,7 @@
 use crate::order::place::{AccessPlace, SharedAccess};
 use crate::order::walks::{OrderContext, narrow};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{AllocPlan, End, ProductPlan, SharedExchange, TransferPlan};
 use lanebook_tables::{AccessId, Atom, MatrixShape, OpRole, Side, Space, TiledMove};
@@ -24,9 +24,9 @@ pub(super) fn whole(
 
 impl OrderContext<'_> {
     /// The shared tiles and accumulators that a step touches.
-    pub(super) fn accesses(&self, at: usize, step: &Step) -> Result<Accesses, Violation> {
+    pub(super) fn accesses(&self, at: usize, step: &Inst) -> Result<Accesses, Violation> {
         let mut out = [None; 4];
-        if step.purpose == Purpose::Label {
+        if step.purpose == InstKind::Label {
             return Ok(out);
         }
         let stray = Violation::Stray { step: narrow(at) };
@@ -68,7 +68,7 @@ impl OrderContext<'_> {
     }
 
     /// Those of a copy through a tensor map; `None` if the plan has no such copy.
-    fn tiled_accesses(&self, step: &Step, form: &TiledMove<'_>) -> Option<Accesses> {
+    fn tiled_accesses(&self, step: &Inst, form: &TiledMove<'_>) -> Option<Accesses> {
         let own = |m: &&TransferPlan| {
             m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some()
         };
@@ -84,7 +84,7 @@ impl OrderContext<'_> {
 
     /// Those of loads and stores of tensor memory. What a store fills is not said by the step:
     /// whatever it can be.
-    fn tensor_accesses(&self, step: &Step) -> Accesses {
+    fn tensor_accesses(&self, step: &Inst) -> Accesses {
         let mut out = [None; 4];
         let [first, second, ..] = &mut out;
         *first =
@@ -105,7 +105,7 @@ impl OrderContext<'_> {
     fn product_accesses(
         &self,
         at: usize,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
         shape: MatrixShape,
     ) -> Option<Accesses> {
@@ -133,7 +133,7 @@ impl OrderContext<'_> {
 
     /// Those of copies of scales: one thread copies them before the product, which arrives when both
     /// are done. `None` if the plan has no such product.
-    fn scale_accesses(&self, at: usize, step: &Step, kind: AccessId) -> Option<Accesses> {
+    fn scale_accesses(&self, at: usize, step: &Inst, kind: AccessId) -> Option<Accesses> {
         let mut out = [None; 4];
         let own = |p: &&ProductPlan| {
             p.op.index() == usize::from(step.origin)
@@ -149,7 +149,7 @@ impl OrderContext<'_> {
     }
 
     /// The movement that a step is part of.
-    fn transfer_of(&self, step: &Step) -> Option<&TransferPlan> {
+    fn transfer_of(&self, step: &Inst) -> Option<&TransferPlan> {
         self.plan.transfers.iter().find(|m| {
             m.op.index() == usize::from(step.origin)
                 && (m.atom == step.atom || m.second == Some(step.atom))
@@ -157,7 +157,7 @@ impl OrderContext<'_> {
     }
 
     /// That of a movement's end in global memory.
-    fn global_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+    fn global_access(&self, step: &Inst, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
         if let Some(element) = self.element_access(step, side, writes) {
             return Some(element);
         }
@@ -167,7 +167,7 @@ impl OrderContext<'_> {
 
     /// That of the end in shared memory of a movement or of half an exchange; `None` if the plan
     /// has neither.
-    fn shared_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+    fn shared_access(&self, step: &Inst, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
         if let Some(element) = self.element_access(step, side, writes) {
             return Some(element);
         }
@@ -209,7 +209,7 @@ impl OrderContext<'_> {
     }
 
     /// Those of a load for a product in place: any of its shared factors.
-    fn factors(&self, step: &Step, side: &Side<'_>) -> Option<Accesses> {
+    fn factors(&self, step: &Inst, side: &Side<'_>) -> Option<Accesses> {
         let op = Op::at(usize::from(step.origin))?;
         let loads = side.space == Space::Shared;
         if !loads || self.program.role(op) != OpRole::ProductInto {
@@ -225,7 +225,7 @@ impl OrderContext<'_> {
     }
 
     /// That of a step of a function of parallel loops: all of its buffer.
-    fn element_access(&self, step: &Step, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
+    fn element_access(&self, step: &Inst, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
         let program = self.program;
         let function = program.functions().next().filter(|f| program.has_loops(*f))?;
         let value = self.buffer_of(Op::at(usize::from(step.origin))?, writes)?;

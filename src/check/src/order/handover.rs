@@ -13,10 +13,10 @@ use crate::order::walks::{OrderContext, narrow};
 use crate::parting::specialization;
 use crate::stages::staged_tile;
 use crate::violation::{ObjectFault, Violation};
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::Op;
 use lanebook_plan::AllocPlan;
-use lanebook_tables::{AccessId, AtomId, CompletionObject, OpRole, SyncStep, TiledMove};
+use lanebook_tables::{AccessId, AtomId, Mbarrier, OpRole, SyncStep, TiledMove};
 
 impl OrderContext<'_> {
     /// Whether other warps start the copies of a loop.
@@ -36,20 +36,20 @@ impl OrderContext<'_> {
     }
 
     /// The loop whose buffer a thread says it has read.
-    pub(crate) fn frees(&self, step: &Step) -> Option<Op> {
+    pub(crate) fn frees(&self, step: &Inst) -> Option<Op> {
         let (arrive, ..) = self.handing()?;
         let around = Op::at(usize::from(step.origin))?;
-        let own = step.purpose != Purpose::Label && step.atom == arrive && self.is_apart(around);
+        let own = step.purpose != InstKind::Label && step.atom == arrive && self.is_apart(around);
         own.then_some(around)
     }
 
     /// Whether a step makes all readers meet, as a barrier of a rule makes all threads.
-    pub(crate) fn meets_readers(&self, step: &Step, want: &SyncStep<'_>) -> bool {
+    pub(crate) fn meets_readers(&self, step: &Inst, want: &SyncStep<'_>) -> bool {
         let Some((_, barrier, number)) = self.handing().filter(|_| want.barrier) else {
             return false;
         };
         let threads = i32::try_from(self.plan.threads).unwrap_or(i32::MAX);
-        step.purpose != Purpose::Label
+        step.purpose != InstKind::Label
             && step.atom == barrier
             && step.args.first() == Some(&Slot::Int(number.into()))
             && step.args.get(1) == Some(&Slot::Int(threads))
@@ -79,11 +79,10 @@ impl OrderContext<'_> {
     pub(super) fn filled(
         &self,
         at: usize,
-        step: &Step,
+        step: &Inst,
     ) -> Result<Option<[Option<SharedAccess>; 4]>, Violation> {
-        let waits = |table: &CompletionObject<'_>| {
-            step.purpose != Purpose::Label && step.atom == table.wait
-        };
+        let waits =
+            |table: &Mbarrier<'_>| step.purpose != InstKind::Label && step.atom == table.wait;
         if !self.object().is_some_and(waits) {
             return Ok(None);
         }
@@ -99,7 +98,7 @@ impl OrderContext<'_> {
     }
 
     /// Whether a wait of the readers stands for copies.
-    pub(super) fn stands_for_copies(&self, at: usize, step: &Step) -> bool {
+    pub(super) fn stands_for_copies(&self, at: usize, step: &Inst) -> bool {
         self.filled(at, step).is_ok_and(|filled| filled.is_some())
     }
 
@@ -108,7 +107,7 @@ impl OrderContext<'_> {
         let steps = if copies { self.copying } else { self.steps };
         let (first, last) = self.turns_among(steps, around)?;
         let labels = (0u16..).zip(steps).take(usize::from(last));
-        let (check, _) = labels.filter(|(_, s)| s.purpose == Purpose::Label).last()?;
+        let (check, _) = labels.filter(|(_, s)| s.purpose == InstKind::Label).last()?;
         (check > first).then_some(LeftOut {
             around,
             copies,
@@ -121,27 +120,29 @@ impl OrderContext<'_> {
     #[inline(never)]
     pub(crate) fn hands_over(
         &self,
-        table: &CompletionObject<'_>,
+        table: &Mbarrier<'_>,
         ring: &ObjectRing,
     ) -> Result<(), Violation> {
         let around = ring.around;
         let missing = Violation::Missing(around);
         let (arrive, ..) = self.handing().ok_or(missing)?;
-        let of = |s: &Step, atom: AtomId| {
-            s.purpose != Purpose::Label && s.atom == atom && usize::from(s.origin) == around.index()
+        let of = |s: &Inst, atom: AtomId| {
+            s.purpose != InstKind::Label
+                && s.atom == atom
+                && usize::from(s.origin) == around.index()
         };
         // The readers wait once, first of all, and arrive once, last of all.
         let part = self.handed_part(around, false).ok_or(missing)?;
-        let places = |atom: AtomId, steps: &[Step]| -> Option<u16> {
+        let places = |atom: AtomId, steps: &[Inst]| -> Option<u16> {
             let mut own = (0u16..).zip(steps).filter(|(_, s)| of(s, atom)).map(|(at, _)| at);
             own.next().filter(|_| own.next().is_none())
         };
         let none = fault(self.steps.len(), ring, ObjectFault::Waited, 0, 1);
         let wait = places(table.wait, self.steps).ok_or(none)?;
         let told = places(arrive, self.steps).ok_or(none)?;
-        let is_plain = |s: &Step| {
+        let is_plain = |s: &Inst| {
             let branches = s.atom == self.isa.branch || s.atom == self.isa.branch_if;
-            s.purpose != Purpose::Label && !branches
+            s.purpose != InstKind::Label && !branches
         };
         let plain = |from: u16, to: u16| {
             let run = self.steps.get(usize::from(from)..usize::from(to));
@@ -161,9 +162,9 @@ impl OrderContext<'_> {
         // Those that copy wait for a buffer, announce to its object, and copy, all in a row.
         let copies = self.handed_part(around, true).ok_or(missing)?;
         let base = self.steps.len();
-        let signals = |s: &Step| {
+        let signals = |s: &Inst| {
             let form = |form: &&TiledMove<'_>| form.atom == s.atom && form.signal.is_some();
-            s.purpose != Purpose::Label && self.tables.units.tiled_moves.iter().any(|f| form(&f))
+            s.purpose != InstKind::Label && self.tables.units.tiled_moves.iter().any(|f| form(&f))
         };
         let turn = copies.first..copies.end;
         let straight = self.copying.get(usize::from(turn.start)..usize::from(turn.end));
@@ -175,7 +176,7 @@ impl OrderContext<'_> {
         let (mut announced, mut pointer, mut started, mut kept) = (None, Slot::None, 0u32, true);
         for (at, step) in (0u16..).zip(self.copying) {
             let own = self.copies_ahead(step) == Some(around);
-            if step.purpose != Purpose::Label && step.atom == table.expect && own {
+            if step.purpose != InstKind::Label && step.atom == table.expect && own {
                 let one = self.one_copies(step.args.first().copied().unwrap_or_default());
                 if announced.is_some() || !one || at < waited || !turn.contains(&at) {
                     return Err(fault(base, ring, ObjectFault::Announced, 2, 1));
@@ -190,7 +191,7 @@ impl OrderContext<'_> {
                     return Err(fault(base, ring, ObjectFault::Announced, 0, 1));
                 }
                 started = started.saturating_add(bytes);
-            } else if step.purpose == Purpose::Move && !signals(step) {
+            } else if step.purpose == InstKind::Move && !signals(step) {
                 return Err(Violation::Flow { step: narrow(base) });
             }
             kept &= !self.writes(step, pointer);
@@ -223,8 +224,8 @@ impl OrderContext<'_> {
     /// compared with the next one's number.
     pub(crate) fn one_copies(&self, predicate: Slot) -> bool {
         let next = i32::try_from(self.plan.threads.saturating_add(1)).unwrap_or(0);
-        let writes = |s: &&Step| {
-            s.purpose != Purpose::Label
+        let writes = |s: &&Inst| {
+            s.purpose != InstKind::Label
                 && s.args.contains(&predicate)
                 && s.atom == self.isa.compare_less
         };

@@ -8,8 +8,8 @@ use crate::order::walks::{OrderContext, narrow};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::reader::has;
 use crate::violation::{ObjectFault, Violation};
-use lanebook_emit::step::{Purpose, Slot, Step};
-use lanebook_tables::{CompletionObject, FrameOperand, IndexOp, TermNode};
+use lanebook_emit::step::{Inst, InstKind, Slot};
+use lanebook_tables::{FrameOperand, IndexOp, Mbarrier, TermNode};
 
 /// Most registers that parities are read from.
 const PARITIES: usize = 16;
@@ -98,18 +98,18 @@ impl FlowState for Phase {
 
 impl OrderContext<'_> {
     /// The architecture's objects.
-    pub(crate) fn object(&self) -> Option<&CompletionObject<'_>> {
-        self.tables.units.completions.iter().find(|c| has(self.arch, c.feature))
+    pub(crate) fn object(&self) -> Option<&Mbarrier<'_>> {
+        self.tables.units.mbarriers.iter().find(|c| has(self.arch, c.feature))
     }
 
     /// Statement 17.
     #[inline(never)]
-    pub(crate) fn completions(&self, ways: &BranchTargets) -> Result<(), Violation> {
-        let Some(table) = self.object().filter(|_| self.plan.completions > 0) else {
+    pub(crate) fn mbarriers(&self, ways: &BranchTargets) -> Result<(), Violation> {
+        let Some(table) = self.object().filter(|_| self.plan.mbarriers > 0) else {
             return Ok(());
         };
         let mut parities = Parities::new();
-        let is = |s: &&Step| s.purpose != Purpose::Label && s.atom == table.wait;
+        let is = |s: &&Inst| s.purpose != InstKind::Label && s.atom == table.wait;
         for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| is(s)) {
             let place = step.args.get(1).copied().unwrap_or_default();
             if matches!(place, Slot::Reg { .. }) && !parities.contains(&place) {
@@ -120,7 +120,7 @@ impl OrderContext<'_> {
         for (at, step) in self.steps.iter().enumerate() {
             // What is used is made somewhere.
             let used = match step.purpose {
-                Purpose::Label => None,
+                InstKind::Label => None,
                 _ if step.atom == table.expect => step.args.get(1).copied(),
                 _ if step.atom == table.wait => step.args.first().copied(),
                 _ => match self.signals(at, step)? {
@@ -132,7 +132,7 @@ impl OrderContext<'_> {
             if alone.is_some_and(|slot| self.number_of(table, slot).is_none()) {
                 return Err(wrong(at, u32::MAX, ObjectFault::Made, 0, 1));
             }
-            if step.purpose != Purpose::Label && step.atom == table.init {
+            if step.purpose != InstKind::Label && step.atom == table.init {
                 let slot = step.args.get(1).copied().unwrap_or_default();
                 if self.number_of(table, slot) == Some(made) {
                     self.phases(table, ways, (made, slot), &parities)?;
@@ -142,7 +142,7 @@ impl OrderContext<'_> {
                 }
             }
         }
-        let want = u32::from(self.plan.completions);
+        let want = u32::from(self.plan.mbarriers);
         if made == want {
             self.rings(table)
         } else {
@@ -151,9 +151,9 @@ impl OrderContext<'_> {
     }
 
     /// Which of the steps that make objects makes the one at an address.
-    fn number_of(&self, table: &CompletionObject<'_>, slot: Slot) -> Option<u32> {
+    fn number_of(&self, table: &Mbarrier<'_>, slot: Slot) -> Option<u32> {
         let mut made =
-            self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == table.init);
+            self.steps.iter().filter(|s| s.purpose != InstKind::Label && s.atom == table.init);
         u32::try_from(made.position(|s| s.args.get(1) == Some(&slot))?).ok()
     }
 
@@ -161,7 +161,7 @@ impl OrderContext<'_> {
     #[inline(never)]
     fn phases(
         &self,
-        table: &CompletionObject<'_>,
+        table: &Mbarrier<'_>,
         ways: &BranchTargets,
         (object, slot): (u32, Slot),
         parities: &Parities,
@@ -177,7 +177,7 @@ impl OrderContext<'_> {
             differ: 0,
         };
         let yes = Bit::Known(true);
-        let meet = |at: usize, step: &Step, phase: &mut Phase| {
+        let meet = |at: usize, step: &Inst, phase: &mut Phase| {
             self.advance_phase(table, (object, slot), parities, (at, step), phase)
         };
         let end = |phase: &Phase| {
@@ -207,10 +207,10 @@ impl OrderContext<'_> {
     /// What a step does to an object at `slot`; always to be gone on from.
     fn advance_phase(
         &self,
-        table: &CompletionObject<'_>,
+        table: &Mbarrier<'_>,
         (object, slot): (u32, Slot),
         parities: &Parities,
-        (at, step): (usize, &Step),
+        (at, step): (usize, &Inst),
         phase: &mut Phase,
     ) -> Result<bool, Violation> {
         let yes = Bit::Known(true);
@@ -320,10 +320,9 @@ impl OrderContext<'_> {
 
     /// A wait for an object, or the announcement to it: its next phase may begin when every thread
     /// has waited for the one before.
-    pub(crate) fn object_access(&self, at: usize, step: &Step) -> Option<SharedAccess> {
-        let table = self
-            .object()
-            .filter(|_| self.plan.completions > 0 && step.purpose != Purpose::Label)?;
+    pub(crate) fn object_access(&self, at: usize, step: &Inst) -> Option<SharedAccess> {
+        let table =
+            self.object().filter(|_| self.plan.mbarriers > 0 && step.purpose != InstKind::Label)?;
         let (kind, writes, slot) = match step.atom {
             atom if atom == table.wait => (table.waits, false, step.args.first()?),
             atom if atom == table.expect => (table.announces, true, step.args.get(1)?),
@@ -335,7 +334,7 @@ impl OrderContext<'_> {
             None => (self.number_of(table, *slot)?, 1),
         };
         let each = u32::from(table.bytes);
-        let from = self.plan.completion_offset.checked_add(number.checked_mul(each)?)?;
+        let from = self.plan.mbarrier_offset.checked_add(number.checked_mul(each)?)?;
         let place = AccessPlace::Shared(from, each.checked_mul(count)?);
         Some(SharedAccess { place, kind, writes, signal: None, moved: None })
     }
@@ -347,21 +346,22 @@ impl OrderContext<'_> {
         else {
             return false;
         };
-        let end = self.plan.completion_offset.saturating_add(
-            u32::from(self.plan.completions).saturating_mul(u32::from(table.bytes)),
-        );
-        let objects = self.plan.completion_offset..end;
+        let end = self
+            .plan
+            .mbarrier_offset
+            .saturating_add(u32::from(self.plan.mbarriers).saturating_mul(u32::from(table.bytes)));
+        let objects = self.plan.mbarrier_offset..end;
         matches!(access.place, AccessPlace::Shared(from, _) if objects.contains(&from))
     }
 
     /// Where a unit's work arrives when it is done, by an atom that stands around it: the
     /// predicate, and the object's address.
-    pub(crate) fn arrives(&self, step: &Step) -> Option<(Slot, Slot)> {
+    pub(crate) fn arrives(&self, step: &Inst) -> Option<(Slot, Slot)> {
         let memories =
             self.tables.units.tensor_memories.iter().filter(|m| has(self.arch, m.feature));
         let around = memories
             .flat_map(|m| m.around)
-            .find(|s| s.atom == step.atom && step.purpose != Purpose::Label)?;
+            .find(|s| s.atom == step.atom && step.purpose != InstKind::Label)?;
         let operand = |what: FrameOperand| {
             step.args.get(around.operands.iter().position(|o| *o == what)?).copied()
         };
@@ -369,7 +369,7 @@ impl OrderContext<'_> {
     }
 
     /// The object that a copy counts down, and by how many bytes.
-    pub(crate) fn signals(&self, at: usize, step: &Step) -> Result<Option<(Slot, u32)>, Violation> {
+    pub(crate) fn signals(&self, at: usize, step: &Inst) -> Result<Option<(Slot, u32)>, Violation> {
         let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) else {
             return Ok(None);
         };
@@ -400,8 +400,8 @@ impl OrderContext<'_> {
 
     /// Whether a predicate holds in one thread: its only step compares with 1.
     pub(crate) fn by_one(&self, predicate: Slot) -> bool {
-        let writes = |s: &&Step| {
-            s.purpose != Purpose::Label
+        let writes = |s: &&Inst| {
+            s.purpose != InstKind::Label
                 && s.args.contains(&predicate)
                 && s.atom == self.isa.compare_less
         };
@@ -411,7 +411,7 @@ impl OrderContext<'_> {
     }
 
     /// Carries out a step on the registers that parities are read from.
-    fn follow_parity(&self, step: &Step, parities: &Parities, phase: &mut Phase) {
+    fn follow_parity(&self, step: &Inst, parities: &Parities, phase: &mut Phase) {
         let Some(atom) = self.tables.atom(step.atom) else { return };
         let writes = atom.operands.first().is_some_and(|o| {
             matches!(o.role, lanebook_tables::Role::Def | lanebook_tables::Role::UseDef)

@@ -12,9 +12,9 @@ use crate::order::stages::{LeftOut, StagedAccess};
 use crate::order::walks::{OrderContext, narrow, overlap};
 use crate::stages::{ahead_of, stages_of};
 use crate::violation::{ObjectFault, Violation};
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::Op;
-use lanebook_tables::{CompletionObject, OpRole, Role, TiledMove};
+use lanebook_tables::{Mbarrier, OpRole, Role, TiledMove};
 
 /// The objects of a loop of stages.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -83,27 +83,27 @@ impl OrderContext<'_> {
     }
 
     /// Steps from a part's first one on, up to where others may come to or branch off.
-    fn straight(&self, part: &LeftOut) -> impl Iterator<Item = (u16, &Step)> + '_ {
+    fn straight(&self, part: &LeftOut) -> impl Iterator<Item = (u16, &Inst)> + '_ {
         let (first, end) = (part.first, part.end);
         let isa = self.isa;
-        let branches = move |s: &Step| s.atom == isa.branch || s.atom == isa.branch_if;
+        let branches = move |s: &Inst| s.atom == isa.branch || s.atom == isa.branch_if;
         (0u16..)
             .zip(self.steps)
             .take(usize::from(end))
             .skip(usize::from(first))
-            .take_while(move |(_, s)| s.purpose != Purpose::Label && !branches(s))
+            .take_while(move |(_, s)| s.purpose != InstKind::Label && !branches(s))
     }
 
     /// The step in which a loop's times wait for their copies.
-    fn ring_wait(&self, table: &CompletionObject<'_>, around: Op) -> Option<u16> {
+    fn ring_wait(&self, table: &Mbarrier<'_>, around: Op) -> Option<u16> {
         let part = self.part(around, false)?;
-        let own = |s: &Step| s.atom == table.wait && usize::from(s.origin) == around.index();
+        let own = |s: &Inst| s.atom == table.wait && usize::from(s.origin) == around.index();
         self.straight(&part).find(|(_, s)| own(s)).map(|(at, _)| at)
     }
 
     /// The ring that a step announces to, copies with, or waits for.
-    pub(crate) fn ring_of(&self, at: usize, step: &Step) -> Option<ObjectRing> {
-        let table = self.object().filter(|_| step.purpose != Purpose::Label)?;
+    pub(crate) fn ring_of(&self, at: usize, step: &Inst) -> Option<ObjectRing> {
+        let table = self.object().filter(|_| step.purpose != InstKind::Label)?;
         let signals = |form: &TiledMove<'_>| form.atom == step.atom && form.signal.is_some();
         if step.atom == table.expect || self.tables.units.tiled_moves.iter().any(signals) {
             return self.ring(self.copies_ahead(step)?);
@@ -122,7 +122,7 @@ impl OrderContext<'_> {
     }
 
     /// A step's access to the objects of a ring, as one tile of so many buffers.
-    pub(crate) fn ring_access(&self, at: usize, step: &Step) -> Option<(ObjectRing, StagedAccess)> {
+    pub(crate) fn ring_access(&self, at: usize, step: &Inst) -> Option<(ObjectRing, StagedAccess)> {
         let ring = self.ring_of(at, step)?;
         let table = self.object().filter(|t| step.atom == t.wait || step.atom == t.expect)?;
         let lag = if step.atom == table.wait { ring.count.saturating_sub(1) } else { 0 };
@@ -130,7 +130,7 @@ impl OrderContext<'_> {
     }
 
     /// The loop whose times wait for a copy by a ring, and its stages.
-    pub(crate) fn waited_in_ring(&self, at: usize, step: &Step) -> Option<ObjectRing> {
+    pub(crate) fn waited_in_ring(&self, at: usize, step: &Inst) -> Option<ObjectRing> {
         let table = self.object()?;
         let copies = step.atom != table.wait && step.atom != table.expect;
         self.ring_of(at, step).filter(|_| copies)
@@ -138,7 +138,7 @@ impl OrderContext<'_> {
 
     /// Statement 17a.
     #[inline(never)]
-    pub(crate) fn rings(&self, table: &CompletionObject<'_>) -> Result<(), Violation> {
+    pub(crate) fn rings(&self, table: &Mbarrier<'_>) -> Result<(), Violation> {
         for ring in self.loops_of_stages().filter_map(|op| self.ring(op)) {
             self.numbers(&ring)?;
             if self.is_apart(ring.around) {
@@ -181,8 +181,8 @@ impl OrderContext<'_> {
         let is_apart = self.is_apart(ring.around);
         let end = if is_apart { freed.first } else { ring.first }.saturating_add(ring.count);
         let last = end.saturating_sub(1);
-        if last >= self.plan.completions || ring.count < 2 {
-            let (found, want) = (u32::from(self.plan.completions), u32::from(last));
+        if last >= self.plan.mbarriers || ring.count < 2 {
+            let (found, want) = (u32::from(self.plan.mbarriers), u32::from(last));
             return Err(fault(self.steps.len(), ring, ObjectFault::Made, found, want));
         }
         let has = |n: u8| ring.has(n.into()) || is_apart && freed.has(n.into());
@@ -207,12 +207,12 @@ impl OrderContext<'_> {
     /// The only step that announces to a ring: by one thread, in the copies' part.
     fn announcement(
         &self,
-        table: &CompletionObject<'_>,
+        table: &Mbarrier<'_>,
         ring: &ObjectRing,
         copies: &LeftOut,
-    ) -> Result<(usize, &Step), Violation> {
-        let own = |(at, s): &(usize, &Step)| {
-            s.purpose != Purpose::Label
+    ) -> Result<(usize, &Inst), Violation> {
+        let own = |(at, s): &(usize, &Inst)| {
+            s.purpose != InstKind::Label
                 && s.atom == table.expect
                 && self.ring_of(*at, s).is_some_and(|of| of == *ring)
         };
@@ -229,8 +229,8 @@ impl OrderContext<'_> {
     }
 
     /// Whether a step writes what an operand of another one names.
-    pub(crate) fn writes(&self, step: &Step, slot: Slot) -> bool {
-        let Some(atom) = self.tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label)
+    pub(crate) fn writes(&self, step: &Inst, slot: Slot) -> bool {
+        let Some(atom) = self.tables.atom(step.atom).filter(|_| step.purpose != InstKind::Label)
         else {
             return false;
         };

@@ -4,7 +4,7 @@
 use crate::order::walks::{OrderContext, narrow};
 use crate::stages::{StagedTile, ahead_of, staged_tile};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::Op;
 use lanebook_plan::End;
 use lanebook_tables::{OpRole, Space};
@@ -47,27 +47,27 @@ impl StagedAccess {
 }
 
 /// The step of a branch's label, among some steps.
-fn label_among(steps: &[Step], branch: &Step) -> Option<u16> {
+fn label_among(steps: &[Inst], branch: &Inst) -> Option<u16> {
     let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
-    let own = |s: &Step| s.purpose == Purpose::Label && s.args.first() == Some(label);
+    let own = |s: &Inst| s.purpose == InstKind::Label && s.args.first() == Some(label);
     u16::try_from(steps.iter().position(own)?).ok()
 }
 
 impl OrderContext<'_> {
-    fn operation(&self, step: &Step) -> Option<Op> {
+    fn operation(&self, step: &Inst) -> Option<Op> {
         Op::at(usize::from(step.origin)).filter(|op| op.index() == usize::from(step.origin))
     }
 
     /// The loop that a step's copy runs ahead of.
-    pub(crate) fn copies_ahead(&self, step: &Step) -> Option<Op> {
-        if step.purpose == Purpose::Label {
+    pub(crate) fn copies_ahead(&self, step: &Inst) -> Option<Op> {
+        if step.purpose == InstKind::Label {
             return None;
         }
         ahead_of(self.program, self.operation(step)?)
     }
 
     /// The access of a step to a tile of several buffers, or to the objects of a ring.
-    pub(crate) fn staged_access(&self, at: usize, step: &Step) -> Option<StagedAccess> {
+    pub(crate) fn staged_access(&self, at: usize, step: &Inst) -> Option<StagedAccess> {
         if let Some((_, access)) = self.ring_access(at, step) {
             return Some(access);
         }
@@ -112,7 +112,7 @@ impl OrderContext<'_> {
 
     /// The tile of several buffers of which a step loads elements, in a function of parallel loops:
     /// all that stands behind its copy reads what that has brought for the same turn.
-    fn staged_elements(&self, step: &Step) -> Option<StagedTile> {
+    fn staged_elements(&self, step: &Inst) -> Option<StagedTile> {
         let movement = self.tables.atom(step.atom).and_then(|atom| atom.movement.as_ref())?;
         let function = self.program.functions().next()?;
         if movement.from.space != Space::Shared || !self.program.has_loops(function) {
@@ -129,7 +129,7 @@ impl OrderContext<'_> {
     }
 
     /// The step of a branch's label.
-    fn label_of(&self, branch: &Step) -> Option<u16> {
+    fn label_of(&self, branch: &Inst) -> Option<u16> {
         label_among(self.steps, branch)
     }
 
@@ -139,9 +139,9 @@ impl OrderContext<'_> {
     }
 
     /// The same among some steps, by their places there.
-    pub(crate) fn turns_among(&self, steps: &[Step], around: Op) -> Option<(u16, u16)> {
+    pub(crate) fn turns_among(&self, steps: &[Inst], around: Op) -> Option<(u16, u16)> {
         (0u16..).zip(steps).find_map(|(at, step)| {
-            let branches = step.purpose != Purpose::Label
+            let branches = step.purpose != InstKind::Label
                 && step.atom == self.isa.branch_if
                 && usize::from(step.origin) == around.index();
             let label = label_among(steps, step).filter(|label| branches && *label < at)?;
@@ -152,7 +152,7 @@ impl OrderContext<'_> {
     /// What a loop of stages leaves out by the branch at a step.
     pub(crate) fn left_out(&self, at: u16) -> Option<LeftOut> {
         let step = self.steps.get(usize::from(at))?;
-        if step.purpose == Purpose::Label || step.atom != self.isa.branch_if {
+        if step.purpose == InstKind::Label || step.atom != self.isa.branch_if {
             return None;
         }
         let around = self
@@ -177,20 +177,20 @@ impl OrderContext<'_> {
             if self.is_apart(around) {
                 // Its copies are other warps' steps; nothing of a turn is left out.
                 let copies =
-                    |s: &Step| s.purpose == Purpose::Move && self.copies_ahead(s) == Some(around);
+                    |s: &Inst| s.purpose == InstKind::Move && self.copies_ahead(s) == Some(around);
                 if let Some(at) = self.steps.iter().position(copies) {
                     return Err(Violation::Flow { step: narrow(at) });
                 }
                 continue;
             }
             for (at, step) in (0u16..).zip(self.steps) {
-                let Some(op) = self.operation(step).filter(|_| step.purpose != Purpose::Label)
+                let Some(op) = self.operation(step).filter(|_| step.purpose != InstKind::Label)
                 else {
                     continue;
                 };
                 let ahead = ahead_of(self.program, op) == Some(around);
                 let turns = (first..=last).contains(&at);
-                let is_move = step.purpose == Purpose::Move;
+                let is_move = step.purpose == InstKind::Move;
                 if !turns {
                     if ahead && is_move {
                         return Err(Violation::Flow { step: at });

@@ -10,7 +10,7 @@ use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
 use core::cell::Cell;
 use lanebook_emit::Compiled;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::Program;
 use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
@@ -46,7 +46,7 @@ pub fn order_of(
     tables: &Tables<'_>,
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
-    steps: &[Step],
+    steps: &[Inst],
 ) -> Result<OrderSummary, Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
@@ -69,7 +69,7 @@ pub fn order_of(
     crate::matrix::scale_copies::counted(plan, steps)?;
     let ways = BranchTargets::of(&look)?;
     let accesses = look.follow_all(&ways)?;
-    look.completions(&ways)?;
+    look.mbarriers(&ways)?;
     Ok(OrderSummary { meets: u32::try_from(ways.len()).unwrap_or(u32::MAX), accesses })
 }
 
@@ -80,10 +80,10 @@ pub(crate) struct OrderContext<'a> {
     pub(crate) arch: &'a Arch<'a>,
     pub(crate) isa: &'a Isa<'a>,
     pub(crate) plan: &'a Plan<'a>,
-    pub(crate) steps: &'a [Step],
+    pub(crate) steps: &'a [Inst],
     /// Those of warps that only copy, which stand behind the others, and the branch by which they
     /// leave them.
-    pub(crate) copying: &'a [Step],
+    pub(crate) copying: &'a [Inst],
     pub(crate) branch: Option<u16>,
     /// How many steps are not those.
     pub(crate) readers: usize,
@@ -92,7 +92,7 @@ pub(crate) struct OrderContext<'a> {
 impl OrderContext<'_> {
     /// Statement 15.
     #[inline(never)]
-    fn counts(&self, steps: &[Step]) -> Result<(), Violation> {
+    fn counts(&self, steps: &[Inst]) -> Result<(), Violation> {
         for m in self.plan.transfers.iter() {
             let panels =
                 u32::from(m.tiling.grid.rows).saturating_mul(u32::from(m.tiling.grid.cols));
@@ -106,8 +106,8 @@ impl OrderContext<'_> {
                     .into_iter()
                     .flatten()
             {
-                let own = |s: &&Step| {
-                    s.purpose == Purpose::Move
+                let own = |s: &&Inst| {
+                    s.purpose == InstKind::Move
                         && s.atom == atom
                         && usize::from(s.origin) == m.op.index()
                 };
@@ -126,8 +126,8 @@ impl OrderContext<'_> {
                     .checked_shl(u32::try_from(tiling.instances.len()).unwrap_or(u32::MAX))
                     .unwrap_or(u32::MAX)
                     .saturating_mul(panels);
-                let own = |s: &&Step| {
-                    s.purpose == Purpose::Move
+                let own = |s: &&Inst| {
+                    s.purpose == InstKind::Move
                         && s.atom == atom
                         && usize::from(s.origin) == e.op.index()
                 };
@@ -148,7 +148,7 @@ impl OrderContext<'_> {
         let each = |half: &HalfPlan| half.tiling.count().checked_div(rounds).unwrap_or(0);
         let (stores, loads) = (each(&e.store), each(&e.load));
         let moves = self.steps.iter().filter(|s| {
-            s.purpose == Purpose::Move
+            s.purpose == InstKind::Move
                 && usize::from(s.origin) == e.op.index()
                 && (s.atom == e.store.atom || s.atom == e.load.atom)
         });
@@ -201,7 +201,7 @@ impl OrderContext<'_> {
     /// How far synchronisation is right behind a producer.
     fn nothing_yet(
         &self,
-        (from, step): (usize, &Step),
+        (from, step): (usize, &Inst),
         producer: SharedAccess,
         counted: Option<Counted>,
     ) -> Progress {
@@ -247,7 +247,7 @@ impl OrderContext<'_> {
         let freed = self.handed_with(producer.place);
         let begun = Since { straight: Some(nothing), turned: None };
         let ring = self.waited_in_ring(from, step);
-        let meet = |at: usize, step: &Step, since: &mut Since, times: Option<u8>| {
+        let meet = |at: usize, step: &Inst, since: &mut Since, times: Option<u8>| {
             let accesses = self.accesses(at, step)?;
             // What completes on a ring is waited for by the ring's wait so many times later.
             let signal = match ring {
@@ -326,7 +326,7 @@ impl OrderContext<'_> {
         ways: &BranchTargets,
         (staged, rest): (&StagedAccess, Option<u16>),
         start: (usize, Since),
-        meet: impl Fn(usize, &Step, &mut Since, Option<u8>) -> Result<bool, Violation>,
+        meet: impl Fn(usize, &Inst, &mut Since, Option<u8>) -> Result<bool, Violation>,
         end: impl Fn(&Since) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
         let (first, last) =
@@ -340,7 +340,7 @@ impl OrderContext<'_> {
             let is_own_turn = times.saturating_add(1) == staged.stages;
             let branch = rest.filter(|_| is_own_turn).map(usize::from);
             let begun: Cell<Option<Since>> = Cell::new(None);
-            let mut inside = |at: usize, step: &Step, since: &mut Since| {
+            let mut inside = |at: usize, step: &Inst, since: &mut Since| {
                 if !(head..=usize::from(last)).contains(&at) {
                     return Err(Violation::Flow { step: narrow(at) });
                 }
@@ -387,7 +387,7 @@ impl OrderContext<'_> {
 
     /// What the waits of a producer's rules count: groups that a step of the rules closes, or the
     /// operations of its own counter, if they complete in the order in which they begin.
-    fn counted(&self, producer: SharedAccess, step: &Step) -> Option<Counted> {
+    fn counted(&self, producer: SharedAccess, step: &Inst) -> Option<Counted> {
         let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
         let used = |atom: AtomId| self.tables.atom(atom).and_then(|atom| atom.counter);
         let mut counters = (0u8..).zip(self.arch.counters).filter(|(_, c)| c.in_order);
@@ -404,7 +404,7 @@ impl OrderContext<'_> {
     }
 
     /// What has been closed or begun behind an access when a step is done.
-    fn behind(&self, step: &Step, counted: Counted, before: Outstanding) -> Outstanding {
+    fn behind(&self, step: &Inst, counted: Counted, before: Outstanding) -> Outstanding {
         let now = match before {
             Outstanding::Begun(count) if self.begins(step, counted) => {
                 Outstanding::Begun(count.saturating_add(1))
@@ -415,8 +415,8 @@ impl OrderContext<'_> {
     }
 
     /// Whether a step is one more of what is counted.
-    fn begins(&self, step: &Step, counted: Counted) -> bool {
-        if step.purpose == Purpose::Label {
+    fn begins(&self, step: &Inst, counted: Counted) -> bool {
+        if step.purpose == InstKind::Label {
             return false;
         }
         match counted.closes {
@@ -429,7 +429,7 @@ impl OrderContext<'_> {
     }
 
     /// Whether a step waits for an operation behind which so many others began.
-    fn is_over(&self, step: &Step, counted: Counted, later: u8) -> bool {
+    fn is_over(&self, step: &Inst, counted: Counted, later: u8) -> bool {
         let counter = self.arch.counters.get(usize::from(counted.counter));
         let Some(counter) = counter.filter(|c| c.wait == step.atom) else { return false };
         let bounds = self.tables.atom(step.atom);
@@ -439,7 +439,7 @@ impl OrderContext<'_> {
         };
         let waits = bounds.is_some_and(|bounds| i64::from(left) < bounds.range.1);
         counted.closes.is_none()
-            && step.purpose != Purpose::Label
+            && step.purpose != InstKind::Label
             && waits
             && left <= i32::from(later)
     }
@@ -498,14 +498,14 @@ impl OrderContext<'_> {
 
     /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding
     /// does.
-    pub(crate) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
+    pub(crate) fn does(&self, step: &Inst, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
         self.does_behind(step, want, signal, None)
     }
 
     /// The same where so many operations of a counter came later than those that have to be over.
     fn does_behind(
         &self,
-        step: &Step,
+        step: &Inst,
         want: &SyncStep<'_>,
         signal: Option<Slot>,
         later: Option<(u8, u8)>,
@@ -513,11 +513,11 @@ impl OrderContext<'_> {
         if self.meets_readers(step, want) {
             return true;
         }
-        if step.atom != want.atom || step.purpose == Purpose::Label {
+        if step.atom != want.atom || step.purpose == InstKind::Label {
             return false;
         }
         // A wait for an object is one for the producer's.
-        if self.tables.units.completions.iter().any(|c| c.wait == want.atom)
+        if self.tables.units.mbarriers.iter().any(|c| c.wait == want.atom)
             && (signal.is_none() || step.args.first().copied() != signal)
         {
             return false;
@@ -546,7 +546,7 @@ impl OrderContext<'_> {
     }
 
     /// The product whose accumulator a step loads from tensor memory.
-    pub(super) fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
+    pub(super) fn load_of(&self, step: &Inst) -> Option<&ProductPlan> {
         let loads = |p: &&ProductPlan| {
             let form = p
                 .product
@@ -561,7 +561,7 @@ impl OrderContext<'_> {
 
     /// The product that a step stores something to tensor memory for: A, its accumulator's start,
     /// or either.
-    pub(super) fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
+    pub(super) fn store_of(&self, step: &Inst) -> Option<(&ProductPlan, bool, bool)> {
         let does = |loads: Option<TensorLoads>| {
             let form =
                 loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
@@ -617,7 +617,7 @@ impl OrderContext<'_> {
             for (_, for_a, for_start) in self
                 .steps
                 .iter()
-                .filter(|s| s.purpose != Purpose::Label)
+                .filter(|s| s.purpose != InstKind::Label)
                 .filter_map(|s| self.store_of(s))
                 .filter(|(q, ..)| q.op == p.op)
             {
@@ -662,16 +662,16 @@ impl OrderContext<'_> {
                 .unwrap_or(0);
             let mut found = 0u32;
             for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| {
-                s.purpose != Purpose::Label && self.load_of(s).is_some_and(|q| q.op == p.op)
+                s.purpose != InstKind::Label && self.load_of(s).is_some_and(|q| q.op == p.op)
             }) {
                 found = found.saturating_add(1);
                 let filled = step.args.first().copied();
-                let touches = |later: &Step| later.args.iter().any(|arg| overlap(filled, *arg));
+                let touches = |later: &Inst| later.args.iter().any(|arg| overlap(filled, *arg));
                 let until = self
                     .steps
                     .iter()
                     .skip(at.saturating_add(1))
-                    .take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
+                    .take_while(|s| s.purpose == InstKind::Label || s.atom != wait.atom);
                 let Some(early) = until.into_iter().position(touches) else { continue };
                 let consumer = narrow(at.saturating_add(1).saturating_add(early));
                 return Err(Violation::Race { producer: narrow(at), consumer, missing: wait.atom });

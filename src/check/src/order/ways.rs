@@ -7,7 +7,7 @@
 
 use crate::order::walks::{OrderContext, narrow};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_tables::OpRole;
 
 /// Most places that branches lead to.
@@ -37,7 +37,7 @@ impl BranchTargets {
     pub(crate) fn of(look: &OrderContext<'_>) -> Result<Self, Violation> {
         let mut out = Self { labels: heapless::Vec::new(), certain: heapless::Vec::new() };
         for (at, step) in look.steps.iter().enumerate() {
-            if step.purpose == Purpose::Label {
+            if step.purpose == InstKind::Label {
                 let label = step.args.first().copied().unwrap_or_default();
                 out.labels
                     .push((label, narrow(at)))
@@ -65,7 +65,7 @@ impl BranchTargets {
     }
 
     /// Number and step of the label that a branch names.
-    fn target(&self, branch: &Step) -> Option<(usize, u16)> {
+    fn target(&self, branch: &Inst) -> Option<(usize, u16)> {
         let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
         let number = self.labels.iter().position(|(own, _)| own == label)?;
         Some((number, self.labels.get(number)?.1))
@@ -108,16 +108,16 @@ impl<H: FlowState> Labels<H> {
 }
 
 impl OrderContext<'_> {
-    fn is_branch(&self, step: &Step) -> bool {
-        step.purpose != Purpose::Label && step.atom == self.isa.branch
+    fn is_branch(&self, step: &Inst) -> bool {
+        step.purpose != InstKind::Label && step.atom == self.isa.branch
     }
 
-    fn is_branch_if(&self, step: &Step) -> bool {
-        step.purpose != Purpose::Label && step.atom == self.isa.branch_if
+    fn is_branch_if(&self, step: &Inst) -> bool {
+        step.purpose != InstKind::Label && step.atom == self.isa.branch_if
     }
 
     /// Whether a branch is that of a loop whose bounds are numbers, the first below the last.
-    fn turns_certainly(&self, branch: &Step) -> bool {
+    fn turns_certainly(&self, branch: &Inst) -> bool {
         let of = self.program.all().find(|op| {
             op.index() == usize::from(branch.origin) && self.program.role(*op) == OpRole::For
         });
@@ -135,7 +135,7 @@ impl OrderContext<'_> {
         &self,
         ways: &BranchTargets,
         (from, start): (usize, H),
-        mut meet: impl FnMut(usize, &Step, &mut H) -> Result<bool, Violation>,
+        mut meet: impl FnMut(usize, &Inst, &mut H) -> Result<bool, Violation>,
         mut end: impl FnMut(&H) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
         let mut labels = Labels { held: [None; LABELS], due: 0 };
@@ -153,7 +153,7 @@ impl OrderContext<'_> {
                 fuel = fuel.checked_sub(1).ok_or(flow)?;
                 let here = at;
                 at = at.saturating_add(1);
-                if step.purpose == Purpose::Label {
+                if step.purpose == InstKind::Label {
                     match ways.at(here).filter(|_| must.is_none()) {
                         Some(number) => {
                             labels.come(number, &held);

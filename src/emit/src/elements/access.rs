@@ -2,15 +2,15 @@
 //! address goes into the instruction's offset field as far as that reaches.
 
 use crate::elements::address::{AccessState, ElementSpot, Place};
+use crate::elements::element_copy_atom::ElementCopyAtom;
 use crate::elements::forms::ThreadVar;
-use crate::elements::mover::Mover;
 use crate::elements::nest::Chunk;
 use crate::elements::product::{BYTES, HALVES};
 use crate::elements::slots::{LANES, WorkSlot};
 use crate::elements::{ElementReason, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
+use crate::step::{InstKind, MAX_ARGS, Slot as Arg, slot};
 use lanebook_ir::Op;
 use lanebook_loops::Told;
 use lanebook_tables::{ClassId, Role};
@@ -49,7 +49,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         into: Option<Reg>,
     ) -> Result<Reg, EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, &place, element, thread, spots)?;
         let first = spots.first().ok_or(refused(place.op, ElementReason::Room))?;
@@ -104,7 +104,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let spot = spots.get(at).ok_or(refuse)?;
             let own = slots.get(at).ok_or(refuse)?;
             let (guard, live) = (own.guard, own.live);
-            self.steps.purpose = Purpose::Fill;
+            self.steps.purpose = InstKind::Fill;
             if guard.is_some() || !live {
                 self.fill(part, 0)?;
             }
@@ -136,7 +136,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let element = self.element_bytes(place.op, place.value)?;
         let word = element.saturating_mul(u32::try_from(each).unwrap_or(1));
         let space = self.space_of(place)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, place, element, thread, spots)?;
         let class = self.mover(space, true, word).and_then(|mover| mover.class());
@@ -191,7 +191,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         from: Reg,
     ) -> Result<(), EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, &place, element, thread, spots)?;
         let refuse = refused(place.op, ElementReason::Element);
@@ -328,7 +328,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         loads: bool,
     ) -> Result<Option<(ClassId, u32)>, EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, .. } = chunk;
         self.spots(told, slots, place, element, thread, spots)?;
         let (mut at, mut all) = (0usize, None);
@@ -356,7 +356,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<heapless::Vec<Reg, LANES>, EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         let count = u32::try_from(spots.len()).unwrap_or(u32::MAX).saturating_mul(element);
         let mut out: heapless::Vec<Reg, LANES> = heapless::Vec::new();
@@ -367,7 +367,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for (at, held) in runs(&out, (bytes, element), wide).ok_or(refuse)? {
             let (spot, slot) = (spots.get(at).ok_or(refuse)?, slots.get(at).ok_or(refuse)?);
             if slot.guard.is_some() {
-                self.steps.purpose = Purpose::Fill;
+                self.steps.purpose = InstKind::Fill;
                 self.fill(held, 0)?;
             }
             let own = (place, spot, thread);
@@ -387,7 +387,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, state, .. } = chunk;
         self.spots(told, slots, place, element, thread, spots)?;
         for (at, held) in runs(held, (bytes, element), wide).ok_or(refuse)? {
@@ -510,7 +510,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         align: u16,
     ) -> Result<bool, EmitError> {
         let element = self.element_bytes(place.op, place.value)?;
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Chunk { slots, spots, .. } = chunk;
         self.spots(told, slots, place, element, thread, spots)?;
         let fits =
@@ -541,7 +541,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         state: &mut AccessState<'_>,
         (place, spot, thread): (&Place<'_>, &ElementSpot, ThreadVar),
         (part, guard): (Reg, Option<ExprId>),
-        mover: &Mover<'t>,
+        mover: &ElementCopyAtom<'t>,
     ) -> Result<(), EmitError> {
         let refuse = refused(place.op, ElementReason::Element);
         let (id, atom) = (mover.id, mover.atom);
@@ -572,7 +572,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if let Some(field) = field {
             set(usize::from(field.operand), Arg::Int(number));
         }
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         let used = args.get(..atom.operands.len()).ok_or(refuse)?;
         self.steps.guard = guard;
         let appended = self.steps.append(id, used);

@@ -7,7 +7,7 @@ use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
-use crate::step::Purpose;
+use crate::step::InstKind;
 use heapless::VecView;
 use lanebook_infer::{BaseId, BufferId, FormBase, FormOp, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value, attr_names};
@@ -202,7 +202,7 @@ impl LowerContext<'_, '_, '_, '_> {
         field: Option<OffsetField>,
         split: bool,
     ) -> Result<(Reg, Option<Reg>, i32), EmitError> {
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let global = self.space_of(place)? == Space::Global;
         let (own, outer) = if global {
             self.global_nodes(told, (place, spot, thread), split)?

@@ -5,7 +5,7 @@ use crate::elements::slots::LANES;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext, ValueRegs};
-use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
+use crate::step::{InstKind, MAX_ARGS, Slot as Arg, slot};
 use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::{Fact, Told};
@@ -146,7 +146,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let (condition, form) = self.condition_of(op, told)?;
         let Some(form) = form else { return self.truth_guards(op, condition, chunk, truth) };
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         for slot in &mut *chunk.slots {
             let arena = &mut told.inference.arena;
             let own = arena.substitute(form, &slot.vars).map_err(of_form(op))?;
@@ -211,7 +211,7 @@ impl LowerContext<'_, '_, '_, '_> {
                     Around::Turn { .. } => &[],
                 });
                 let guards = chunk.slots.iter().map(|slot| &slot.guard).chain(before);
-                let held = guards.flatten().copied().chain([chunk.doers.thread.node]);
+                let held = guards.flatten().copied().chain([chunk.executing.thread.node]);
                 self.release_nodes(&mut chunk.state, held);
                 let _ = around.push(Around::Turn { op, var, turn, turns });
                 Ok(program.body(op).and_then(|body| program.first(body)))
@@ -316,7 +316,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let refuse = refused(op, ElementReason::Operation);
         let class = self.machine.class(RegisterKind::Vector, 32).ok_or(refuse)?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         let literal = self.literal_of(value, value)?;
         self.steps.purpose = purpose;
         if let Some(reg) = literal {
@@ -330,7 +330,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let out = self.steps.tuple(class, count)?;
         for (k, slot) in (0u16..).zip(chunk.slots.iter()) {
             let own = told.inference.arena.substitute(form, &slot.vars).map_err(of_form(op))?;
-            let mut node = self.form_node(op, told, own, chunk.doers.thread)?;
+            let mut node = self.form_node(op, told, own, chunk.executing.thread)?;
             if self.is_truth(value) {
                 node = self.truth_mask(op, told, own, node)?;
             }
@@ -371,7 +371,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let (Some((bits, wide)), Some(class)) = (self.constant_bits(value, buffer), class) else {
             return Ok(None);
         };
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         if !wide {
             return self.filled(class, i64::from((bits as u32).cast_signed())).map(Some);
         }
@@ -481,7 +481,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let k = if reg.count == 1 { 0 } else { k };
             slot(reg.member(k))
         };
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         for k in 0..count {
             let mut args = [Arg::None; MAX_ARGS];
             for (operand, arg) in atom.operands.iter().zip(&mut args) {

@@ -64,7 +64,7 @@ impl LowerContext<'_, '_, '_, '_> {
         number: usize,
     ) -> Result<(), EmitError> {
         let full = of_form(place.op);
-        let thread = chunk.doers.thread;
+        let thread = chunk.executing.thread;
         let Some(slot) = chunk.slots.get_mut(number).filter(|slot| slot.live) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@
 use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::Purpose;
+use crate::step::InstKind;
 use lanebook_ir::Op;
 use lanebook_plan::select::select_elementwise;
 use lanebook_tables::{DtypeId, OpId, OpWord, RegisterKind, Sequence, SequenceOperand};
@@ -13,12 +13,12 @@ const CAST_REGS: usize = 48;
 const CAST_DEPTH: usize = 4;
 
 /// The operands of a step.
-type StepRegs = heapless::Vec<Reg, 3>;
+type InstRegs = heapless::Vec<Reg, 3>;
 
 /// A sequence of which some steps are done.
 struct OpenSequence<'t> {
     sequence: &'t Sequence<'t>,
-    operands: StepRegs,
+    operands: InstRegs,
     /// Where the registers of its steps begin.
     begin: usize,
     /// Its next step.
@@ -26,9 +26,9 @@ struct OpenSequence<'t> {
 }
 
 /// An elementwise operation: done, or to be done by a sequence.
-enum StepDone<'t> {
+enum ElementwiseStep<'t> {
     Made(Reg),
-    Open(&'t Sequence<'t>, StepRegs),
+    Open(&'t Sequence<'t>, InstRegs),
 }
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
@@ -58,15 +58,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let refuse = refused(op, ElementReason::Operation);
         let decl = self.machine.tables.op_named("cast").ok_or(refuse)?;
-        let mut operands = StepRegs::new();
+        let mut operands = InstRegs::new();
         operands.push(own).map_err(|_| refuse)?;
         let mut made: heapless::Vec<Reg, CAST_REGS> = heapless::Vec::new();
         let mut open: heapless::Vec<OpenSequence<'t>, CAST_DEPTH> = heapless::Vec::new();
         let mut next = self.step_or_sequence(op, (decl, types), operands)?;
         loop {
             let done = match next {
-                StepDone::Made(reg) => reg,
-                StepDone::Open(sequence, operands) => {
+                ElementwiseStep::Made(reg) => reg,
+                ElementwiseStep::Open(sequence, operands) => {
                     let begin = made.len();
                     let one = OpenSequence { sequence, operands, begin, at: 0 };
                     open.push(one).map_err(|_| refuse)?;
@@ -82,7 +82,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 // The last step makes what the sequence stands for.
                 made.truncate(top.begin);
                 open.pop();
-                next = StepDone::Made(done);
+                next = ElementwiseStep::Made(done);
             }
         }
     }
@@ -93,14 +93,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         op: Op,
         open: &mut heapless::Vec<OpenSequence<'t>, CAST_DEPTH>,
         made: &[Reg],
-    ) -> Result<StepDone<'t>, EmitError> {
+    ) -> Result<ElementwiseStep<'t>, EmitError> {
         let refuse = refused(op, ElementReason::Operation);
         let top = open.last_mut().ok_or(refuse)?;
         let (sequence, begin) = (top.sequence, top.begin);
         let step = sequence.steps.get(top.at).ok_or(refuse)?;
         top.at = top.at.saturating_add(1);
         let given = top.operands.clone();
-        let mut operands = StepRegs::new();
+        let mut operands = InstRegs::new();
         for operand in step.operands.iter() {
             let reg = match *operand {
                 SequenceOperand::Operand(k) => *given.get(usize::from(k)).ok_or(refuse)?,
@@ -124,19 +124,21 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &mut self,
         op: Op,
         (decl, types): (OpId, (DtypeId, DtypeId)),
-        mut operands: StepRegs,
-    ) -> Result<StepDone<'t>, EmitError> {
+        mut operands: InstRegs,
+    ) -> Result<ElementwiseStep<'t>, EmitError> {
         let refuse = refused(op, ElementReason::Operation);
         let (tables, word) = (self.machine.tables, OpWord::Op(decl));
         if tables.op(decl).is_some_and(|decl| decl.same_bits) {
-            return operands.first().copied().map(StepDone::Made).ok_or(refuse);
+            return operands.first().copied().map(ElementwiseStep::Made).ok_or(refuse);
         }
         let count = operands.len();
         if select_elementwise(tables, self.machine.arch, word, count, types, 0).is_some() {
-            self.steps.purpose = Purpose::Arithmetic;
-            return self.computed(op, (word, types), &mut operands, None).map(StepDone::Made);
+            self.steps.purpose = InstKind::Arithmetic;
+            return self
+                .computed(op, (word, types), &mut operands, None)
+                .map(ElementwiseStep::Made);
         }
         let sequence = tables.sequence(decl, types.0, types.1).ok_or(refuse)?;
-        Ok(StepDone::Open(sequence, operands))
+        Ok(ElementwiseStep::Open(sequence, operands))
     }
 }

@@ -1,11 +1,11 @@
 //! Elements of fragments: registers by local indices.
 
-use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::slots::{ExecutingThreads, LANES, WorkSlot};
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{NO_GUARD, Purpose, Slot as Arg};
+use crate::step::{InstKind, NO_GUARD, Slot as Arg};
 use lanebook_infer::{BufferId, IndexForm, MemoryScope};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
@@ -138,11 +138,11 @@ impl LowerContext<'_, '_, '_, '_> {
     fn choice(
         &mut self,
         told: &mut Told<'_>,
-        doers: &Doers,
+        executing: &ExecutingThreads,
         slot: &WorkSlot,
         (id, indices): (BufferId, &[IndexForm]),
     ) -> Result<Choice, EmitError> {
-        let (op, full) = (doers.op, of_form(doers.op));
+        let (op, full) = (executing.op, of_form(executing.op));
         let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
         let arena = &mut told.inference.arena;
         let local = arena.index_at(&layout, indices).map_err(&full)?;
@@ -154,7 +154,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if end.saturating_sub(low) > CHOICES || low >= end {
             return Err(refuse);
         }
-        let node = self.form_node(op, told, at, doers.thread)?;
+        let node = self.form_node(op, told, at, executing.thread)?;
         let number = |at: i64| u16::try_from(at).map_err(|_| refuse);
         Ok(Choice { node, low: number(low)?, end: number(end)? })
     }
@@ -169,7 +169,7 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let level = self.turns.saturating_add(1);
         for step in self.steps.steps.iter().skip(from) {
-            if step.guard != NO_GUARD || step.purpose == Purpose::Label {
+            if step.guard != NO_GUARD || step.purpose == InstKind::Label {
                 continue;
             }
             let Some(atom) = self.machine.tables.atom(step.atom) else { continue };
@@ -228,7 +228,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        (doers, slots): (&Doers, &[WorkSlot]),
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
         place: (BufferId, &[IndexForm]),
     ) -> Result<Reg, EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
@@ -266,7 +266,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if packing.parts > 1 {
                     return Err(refused(op, ElementReason::View));
                 }
-                let choice = self.choice(told, doers, slot, place)?;
+                let choice = self.choice(told, executing, slot, place)?;
                 // Neighbours often read one element.
                 if let Some((known, reg)) = before.filter(|(known, _)| *known == choice) {
                     self.copy_tile(op, reg, to)?;
@@ -301,7 +301,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        (doers, slots): (&Doers, &[WorkSlot]),
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
         place: (BufferId, &[IndexForm]),
         from: Reg,
     ) -> Result<(), EmitError> {
@@ -322,7 +322,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 if packing.parts > 1 {
                     return Err(refused(op, ElementReason::View));
                 }
-                let choice = self.choice(told, doers, slot, place)?;
+                let choice = self.choice(told, executing, slot, place)?;
                 for number in choice.low..choice.end {
                     let to = element(number);
                     self.save_readers(op, to)?;

@@ -3,7 +3,7 @@
 use crate::elements::access::REGISTER_BYTES;
 use crate::elements::address::{AccessState, ElementSpot, KnownAddress, Place};
 use crate::elements::forms::ThreadVar;
-use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::slots::{ExecutingThreads, LANES, WorkSlot};
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
@@ -22,7 +22,7 @@ const WIDEST: u32 = 16;
 
 /// What is emitted of an operation: its doers and what it remembers.
 pub(crate) struct Chunk<'c> {
-    pub doers: &'c Doers,
+    pub executing: &'c ExecutingThreads,
     pub slots: &'c mut VecView<WorkSlot>,
     /// Where the elements of an access lie, slot by slot.
     pub spots: &'c mut VecView<ElementSpot>,
@@ -126,14 +126,14 @@ impl LowerContext<'_, '_, '_, '_> {
         id: OperatorId,
         room: ElementLists<'_>,
     ) -> Result<(), EmitError> {
-        let doers = self.doers(op, told, id)?;
-        let width = self.width(op, told, id, doers.spread.slots)?;
-        let alone = self.changes_what_it_reads(op, told, id, doers.spread.copies)?;
+        let executing = self.executing(op, told, id)?;
+        let width = self.width(op, told, id, executing.spread.slots)?;
+        let alone = self.changes_what_it_reads(op, told, id, executing.spread.copies)?;
         let ElementLists { slots, spots, known, guards } = room;
         let state = AccessState { known, guards };
-        let mut chunk = Chunk { doers: &doers, slots, spots, state };
+        let mut chunk = Chunk { executing: &executing, slots, spots, state };
         let mut first = 0u32;
-        while first < doers.spread.slots {
+        while first < executing.spread.slots {
             let mark = told.inference.arena.mark();
             let kept = self.held.len();
             chunk.slots.clear();
@@ -141,7 +141,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let full = refused(op, ElementReason::Room);
                 fresh(chunk.slots).ok_or(full)?;
                 let slot = chunk.slots.last_mut().ok_or(full)?;
-                self.slot_at(told, &doers, number, slot)?;
+                self.slot_at(told, &executing, number, slot)?;
             }
             if alone {
                 let _ = self.only_first_copy(op, told, &mut chunk)?;
@@ -151,7 +151,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             self.held.truncate(kept);
             told.inference.arena.release(mark);
-            self.release_nodes(&mut chunk.state, [doers.thread.node].into_iter());
+            self.release_nodes(&mut chunk.state, [executing.thread.node].into_iter());
             first = first.saturating_add(width);
         }
         Ok(())
@@ -213,13 +213,13 @@ impl LowerContext<'_, '_, '_, '_> {
         told: &mut Told<'_>,
         id: OperatorId,
         spread: FragmentForm,
-    ) -> Result<Doers, EmitError> {
+    ) -> Result<ExecutingThreads, EmitError> {
         let full = of_form(op);
         let (first, count) = told.inference.operator_of(id).map_err(&full)?.threads;
         let threads = (first, count, self.plan.threads);
         let var = told.inference.arena.var(count, VarRole::Output).map_err(&full)?;
         let node = self.among(first)?;
-        Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
+        Ok(ExecutingThreads { op, spread, thread: ThreadVar { var, node }, threads })
     }
 
     /// A thread's number from a first one on.
@@ -231,7 +231,12 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// Who executes an operation.
-    fn doers(&mut self, op: Op, told: &mut Told<'_>, id: OperatorId) -> Result<Doers, EmitError> {
+    fn executing(
+        &mut self,
+        op: Op,
+        told: &mut Told<'_>,
+        id: OperatorId,
+    ) -> Result<ExecutingThreads, EmitError> {
         let full = of_form(op);
         let own = *told.inference.operator_of(id).map_err(&full)?;
         let spread = told.inference.spread(id).ok_or(refused(op, ElementReason::Inverse))?;
@@ -240,7 +245,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let var = arena.var(count, VarRole::Output).map_err(&full)?;
         let node = self.among(first)?;
         let threads = (first, count, self.plan.threads);
-        Ok(Doers { op, spread, thread: ThreadVar { var, node }, threads })
+        Ok(ExecutingThreads { op, spread, thread: ThreadVar { var, node }, threads })
     }
 
     /// How many slots make a chunk: as many as an instruction can move of the narrowest elements, and
@@ -328,7 +333,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.read_fragment(op, told, (chunk.doers, chunk.slots), (id, indices));
+            return self.read_fragment(op, told, (chunk.executing, chunk.slots), (id, indices));
         }
         let value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
@@ -349,7 +354,13 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let buffer = *told.inference.buffer_of(id).map_err(of_form(op))?;
         if buffer.scope == MemoryScope::Fragment {
-            return self.write_fragment(op, told, (chunk.doers, chunk.slots), (id, indices), from);
+            return self.write_fragment(
+                op,
+                told,
+                (chunk.executing, chunk.slots),
+                (id, indices),
+                from,
+            );
         }
         let value: Value = told.value(id).ok_or(refused(op, ElementReason::Foreign))?;
         let place = Place { op, value, indices, buffer: id };
@@ -415,7 +426,7 @@ impl LowerContext<'_, '_, '_, '_> {
         told: &Told<'_>,
         chunk: &mut Chunk<'_>,
     ) -> Result<heapless::Vec<Option<ExprId>, LANES>, EmitError> {
-        let spread = chunk.doers.spread;
+        let spread = chunk.executing.spread;
         let mut before = heapless::Vec::new();
         for at in 0..chunk.slots.len() {
             let Some(slot) = chunk.slots.get_mut(at) else { break };
@@ -426,7 +437,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let copy = slot.vars.iter().find(|(var, _)| *var == spread.copy).map(|(_, form)| *form);
             let copy = copy.ok_or(refused(op, ElementReason::Inverse))?;
             let mut guard = slot.guard;
-            let node = self.form_node(op, told, copy, chunk.doers.thread)?;
+            let node = self.form_node(op, told, copy, chunk.executing.thread)?;
             let zero = self.arena.constant(0)?;
             self.keep_equal(&mut guard, node, zero)?;
             if let Some(slot) = chunk.slots.get_mut(at) {

@@ -8,7 +8,7 @@
 use crate::elements::address::AccessState;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
-use crate::elements::slots::Doers;
+use crate::elements::slots::ExecutingThreads;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext};
@@ -46,7 +46,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let var = told.inference.arena.var(all, VarRole::Output).map_err(of_form(op))?;
         let thread = ThreadVar { var, node: self.thread };
         let spread = FragmentForm { copies: 1, slots: 1, ..FragmentForm::default() };
-        let doers = Doers { op, spread, thread, threads: (0, all, all) };
+        let executing = ExecutingThreads { op, spread, thread, threads: (0, all, all) };
         let ElementLists { slots, spots, known, guards } = room;
         fresh(slots).ok_or(refused(op, ElementReason::Room))?;
         if let Some(slot) = slots.last_mut() {
@@ -54,7 +54,7 @@ impl LowerContext<'_, '_, '_, '_> {
             self.within_branches(op, told, thread, &mut slot.guard)?;
         }
         let state = AccessState { known, guards };
-        let mut chunk = Chunk { doers: &doers, slots, spots, state };
+        let mut chunk = Chunk { executing: &executing, slots, spots, state };
         self.element_op(op, told, &mut chunk)?;
         // What stands in a fragment's register may be gone when it is read.
         let loads = self.program.role(op) == OpRole::ElementLoad;

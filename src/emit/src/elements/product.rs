@@ -8,12 +8,12 @@
 use crate::elements::address::Place;
 use crate::elements::forms::ThreadVar;
 use crate::elements::nest::{Chunk, ElementLists, fresh};
-use crate::elements::slots::{Doers, LANES, WorkSlot};
+use crate::elements::slots::{ExecutingThreads, LANES, WorkSlot};
 use crate::elements::sums::BlockRegisters;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{ALL_ARGS, Purpose, Slot, slot};
+use crate::step::{ALL_ARGS, InstKind, Slot, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_infer::{BaseDigit, BaseId, BufferId, IndexForm, MemoryScope, UnitSide, VarRole};
 use lanebook_ir::{Op, attr_names};
@@ -82,10 +82,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.meet(op, open, true)?;
         let spread = told.inference.layout(d.buffer).ok_or(refuse)?;
         let threads = (0, self.plan.threads, self.plan.threads);
-        let doers = Doers { op, spread, thread: product.thread, threads };
+        let executing = ExecutingThreads { op, spread, thread: product.thread, threads };
         let ElementLists { slots, spots, known, guards } = room;
         let state = crate::elements::address::AccessState { known, guards };
-        let mut chunk = Chunk { doers: &doers, slots, spots, state };
+        let mut chunk = Chunk { executing: &executing, slots, spots, state };
         let [rows, columns, _] = blocks;
         let sums = self.block_sums(told, &product, [a, b, d], [rows, columns], &mut chunk)?;
         let tile = (d, [rows, columns]);
@@ -315,10 +315,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let refuse = refused(op, ElementReason::Product);
         let threads = (0, self.plan.threads, self.plan.threads);
         let spread = told.inference.layout(buffer).ok_or(refuse)?;
-        let doers = Doers { op, spread, thread: product.thread, threads };
-        let number = Self::number_at(told, &doers, coordinates)?;
-        self.slot_at(told, &doers, number, work)?;
-        let same = doers.spread.vars.iter().zip(coordinates).all(|(var, wanted)| {
+        let executing = ExecutingThreads { op, spread, thread: product.thread, threads };
+        let number = Self::number_at(told, &executing, coordinates)?;
+        self.slot_at(told, &executing, number, work)?;
+        let same = executing.spread.vars.iter().zip(coordinates).all(|(var, wanted)| {
             let own = work.vars.iter().find(|(own, _)| *own == var);
             own.is_some_and(|(_, form)| told.inference.arena.same(*form, wanted))
         });
@@ -332,10 +332,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     #[inline(never)] // What it computes with leaves the stack before the slot is made.
     fn number_at(
         told: &mut Told<'_>,
-        doers: &Doers,
+        executing: &ExecutingThreads,
         coordinates: [IndexForm; 2],
     ) -> Result<u32, EmitError> {
-        let (op, layout) = (doers.op, &doers.spread);
+        let (op, layout) = (executing.op, &executing.spread);
         let local = told.inference.arena.index_at(layout, &coordinates).map_err(of_form(op))?;
         let number = u32::try_from(local.constant).ok().filter(|_| local.is_constant());
         number.filter(|number| *number < layout.slots).ok_or(refused(op, ElementReason::Product))
@@ -649,7 +649,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 set(param, Slot::Int(i32::from(word)));
             }
         }
-        self.steps.purpose = Purpose::Matrix;
+        self.steps.purpose = InstKind::Matrix;
         let used = args.get(..atom.operands.len()).ok_or(refuse)?;
         Ok(self.steps.append(product.unit.id(), used)?)
     }

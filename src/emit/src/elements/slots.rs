@@ -40,7 +40,7 @@ pub struct WorkSlot {
 
 /// Who executes an operation.
 #[derive(Copy, Clone)]
-pub(crate) struct Doers {
+pub(crate) struct ExecutingThreads {
     pub op: Op,
     pub spread: FragmentForm,
     pub thread: ThreadVar,
@@ -69,12 +69,12 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn slot_at(
         &mut self,
         told: &mut Told<'_>,
-        doers: &Doers,
+        executing: &ExecutingThreads,
         number: u32,
         out: &mut WorkSlot,
     ) -> Result<(), EmitError> {
-        let Doers { op, spread, thread, .. } = *doers;
-        self.iteration(told, doers, number, out)?;
+        let ExecutingThreads { op, spread, thread, .. } = *executing;
+        self.iteration(told, executing, number, out)?;
         let full = of_form(op);
         let arena = &mut told.inference.arena;
         let whole = arena.whole(thread.var).map_err(&full)?;
@@ -96,7 +96,7 @@ impl LowerContext<'_, '_, '_, '_> {
             out.place = u16::try_from(number).ok().map(|number| (place, number));
         }
         self.within_branches(op, told, thread, &mut out.guard)?;
-        self.within_threads(doers, &mut out.guard)
+        self.within_threads(executing, &mut out.guard)
     }
 
     /// The variables of a slot, each kept within its extent.
@@ -104,11 +104,11 @@ impl LowerContext<'_, '_, '_, '_> {
     fn iteration(
         &mut self,
         told: &mut Told<'_>,
-        doers: &Doers,
+        executing: &ExecutingThreads,
         number: u32,
         out: &mut WorkSlot,
     ) -> Result<(), EmitError> {
-        let Doers { op, spread, thread, .. } = *doers;
+        let ExecutingThreads { op, spread, thread, .. } = *executing;
         let full = of_form(op);
         (out.guard, out.place, out.live) = (None, None, true);
         out.vars.clear();
@@ -143,14 +143,14 @@ impl LowerContext<'_, '_, '_, '_> {
 
     fn within_threads(
         &mut self,
-        doers: &Doers,
+        executing: &ExecutingThreads,
         guard: &mut Option<ExprId>,
     ) -> Result<(), EmitError> {
-        let (first, count, all) = doers.threads;
+        let (first, count, all) = executing.threads;
         if first == 0 && count >= all {
             return Ok(());
         }
-        self.keep_within(guard, doers.thread.node, count, first > 0)
+        self.keep_within(guard, executing.thread.node, count, first > 0)
     }
 
     /// One more condition of a guard.

@@ -4,7 +4,7 @@
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::Purpose;
+use crate::step::InstKind;
 use lanebook_infer::BufferId;
 use lanebook_ir::Op;
 use lanebook_loops::Told;
@@ -168,7 +168,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 *reg = copy;
             }
         }
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         self.choose(op, out, pair, selector)
     }
 }

@@ -5,7 +5,7 @@ use lanebook_infer::MemoryScope;
 use lanebook_ir::{Op, Program};
 use lanebook_layout::{Pad, Padding, PostMap, Unit};
 use lanebook_loops::{Fact, Told};
-use lanebook_plan::select::{Workspace, copies_ahead, line_of, place_loops, stage_loops};
+use lanebook_plan::select::{PlanScratch, copies_ahead, line_of, place_loops, stage_loops};
 use lanebook_plan::shared_alloc::place_behind;
 use lanebook_plan::{End, Plan, PlanError};
 use lanebook_tables::Tables;
@@ -23,7 +23,7 @@ pub fn place_swizzled(
     program: &Program<'_, '_>,
     told: &Told<'_>,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<(), PlanError> {
     // What was found before is found anew.
     for tile in plan.allocs.iter_mut().filter(|tile| tile.stages > 1) {
@@ -42,7 +42,7 @@ pub fn place_swizzled(
         };
         let Some(swizzle) = swizzle else {
             tile.layout.post = PostMap::None;
-            tile.layout.strip = None;
+            tile.layout.column_block = None;
             if let Some((interval, pad)) = told.inference.padding(id) {
                 let stale = PlanError::Stale;
                 let padding = Padding::new(&[Pad { interval, pad }], Unit::Byte);
@@ -100,11 +100,11 @@ fn lay_ahead(
     let element = u32::from(shape.bits >> 3).max(1);
     tile.shape = shape;
     tile.table = None;
-    let strip = told.inference.strips(id).and_then(|bytes| bytes.checked_div(element));
+    let column_block = told.inference.strips(id).and_then(|bytes| bytes.checked_div(element));
     let is_one = shape.grid.count() <= 1;
     if !is_one {
         let padding = told.inference.padding(id);
-        if strip.is_some() || told.inference.swizzle(id).is_some_and(|s| s.b > 0) {
+        if column_block.is_some() || told.inference.swizzle(id).is_some_and(|s| s.b > 0) {
             return Err(no);
         }
         tile.table = Some(rows_of_panels(shape, element, padding).ok_or(no)?);
@@ -112,12 +112,12 @@ fn lay_ahead(
         return Ok(());
     }
     let plain = SharedLayout { post: tile.layout.post, ..SharedLayout::BY_ROWS };
-    tile.layout = match strip {
+    tile.layout = match column_block {
         // Columns are strips of one element.
         Some(1) => SharedLayout { row_major: false, ..plain },
-        Some(strip) => {
-            let bits = u8::try_from(strip.checked_ilog2().unwrap_or(0)).unwrap_or(0);
-            SharedLayout { strip: Some(bits), ..plain }
+        Some(column_block) => {
+            let bits = u8::try_from(column_block.checked_ilog2().unwrap_or(0)).unwrap_or(0);
+            SharedLayout { column_block: Some(bits), ..plain }
         }
         None => plain,
     };

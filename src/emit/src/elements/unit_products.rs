@@ -10,7 +10,7 @@ use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
-use crate::step::{ALL_ARGS, Purpose, Slot, slot};
+use crate::step::{ALL_ARGS, InstKind, Slot, slot};
 use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::{Op, Program, Value, attr_names};
 use lanebook_loops::{Fact, TensorSums, Told, UnitProduct, product_in_tensor, unit_product};
@@ -85,10 +85,10 @@ fn add(
         atom: own.unit.id(),
         shape,
         pairs: false,
-        swapped: false,
+        transposed: false,
         warps: (log2(along), log2(across)),
-        spare: 0,
-        together: log2(own.anchor.together),
+        replicated_warps: 0,
+        warpgroup: log2(own.anchor.together),
         repeats: (rows, columns, depth),
         panels: (1, 1, 1),
         below: Default::default(),
@@ -312,10 +312,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let fixed = self.fixed_operands(op, own, &instance)?;
         let runs = atom.more.and_then(|more| more.runs);
         if let Some(kind) = runs {
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             around(tables, arch, kind, true, &mut self.steps)?;
         }
-        self.steps.purpose = Purpose::Matrix;
+        self.steps.purpose = InstKind::Matrix;
         let narrow = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         let begin = steps.start;
         for step in steps {
@@ -355,7 +355,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
         }
         if let Some(kind) = runs {
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             around(tables, arch, kind, false, &mut self.steps)?;
         }
         Ok(())

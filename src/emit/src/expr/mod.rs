@@ -7,7 +7,7 @@
 //! - `simplify`: index rules applied to the roots; [`split_constant`] takes the immediate offset
 //!   off;
 //! - [`Selector`]: target rules cover the expressions with instructions, by cost, into a
-//!   [`StepSink`];
+//!   [`InstSink`];
 //! - [`evaluate`]: the value for given variables, for tests and checks.
 //!
 //! Nothing recurses, allocates or panics; what the algebra and the instructions are stands in rule
@@ -37,7 +37,7 @@ pub use crate::expr::facts::BitFacts;
 pub use crate::expr::select::Selector;
 pub use crate::expr::simplify::{SimplifyScratch, simplify};
 pub use crate::expr::split::{frontier, split_constant};
-pub use crate::expr::step::{Arg, Reg, StepSink};
+pub use crate::expr::step::{Arg, InstSink, Reg};
 pub use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
 
 /// Name of the phase whose rules simplify index expressions.

@@ -10,7 +10,7 @@ use crate::expr::cover::{HeldBank, Machine, NEVER, NodeChoice, PricedRule, Suppl
 use crate::expr::reach::NodeSet;
 use crate::expr::simplify::count_uses;
 use crate::expr::want::{RegBank, SelectError, SelectScratch, Want};
-use crate::expr::{Arg, Expr, ExprArena, ExprId, Reg, StepSink};
+use crate::expr::{Arg, Expr, ExprArena, ExprId, InstSink, Reg};
 use lanebook_ir::rewrite::{Binding, RootView, Swaps, find_plausible, matches};
 use lanebook_tables::{
     ArchId, AtomId, BuildNode, IndexOp, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet,
@@ -129,7 +129,7 @@ impl<'t, 's> Selector<'t, 's> {
     ///
     /// # Errors
     /// A node that no rule covers, lent storage shorter than the arena, what the sink refuses.
-    pub fn select<S: StepSink>(
+    pub fn select<S: InstSink>(
         &mut self,
         arena: &ExprArena<'_>,
         variables: &[Option<Reg>],
@@ -433,7 +433,7 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Emits a needed node.
-    fn emit<S: StepSink>(
+    fn emit<S: InstSink>(
         &mut self,
         arena: &ExprArena<'_>,
         id: ExprId,
@@ -456,7 +456,7 @@ impl<'t, 's> Selector<'t, 's> {
     /// Emits a rule's instructions, inner ones first. What it keeps on the stack does not lie under
     /// the pricing of rules.
     #[inline(never)]
-    fn push<S: StepSink>(
+    fn push<S: InstSink>(
         &self,
         rule_id: RuleId,
         plan: &PricedRule,

@@ -1,6 +1,6 @@
 //! Emitted steps: instructions over virtual registers.
 //!
-//! Selection ([`crate::expr::Selector`]) and the emitter speak to one [`StepSink`]. A register is virtual
+//! Selection ([`crate::expr::Selector`]) and the emitter speak to one [`InstSink`]. A register is virtual
 //! and a tuple of one class; which physical registers it gets is decided later. Nothing here knows
 //! an instruction's text.
 use lanebook_tables::{AtomId, ClassId};
@@ -42,7 +42,7 @@ pub enum Arg {
 }
 
 /// Takes emitted steps.
-pub trait StepSink {
+pub trait InstSink {
     /// Why a step was not taken.
     type Error: Copy;
     /// A fresh virtual tuple of `count` registers of a class.

@@ -8,7 +8,7 @@ use crate::expr::bits::{BitColumn, from_bits};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext, ValueRegs};
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, StepError, int, slot};
+use crate::step::{InstError, InstKind, Missing, int, slot};
 use lanebook_ir::{Coordinates, Op, Value};
 use lanebook_tables::IndexOp;
 use lanebook_tile::map::{Combine, Fragment};
@@ -99,7 +99,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// A node in a register of lanes.
     fn computed_now(&mut self, node: ExprId) -> Result<Reg, EmitError> {
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Control);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Control);
         let reg = self.compute(node, RegBank::Vector)?;
         self.steps.purpose = purpose;
         Ok(reg)
@@ -107,10 +107,10 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// `to = from + number`.
     fn add_to(&mut self, to: Reg, from: Reg, number: i64) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Move(to.class));
+        let missing = InstError::NoAtom(Missing::Move(to.class));
         let (atom, is_first) = self.machine.add_number(to.class, number).ok_or(missing)?;
         let (number, from) = (int(number).ok_or(missing)?, slot(from));
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Arithmetic);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Arithmetic);
         let [a, b] = if is_first { [number, from] } else { [from, number] };
         self.steps.append(atom, &[slot(to), a, b])?;
         self.steps.purpose = purpose;

@@ -8,10 +8,10 @@
 use crate::expr::{Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
-use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
-use lanebook_plan::select::{lane_exchange, select_elementwise};
+use lanebook_plan::select::{lane_shuffle, select_elementwise};
 use lanebook_tables::{Atom, AtomId, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::{Fragment, KeptAxis};
 use lanebook_tile::shaping::{combiner, reduced};
@@ -47,8 +47,8 @@ fn masks(whole: &Fragment, kept: KeptAxis) -> impl Iterator<Item = u8> {
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The cheapest exchange between lanes whose numbers differ in `mask`.
-    fn lane_exchange(&self, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-        lane_exchange(self.machine.tables, self.machine.arch, mask)
+    fn lane_shuffle(&self, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
+        lane_shuffle(self.machine.tables, self.machine.arch, mask)
     }
 
     /// Computes the lane numbers that a reduction's exchanges want in registers.
@@ -59,7 +59,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for bit in 0..self.plan.wave {
             let mask = 1u8.checked_shl(u32::from(bit)).unwrap_or(0);
             let Some((_, _, how)) =
-                self.lane_exchange(mask).filter(|_| masks(&whole, kept).any(|m| m == mask))
+                self.lane_shuffle(mask).filter(|_| masks(&whole, kept).any(|m| m == mask))
             else {
                 continue;
             };
@@ -69,7 +69,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 continue;
             }
             self.steps.origin = number;
-            self.steps.purpose = Purpose::FirstAddress;
+            self.steps.purpose = InstKind::FirstAddress;
             let other = self.arena.op_const(IndexOp::Xor, self.thread, u64::from(mask))?;
             let scaled = self.arena.op_const(
                 IndexOp::Shl,
@@ -115,7 +115,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let out = self.tile(def.class, slice)?;
         // Within the lane.
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         for r in 0..out.count {
             let mut so_far: Option<Reg> = None;
             for place in (0..whole.registers())
@@ -135,7 +135,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 let atom = self
                     .machine
                     .copy_into(out.class, 1, reg.class)
-                    .ok_or(StepError::NoAtom(Missing::Move(out.class)))?;
+                    .ok_or(InstError::NoAtom(Missing::Move(out.class)))?;
                 self.steps.append(atom, &[slot(out.member(r)), slot(reg)])?;
             }
         }
@@ -143,10 +143,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for bit in 0..self.plan.wave {
             let mask = 1u8.checked_shl(u32::from(bit)).unwrap_or(0);
             // Lanes that no instruction joins leave their parts for each other as warps do.
-            if masks(&whole, kept).any(|m| m == mask) && self.lane_exchange(mask).is_some() {
+            if masks(&whole, kept).any(|m| m == mask) && self.lane_shuffle(mask).is_some() {
                 let other = self.steps.tuple(out.class, out.count)?;
                 for r in 0..out.count {
-                    self.exchange_lanes(op, mask, out.member(r), other.member(r))?;
+                    self.shuffle_lanes(op, mask, out.member(r), other.member(r))?;
                 }
                 for r in 0..out.count {
                     self.combine(op, combine, out.member(r), out.member(r), other.member(r))?;
@@ -159,7 +159,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let lines = exchange.to.registers().checked_div(out.count).ok_or(refuse)?;
         let all = self.exchange(op, out, open)?;
         let sum = self.steps.tuple(def.class, out.count)?;
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         for r in 0..out.count {
             let part = |line: u16| all.member(r.wrapping_mul(lines).wrapping_add(line));
             self.combine(op, combine, sum.member(r), part(0), part(1))?;
@@ -190,10 +190,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     /// `to` receives what `from` holds in the lane whose number differs in `mask`.
-    fn exchange_lanes(&mut self, op: Op, mask: u8, from: Reg, to: Reg) -> Result<(), EmitError> {
+    fn shuffle_lanes(&mut self, op: Op, mask: u8, from: Reg, to: Reg) -> Result<(), EmitError> {
         let found = self
-            .lane_exchange(mask)
-            .ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
+            .lane_shuffle(mask)
+            .ok_or(EmitError::Inst(InstError::NoAtom(Missing::Lanes(mask))))?;
         let sender = self.kept(op, KeptFor::LaneAcross(u32::from(mask)));
         self.between_lanes(op, found, mask, sender, (from, to))
     }

@@ -8,9 +8,9 @@
 use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
-use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, int, slot};
 use lanebook_ir::Op;
-use lanebook_plan::select::{ChooseBytes, lane_move_atom};
+use lanebook_plan::select::{BytePermutes, lane_move_atom};
 use lanebook_plan::{Either, Gather, ShufflePlan, Swap};
 use lanebook_tables::{Atom, ClassId, IndexOp, LaneXor, Operand, Role};
 use lanebook_tile::map::Fragment;
@@ -93,7 +93,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let (from, to) = self.sides_of(plan)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let mut first: Option<(u32, Reg)> = None;
         for word in 0..plan.received() {
             if plan.stays(word) {
@@ -346,7 +346,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         selector: ByteSelector,
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
+        let BytePermutes { id, atom, .. } = self.choice.ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
         let third = match self.kept(op, KeptFor::Selector(selector)) {
             Some(reg) => slot(reg),
@@ -397,7 +397,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let offset = plan.offset.at(word);
-        let missing = EmitError::Step(StepError::NoAtom(Missing::Lanes(
+        let missing = EmitError::Inst(InstError::NoAtom(Missing::Lanes(
             u8::try_from(offset).unwrap_or(u8::MAX),
         )));
         let (id, atom, how) = self.lane_move_atom(plan, word).ok_or(missing)?;
@@ -418,7 +418,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
         let (from, to) = self.sides_of(plan)?;
         let (sent, kept) = (plan.gather_sent(from), plan.gather_kept(to));
         let (sends, results) = (plan.sends(), plan.results(to));
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         let (first, joined) = (plan.joined_before(from), plan.joined_behind(to));
         let mut words = Words::Renamed(given, sent);
         if let Some(fresh) = self.sent_words(plan, given, &sent, first)? {
@@ -551,7 +551,7 @@ impl<'a, 't> LowerContext<'a, 't, '_, '_> {
     }
 
     fn copy_word(&mut self, from: Reg, to: Reg) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Move(to.class));
+        let missing = InstError::NoAtom(Missing::Move(to.class));
         let copy = self.machine.copy_into(to.class, 1, from.class).ok_or(missing)?;
         Ok(self.steps.append(copy, &[slot(to), slot(from)])?)
     }

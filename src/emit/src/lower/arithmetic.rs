@@ -10,7 +10,7 @@
 
 use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{Missing, StepError, slot};
+use crate::step::{InstError, Missing, slot};
 use lanebook_ir::IndexFacts;
 use lanebook_tables::{AtomId, IndexOp, IndexWord};
 
@@ -172,7 +172,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// A number below 2^32 / b by less than 2.
     #[inline(never)]
     fn reciprocal(&mut self, b: ExprId) -> Result<ExprId, EmitError> {
-        let missing = StepError::NoAtom(Missing::Divide);
+        let missing = InstError::NoAtom(Missing::Divide);
         let leading = self.machine.isa.leading_zeros.ok_or(missing)?;
         let up = self.by_atom(leading, &[b])?;
         let raised = self.arena.op(IndexOp::Shl, &[b, up])?;
@@ -217,7 +217,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// What a frame atom without means of its own makes of numbers.
     fn by_atom(&mut self, atom: AtomId, numbers: &[ExprId]) -> Result<ExprId, EmitError> {
-        let missing = StepError::NoAtom(Missing::Divide);
+        let missing = InstError::NoAtom(Missing::Divide);
         let def = self.machine.tables.atom(atom).and_then(|a| a.operands.first()).ok_or(missing)?;
         let mut given: heapless::Vec<Reg, 2> = heapless::Vec::new();
         for number in numbers {
@@ -235,7 +235,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// The upper 32 bits of a product of two numbers without signs.
     fn high_product(&mut self, a: ExprId, b: ExprId) -> Result<ExprId, EmitError> {
-        let missing = StepError::NoAtom(Missing::Divide);
+        let missing = InstError::NoAtom(Missing::Divide);
         let node = self.arena.op(IndexOp::MulWide64, &[a, b])?;
         // A product that is known needs no instruction.
         let node = self.simplified(node)?;

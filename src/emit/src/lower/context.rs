@@ -10,14 +10,14 @@ use crate::lower::interface::{Param, ParamKind, find};
 use crate::lower::kept::KeptRegister;
 use crate::lower::target::TargetQueries;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Slot, StepError, StepStorage, int, slot};
-use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
+use crate::step::{InstError, InstStorage, Missing, Slot, int, slot};
+use crate::sync::mbarrier::{MAX_MBARRIERS, MbarrierRegs};
 use core::convert::Infallible;
 use heapless::VecView;
 use lanebook_ir::rewrite::RunError;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_plan::Plan;
-use lanebook_plan::select::{ChooseBytes, choose_bytes};
+use lanebook_plan::select::{BytePermutes, permute_bytes};
 use lanebook_tables::{AtomId, IndexOp, Role, RuleId};
 
 /// Most variables of one kernel: parameters, thread number, loop counters.
@@ -27,7 +27,7 @@ pub const MAX_VARIABLES: usize = 256;
 ///
 /// ```
 /// use lanebook::TABLES;
-/// use lanebook::emit::step::StepError;
+/// use lanebook::emit::step::InstError;
 /// use lanebook::emit::{ElementReason, EmitError, EmitPool};
 /// use lanebook::ir::{Options, SmallStorage, parse};
 ///
@@ -46,7 +46,7 @@ pub const MAX_VARIABLES: usize = 256;
 #[non_exhaustive]
 pub enum EmitError {
     /// Steps or registers ran out, or the tables lack something.
-    Step(StepError),
+    Inst(InstError),
     /// Index expressions ran out of room.
     Expr(ExprError),
     /// Simplification of an index expression ended early.
@@ -113,10 +113,10 @@ impl From<RunError<ExprError>> for EmitError {
     }
 }
 
-impl From<SelectError<StepError>> for EmitError {
-    fn from(e: SelectError<StepError>) -> Self {
+impl From<SelectError<InstError>> for EmitError {
+    fn from(e: SelectError<InstError>) -> Self {
         Self::Select(match e {
-            SelectError::Sink(step) => return Self::Step(step),
+            SelectError::Sink(step) => return Self::Inst(step),
             SelectError::UnknownArch(arch) => SelectError::UnknownArch(arch),
             SelectError::NoRules { isa, phase } => SelectError::NoRules { isa, phase },
             SelectError::TooManyRules { rules } => SelectError::TooManyRules { rules },
@@ -134,7 +134,7 @@ impl EmitError {
     #[must_use]
     #[doc(hidden)]
     pub fn full(pool: EmitPool, capacity: u32) -> Self {
-        Self::Step(StepError::Capacity { pool, capacity })
+        Self::Inst(InstError::Capacity { pool, capacity })
     }
 
     /// The same about another operation: `to` says which one stands for each.
@@ -146,16 +146,16 @@ impl EmitError {
                 *op = to(*op);
             }
             Self::Element { op, .. } => *op = to(*op),
-            Self::Step(StepError::Pool { op, .. }) => *op = op.map(to),
-            Self::Step(_) | Self::Expr(_) | Self::Simplify(_) | Self::Select(_) | Self::Rules => {}
+            Self::Inst(InstError::Pool { op, .. }) => *op = op.map(to),
+            Self::Inst(_) | Self::Expr(_) | Self::Simplify(_) | Self::Select(_) | Self::Rules => {}
         }
         self
     }
 }
 
-impl From<StepError> for EmitError {
-    fn from(e: StepError) -> Self {
-        Self::Step(e)
+impl From<InstError> for EmitError {
+    fn from(e: InstError) -> Self {
+        Self::Inst(e)
     }
 }
 impl From<ExprError> for EmitError {
@@ -217,7 +217,7 @@ pub(crate) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
 
 /// What emission keeps lists of, in the caller's storage: in frames they would lie under everything
 /// that it calls.
-pub struct Lists<'a> {
+pub struct EmitLists<'a> {
     /// Tiles in registers.
     pub held: &'a mut VecView<ValueRegs>,
     /// Addresses.
@@ -244,9 +244,9 @@ pub struct Lists<'a> {
     pub written: &'a mut VecView<u8>,
 }
 
-impl Lists<'_> {
+impl EmitLists<'_> {
     /// The same lists, empty.
-    pub fn again(&mut self) -> Lists<'_> {
+    pub fn again(&mut self) -> EmitLists<'_> {
         self.held.clear();
         self.addresses.clear();
         self.advances.clear();
@@ -255,7 +255,7 @@ impl Lists<'_> {
         self.settled.clear();
         self.splats.clear();
         self.written.clear();
-        Lists {
+        EmitLists {
             held: self.held,
             addresses: self.addresses,
             advances: self.advances,
@@ -291,7 +291,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Registers of variables.
     pub registers: &'a mut [Option<Reg>],
     /// Steps.
-    pub steps: StepStorage<'a>,
+    pub steps: InstStorage<'a>,
     /// Parameters.
     pub params: &'a mut VecView<Param>,
     /// The function is a snippet: its parameters are in registers.
@@ -315,7 +315,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
     /// Completion objects, by number.
-    pub completions: heapless::Vec<MbarrierRegs, MAX_COMPLETIONS>,
+    pub mbarriers: heapless::Vec<MbarrierRegs, MAX_MBARRIERS>,
     /// The predicate that holds in one thread, once there is one.
     pub elected: Option<Reg>,
     /// The first register that is made inside the innermost open loop.
@@ -354,7 +354,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// What is known of a chunk of parallel loops, while none is emitted.
     pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.
-    pub(crate) choice: Option<ChooseBytes<'t>>,
+    pub(crate) choice: Option<BytePermutes<'t>>,
 }
 
 impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
@@ -367,14 +367,14 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         arena: ExprArena<'a>,
         selector: Selector<'t, 'a>,
         scratch: SimplifyScratch<'a>,
-        steps: StepStorage<'a>,
+        steps: InstStorage<'a>,
         params: &'a mut VecView<Param>,
-        lists: Lists<'a>,
+        lists: EmitLists<'a>,
         registers: &'a mut [Option<Reg>],
     ) -> Self {
         let thread = ExprId::NONE;
-        let Lists { held, addresses, advances, indices, computed, settled, splats, .. } = lists;
-        let Lists { slots, spots, known, guards, written, .. } = lists;
+        let EmitLists { held, addresses, advances, indices, computed, settled, splats, .. } = lists;
+        let EmitLists { slots, spots, known, guards, written, .. } = lists;
         registers.fill(None);
         Self {
             machine,
@@ -397,7 +397,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             held,
             addresses,
             advances,
-            completions: heapless::Vec::new(),
+            mbarriers: heapless::Vec::new(),
             elected: None,
             made_inside: 0,
             label: 0,
@@ -414,7 +414,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             turns: 0,
             read_buffers: heapless::Vec::new(),
             elements: Some(ElementLists { slots, spots, known, guards }),
-            choice: choose_bytes(machine.tables, machine.arch),
+            choice: permute_bytes(machine.tables, machine.arch),
         }
     }
 
@@ -428,7 +428,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
                 self.steps.pinned(fixed.class, fixed.number, u16::from(fixed.count))?
             }
             (None, Some(read)) => self.frame_value(read)?,
-            (None, None) => return Err(StepError::NoAtom(Missing::Frame).into()),
+            (None, None) => return Err(InstError::NoAtom(Missing::Frame).into()),
         };
         let thread = Variable::word().below(u64::from(self.plan.threads)).varying(lanes);
         self.thread = self.declare(thread, reg)?;
@@ -452,7 +452,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             .tables
             .atom(atom)
             .and_then(|a| a.operands.first())
-            .ok_or(StepError::NoAtom(Missing::Frame))?;
+            .ok_or(InstError::NoAtom(Missing::Frame))?;
         let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
         self.steps.append(atom, &[slot(reg)])?;
         Ok(reg)
@@ -490,14 +490,14 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         let block = matches!(kind, ParamKind::Map(_));
         let wide = block || param.bytes == 8;
         let load = match (block, self.machine.isa.param_address) {
-            (true, address) => address.ok_or(StepError::NoAtom(Missing::Frame))?,
+            (true, address) => address.ok_or(InstError::NoAtom(Missing::Frame))?,
             (false, _) if wide => self.machine.isa.load_param64,
             (false, _) => self.machine.isa.load_param32,
         };
-        let atom = self.machine.tables.atom(load).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let atom = self.machine.tables.atom(load).ok_or(InstError::NoAtom(Missing::Frame))?;
         if self.snippet {
             let made = atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit);
-            let operand = made.ok_or(StepError::NoAtom(Missing::Frame))?;
+            let operand = made.ok_or(InstError::NoAtom(Missing::Frame))?;
             let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
             self.steps.give(reg);
             self.place_parameter(number, reg);
@@ -507,7 +507,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         let mut result = None;
         for (k, operand) in atom.operands.iter().enumerate() {
             let refuse =
-                StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+                InstError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
             let arg = match operand.role {
                 Role::Def if !operand.implicit => {
                     let reg = self.steps.tuple(operand.class, u16::from(operand.registers))?;
@@ -525,7 +525,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             args.push(arg).map_err(|_| refuse)?;
         }
         self.steps.append(load, &args)?;
-        let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let reg = result.ok_or(InstError::NoAtom(Missing::Frame))?;
         self.declare_parameter(value, kind, wide, reg)
     }
 
@@ -546,7 +546,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
     }
 
     fn parameter_base(&mut self) -> Result<Reg, EmitError> {
-        let base = self.machine.isa.param_base.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let base = self.machine.isa.param_base.ok_or(InstError::NoAtom(Missing::Frame))?;
         let known =
             self.steps.registers.iter().find(|v| {
                 v.pinned && u16::from(v.class) == base.class.0 && v.physical == base.number
@@ -640,7 +640,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
         op: IndexOp,
     ) -> Result<(), EmitError> {
         use crate::lower::target::SecondOperand;
-        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let missing = InstError::NoAtom(Missing::Move(reg.class));
         let last = match by {
             SecondOperand::Reg(r) => slot(r),
             SecondOperand::Number(n) => int(n).ok_or(missing)?,

@@ -9,8 +9,8 @@
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::registers::liveness::overlaps;
-use crate::registers::source::OperandRegs;
-use crate::step::{MAX_ARGS, Purpose, Slot, slot};
+use crate::registers::regs_of_value::OperandRegs;
+use crate::step::{InstKind, MAX_ARGS, Slot, slot};
 use lanebook_ir::Op;
 use lanebook_plan::select::{select_elementwise, shares};
 use lanebook_tables::{Atom, AtomId, ClassId, DtypeId, OpWord, Role};
@@ -53,7 +53,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let bits = |id| tables.dtype(id).map_or(0, |d| d.held);
         // Where a register's elements stand alone, in the operands or in the result, there is only
         // the lowest share.
-        let unpacked = self.is_loose(op, fragment)?;
+        let unpacked = self.is_unpacked(op, fragment)?;
         let many_shares = if unpacked { 1 } else { shares(bits(from), bits(to)) };
         let word = self.program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
         let mut units: heapless::Vec<ElementwiseAtom<'_>, MAX_SHARES> = heapless::Vec::new();
@@ -95,7 +95,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 unit(select_elementwise(
                     tables,
                     arch,
-                    OpWord::Pack,
+                    OpWord::ConcatRegs,
                     usize::from(pieces),
                     (to, to),
                     0,
@@ -117,7 +117,7 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(reg) => reg,
             None => self.tile(def.class, fragment)?,
         };
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         for register in 0..out.count.checked_div(each).ok_or(refuse)? {
             let Some(packer) = packer else {
                 let shares = u16::from(many_shares.max(1));
@@ -178,7 +178,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Whether registers meet registers because elements of the operands or of the result have one
     /// each, however narrow they are. What is packed meets what is packed, or 32 bits.
-    fn is_loose(&self, op: Op, result: &Fragment) -> Result<bool, EmitError> {
+    fn is_unpacked(&self, op: Op, result: &Fragment) -> Result<bool, EmitError> {
         let narrow = |f: &Fragment| f.shape.bits < 32;
         let mut unpacked = result.unpacked;
         // A constant fills its register, whatever reads it.

@@ -7,7 +7,7 @@
 use crate::elements::LoopSource;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::loops::OpenLoops;
-use crate::step::Purpose;
+use crate::step::InstKind;
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op};
 use lanebook_loops::Told;
@@ -27,7 +27,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if let Some(told) = of_loops.told() {
             self.make_fragments(told)?;
         }
-        self.make_completions()?;
+        self.make_mbarriers()?;
         let open = &mut PendingAccesses::new(self.objects());
         self.enter_tensor(function)?;
         self.part_warps()?;
@@ -108,12 +108,12 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.wait_for_open(open)?;
         self.leave_tiled(open)?;
-        self.meet_again()?;
+        self.order_at_end()?;
         self.leave_tensor(function)?;
         if self.snippet {
             return Ok(());
         }
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)
     }

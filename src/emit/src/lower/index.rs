@@ -13,7 +13,7 @@ use crate::lower::context::{ComputedIndex, EmitError, LowerContext, full};
 use crate::lower::interface::ParamKind;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, StepError, slot};
+use crate::step::{InstError, InstKind, Missing, slot};
 use lanebook_ir::{Def, IndexFacts, IndexStep, Loop, Op, Program, Value};
 use lanebook_tables::{IndexOp, IndexWord, OpRole, RegisterKind};
 
@@ -271,7 +271,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         };
         if let Some(last) = self.steps.steps.last_mut() {
-            last.purpose = Purpose::Index;
+            last.purpose = InstKind::Index;
         }
         // A truth is all ones.
         let is_truth =
@@ -312,7 +312,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
             None => {
-                let missing = StepError::NoAtom(Missing::Frame);
+                let missing = InstError::NoAtom(Missing::Frame);
                 self.frame_value(*isa.read_block.get(usize::from(axis)).ok_or(missing)?)?
             }
         };

@@ -7,7 +7,7 @@ use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
 use crate::registers::parallel_copy::Parallel;
-use crate::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, LoopSpan, Missing, Slot, int, slot};
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_tables::{AtomId, ClassId, IndexOp, OpRole, RegisterKind, Role};
@@ -78,7 +78,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn begin_turns(&mut self, parts: Loop, ahead: u32) -> Result<LoopFrame, EmitError> {
         let op = parts.op;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let class = self.counter_class()?;
         let lower = match self.index_value(op, parts.lower, None)? {
             Some(lower) if ahead > 0 => {
@@ -187,12 +187,12 @@ impl LowerContext<'_, '_, '_, '_> {
         loop {
             let mut end = open.clone();
             for inner in self.program.inside(op) {
-                self.rehearse_turn(inner, op, &mut end)?;
-                self.rehearse_store(op, inner, &mut end)?;
+                self.order_turn(inner, op, &mut end)?;
+                self.order_tensor_store(op, inner, &mut end)?;
                 self.meet(inner, &mut end, false)?;
-                self.rehearse_exchange(inner, &mut end)?;
-                self.rehearse_fetch(op, inner, &mut end)?;
-                self.rehearse_end(inner, op, &mut end)?;
+                self.order_exchange(inner, &mut end)?;
+                self.order_fetch(op, inner, &mut end)?;
+                self.order_loop_end(inner, op, &mut end)?;
             }
             let _ = end.take_waits()?;
             if !end.is_superset(open) {
@@ -203,7 +203,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// In a rehearsal of `around`, where a loop inside it begins and ends.
-    fn rehearse_turn(
+    fn order_turn(
         &mut self,
         op: Op,
         around: Op,
@@ -234,7 +234,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// In a rehearsal of `around`, where loops inside it end that have nothing to pass on.
-    fn rehearse_end(
+    fn order_loop_end(
         &self,
         op: Op,
         around: Op,
@@ -269,11 +269,11 @@ impl LowerContext<'_, '_, '_, '_> {
         self.hand_on(op)?;
         let mut staged = l.staged;
         if let Some(staged) = &mut staged {
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
             self.advance_all(op, true)?;
             self.stage_tail((&frame.parts, frame.counter), staged)?;
         }
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         self.advance_all(op, false)?;
         if let Some(staged) = &staged {
             self.stage_steps(staged)?;
@@ -310,7 +310,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let &LoopFrame { parts, counter, body, check, first_step: first, .. } = frame;
         let op = parts.op;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let step = match self.program.int(parts.step) {
             Some(step) => SecondOperand::Number(step),
             None => {
@@ -334,7 +334,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .steps
             .loops
             .push(LoopSpan { first, last })
-            .map_err(|_| StepError::Loops { capacity })?)
+            .map_err(|_| InstError::Loops { capacity })?)
     }
 
     /// A register with a bound that is computed, 0 among what it may be.
@@ -415,7 +415,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// The class of loop counters: scalar where there are scalars.
     pub(crate) fn counter_class(&self) -> Result<ClassId, EmitError> {
-        let missing = StepError::NoAtom(Missing::Class);
+        let missing = InstError::NoAtom(Missing::Class);
         let scalar = self.machine.class(RegisterKind::Scalar, 32);
         Ok(scalar.or_else(|| self.machine.class(RegisterKind::Vector, 32)).ok_or(missing)?)
     }
@@ -429,7 +429,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if plain(parts.lower) && plain(parts.upper) && !below {
             return Ok(isa.compare_less);
         }
-        Ok(isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?)
+        Ok(isa.compare_signed.ok_or(InstError::NoAtom(Missing::Frame))?)
     }
 
     /// A predicate register of the compare's own class, or nothing where the predicate is implicit.
@@ -437,7 +437,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         compare: lanebook_tables::AtomId,
     ) -> Result<Option<Reg>, EmitError> {
-        let atom = self.machine.tables.atom(compare).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let atom = self.machine.tables.atom(compare).ok_or(InstError::NoAtom(Missing::Frame))?;
         match atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit) {
             Some(o) => Ok(Some(self.steps.tuple(o.class, u16::from(o.registers))?)),
             None => Ok(None),
@@ -451,7 +451,7 @@ impl LowerContext<'_, '_, '_, '_> {
         predicate: Option<Reg>,
         rest: &[Slot],
     ) -> Result<(), EmitError> {
-        let table = self.machine.tables.atom(atom).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let table = self.machine.tables.atom(atom).ok_or(InstError::NoAtom(Missing::Frame))?;
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut left = rest.iter().copied();
         for (k, operand) in table.operands.iter().enumerate() {
@@ -463,7 +463,7 @@ impl LowerContext<'_, '_, '_, '_> {
             } else {
                 left.next().unwrap_or(Slot::None)
             };
-            args.push(arg).map_err(|_| StepError::Operand {
+            args.push(arg).map_err(|_| InstError::Operand {
                 atom,
                 operand: u8::try_from(k).unwrap_or(u8::MAX),
             })?;

@@ -18,7 +18,7 @@ use crate::lower::context::{EmitError, LowerContext, full};
 use crate::lower::loops::{LoopFrame, MAX_DEPTH};
 use crate::lower::stages::StagedLoop;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, Missing, Slot, int, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, RequiredSync, between_kinds, push};
 use lanebook_ir::{Loop, Op};
@@ -39,7 +39,7 @@ pub(crate) struct Parting {
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// Warps that are set aside, and what that takes.
     fn apart(&self) -> Result<(SpecializedWarps, &'t WarpSpecialization<'t>), EmitError> {
-        let missing = StepError::NoAtom(Missing::Frame);
+        let missing = InstError::NoAtom(Missing::Frame);
         let apart = self.plan.specialized.ok_or(missing)?;
         let facts = self.machine.tables.units.specializations;
         Ok((apart, facts.get(usize::from(apart.how)).ok_or(missing)?))
@@ -54,7 +54,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let (apart, fact) = self.apart()?;
         let class = self.counter_class()?;
         let threads = self.plan.threads;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let last = self.filled(class, i64::from(threads).saturating_sub(1))?;
         let thread = self.compute(self.thread, RegBank::Vector)?;
         let (begin, end) = (self.fresh_label(), self.fresh_label());
@@ -74,10 +74,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     /// Behind all that the others do: where the warps that copy come to as well.
-    pub(crate) fn meet_again(&mut self) -> Result<(), EmitError> {
+    pub(crate) fn order_at_end(&mut self) -> Result<(), EmitError> {
         let Some(parting) = self.parting else { return Ok(()) };
         self.steps.origin = u16::MAX;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         Ok(self.steps.label(parting.end)?)
     }
 
@@ -86,7 +86,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if had == has {
             return Ok(());
         }
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         Ok(self
             .steps
             .append(atom, &[Slot::Int(i32::from(has)), Slot::Int(i32::from(has > had))])?)
@@ -110,17 +110,17 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// A register that begins with an object's address.
     fn object_copy(&mut self, number: u8) -> Result<crate::expr::Reg, EmitError> {
-        let each = u32::from(self.completion_object()?.bytes);
+        let each = u32::from(self.mbarrier()?.bytes);
         let offset = each.saturating_mul(u32::from(number));
-        let node = self.shared_address(self.plan.completion_offset.saturating_add(offset))?;
-        self.steps.purpose = Purpose::Sync;
+        let node = self.shared_address(self.plan.mbarrier_offset.saturating_add(offset))?;
+        self.steps.purpose = InstKind::Sync;
         let address = self.compute(node, RegBank::Vector)?;
         self.copy(address)
     }
 
     fn parity(&mut self, value: i64) -> Result<crate::expr::Reg, EmitError> {
         let class = self.machine.class(RegisterKind::Vector, 32);
-        self.filled(class.ok_or(StepError::NoAtom(Missing::Class))?, value)
+        self.filled(class.ok_or(InstError::NoAtom(Missing::Class))?, value)
     }
 
     /// What is waited for next, with its parity, and what is arrived at, or announced to, next.
@@ -130,10 +130,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         (waited, parity): (crate::expr::Reg, crate::expr::Reg),
         told: crate::expr::Reg,
     ) -> Result<(), EmitError> {
-        let capacity = u32::from(self.plan.completions);
-        let short = EmitError::full(EmitPool::Completions, capacity);
+        let capacity = u32::from(self.plan.mbarriers);
+        let short = EmitError::full(EmitPool::Mbarriers, capacity);
         for (number, address) in [(first, waited), (first.saturating_add(1), told)] {
-            let kept = self.completions.get_mut(usize::from(number)).ok_or(short)?;
+            let kept = self.mbarriers.get_mut(usize::from(number)).ok_or(short)?;
             *kept = MbarrierRegs { address, parity };
         }
         Ok(())
@@ -154,7 +154,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let pairs = self.buffer_order(parts, false)?;
         let wanted = between_kinds(arch, &pairs)?;
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for wanted in &wanted {
             if let RequiredSync::Step(step, _) = wanted
                 && !step.barrier
@@ -183,7 +183,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.steps.origin = u16::MAX;
         self.steps.meeting = None;
         self.copies_alone = true;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         self.steps.label(begin)?;
         self.move_registers(fact.resize, (apart.entry, apart.producer))?;
         // One warp copies, its first lane for all others.
@@ -195,7 +195,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let thread = self.compute(self.thread, RegBank::Vector)?;
         self.skip_if_less(last, slot(thread), end)?;
         let compare = self.machine.isa.compare_less;
-        let missing = StepError::NoAtom(Missing::Frame);
+        let missing = InstError::NoAtom(Missing::Frame);
         let on = self.predicate(compare)?.ok_or(missing)?;
         let behind = int(first.saturating_add(1)).ok_or(missing)?;
         self.frame_step(compare, Some(on), &[slot(thread), behind])?;
@@ -237,7 +237,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
         }
         self.steps.origin = u16::MAX;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         Ok(self.steps.append(self.machine.isa.branch, &[Slot::Label(end)])?)
     }
 
@@ -294,11 +294,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     #[inline(never)]
     fn leave_copies(&mut self, l: &LoopFrame, staged: Option<StagedLoop>) -> Result<(), EmitError> {
         let op = l.parts.op;
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         if let Some(mut staged) = staged {
             self.next_buffers(op, &mut staged)?;
         }
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         self.advance_all(op, false)?;
         self.end_turns(l)?;
         self.forget_since(l.mark);

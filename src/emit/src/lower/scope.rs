@@ -58,16 +58,16 @@ impl LowerContext<'_, '_, '_, '_> {
             .machine
             .tables
             .units
-            .completions
+            .mbarriers
             .iter()
             .find(|c| has(self.machine.arch, c.feature))?;
         let own = Mbarriers {
-            from: self.plan.completion_offset,
+            from: self.plan.mbarrier_offset,
             bytes: u32::from(object.bytes),
-            count: self.plan.completions,
+            count: self.plan.mbarriers,
             waits: object.waits,
             announces: object.announces,
         };
-        (self.plan.completions > 0).then_some(own)
+        (self.plan.mbarriers > 0).then_some(own)
     }
 }

@@ -5,7 +5,7 @@ use crate::expr::{Reg, Variable};
 use crate::lower::context::{EmitError, LowerContext, full};
 use crate::lower::interface::{Param, ParamKind};
 use crate::pool::EmitPool;
-use crate::step::{Missing, StepError};
+use crate::step::{InstError, Missing};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::RegisterKind;
 
@@ -43,7 +43,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let class = read
             .map(|operand| operand.class)
             .or_else(|| self.machine.class(RegisterKind::Scalar, 32))
-            .ok_or(StepError::NoAtom(Missing::Class))?;
+            .ok_or(InstError::NoAtom(Missing::Class))?;
         let reg = self.steps.tuple(class, 1)?;
         self.steps.give(reg);
         let known = self.params.iter().position(|p| p.kind == ParamKind::Scratch);

@@ -21,7 +21,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::MovementEnd;
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, int, slot};
 use crate::sync::access::MemAccess;
 use crate::sync::order::{
     BarrierSide, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push, push_known,
@@ -146,7 +146,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let refuse = EmitError::Unplanned(parts.op);
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let class = self.counter_class()?;
         // The first turn's loads begin in the first buffer, `stages - 1` times later; where other
         // warps copy, where the kernel is in the ring of buffers.
@@ -260,7 +260,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let owner = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.steps.origin = number;
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
             if address.op == number && address.what.is_place_of(end) {
@@ -480,7 +480,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let pairs = self.buffer_order(parts, false)?;
         let wanted = between_kinds(arch, &pairs)?;
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for pass in 0..3u8 {
             for wanted in &wanted {
                 let RequiredSync::Step(step, stand) = wanted else { return Err(refuse) };
@@ -532,7 +532,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let mut values: heapless::Vec<i32, MAX_ARGS> = heapless::Vec::new();
         let refuse =
-            EmitError::Step(StepError::Operand { atom: step.atom, operand: wait.immediate });
+            EmitError::Inst(InstError::Operand { atom: step.atom, operand: wait.immediate });
         values.extend_from_slice(step.immediates).map_err(|_| refuse)?;
         let place = values.get_mut(usize::from(wait.immediate)).ok_or(refuse)?;
         *place = i32::try_from(left).map_err(|_| refuse)?;
@@ -564,12 +564,12 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             if behind.is_none() {
                 let label = self.fresh_label();
-                self.steps.purpose = Purpose::Control;
+                self.steps.purpose = InstKind::Control;
                 self.steps.append(self.machine.isa.branch, &[Slot::Label(label)])?;
                 self.steps.label(over)?;
                 behind = Some(label);
             }
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             push(tables, step, &mut self.steps)?;
         }
         self.steps.label(behind.unwrap_or(over))?;
@@ -608,7 +608,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(parts.op.index()).unwrap_or(u16::MAX);
         self.without_copies(parts, staged.stages, &wanted, copies.over)?;
         self.forget_since(copies.mark);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for wanted in &wanted {
             if let RequiredSync::Step(step, _) = wanted
                 && self.closes(step)
@@ -639,9 +639,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let (arch, tables) = (self.machine.arch, self.machine.tables);
         let pairs = self.buffer_order(parts, true)?;
         let wanted = between_kinds(arch, &pairs)?;
-        let wait = self.completion_object()?.wait;
+        let wait = self.mbarrier()?.wait;
         self.wait_in_ring(parts.op, first, count)?;
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for wanted in &wanted {
             if let RequiredSync::Step(step, _) = wanted
                 && step.atom != wait
@@ -668,8 +668,8 @@ impl LowerContext<'_, '_, '_, '_> {
     /// A branch to a label where one number is below another, both with signs.
     pub(crate) fn skip_if_less(&mut self, a: Reg, b: Slot, to: u16) -> Result<(), EmitError> {
         let isa = self.machine.isa;
-        self.steps.purpose = Purpose::Control;
-        let compare = isa.compare_signed.ok_or(StepError::NoAtom(Missing::Frame))?;
+        self.steps.purpose = InstKind::Control;
+        let compare = isa.compare_signed.ok_or(InstError::NoAtom(Missing::Frame))?;
         let predicate = self.predicate(compare)?;
         self.frame_step(compare, predicate, &[slot(a), b])?;
         self.frame_step(isa.branch_if, predicate, &[Slot::Label(to)])
@@ -688,7 +688,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return self.next_buffers(parts.op, staged);
         }
         self.steps.origin = owner;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         // Where there is nothing to leave out nothing leaves it out.
         match self.steps.here() == staged.skip_end {
             true => self.steps.steps.truncate(usize::from(staged.skip_from)),
@@ -707,7 +707,7 @@ impl LowerContext<'_, '_, '_, '_> {
         staged: &mut StagedLoop,
     ) -> Result<(), EmitError> {
         self.steps.origin = u16::try_from(around.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         let count = u64::from(staged.stages);
         // One buffer on, or back to the first.
         let inside = self.arena.op_const(IndexOp::Shr, staged.node, 31)?;
@@ -724,7 +724,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 advance.by = Some(far);
             }
             if far.class != class {
-                return Err(StepError::NoAtom(Missing::Class).into());
+                return Err(InstError::NoAtom(Missing::Class).into());
             }
             step.loads = far.first;
         }
@@ -739,7 +739,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             let class = self.counter_class()?;
             let (to, from) = (counted(class, step.copies), counted(class, step.loads));
-            let missing = StepError::NoAtom(Missing::Move(to.class));
+            let missing = InstError::NoAtom(Missing::Move(to.class));
             let atom = self.machine.copy_into(to.class, to.count, from.class).ok_or(missing)?;
             self.steps.append(atom, &[slot(to), slot(from)])?;
         }

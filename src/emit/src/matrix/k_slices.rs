@@ -9,18 +9,18 @@
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::register_class;
-use crate::step::Purpose;
+use crate::step::InstKind;
 use lanebook_ir::{Op, Program, Value};
 use lanebook_plan::{End, Plan, TransferPlan};
 use lanebook_tables::{Isa, OpRole, Tables};
-use lanebook_tile::map::{Columns, Fragment, log2_exact};
+use lanebook_tile::map::{BitMatrix, Fragment, log2_exact};
 use lanebook_tile::product::ProductInput;
 
 /// A load that a product carries out slice by slice.
 ///
 /// Of the tile's register number the bits from `low` up, `bits` of them, count slices.
 #[derive(Copy, Clone)]
-pub(crate) struct Sliced {
+pub(crate) struct KSlices {
     load: Op,
     /// Renamings between the load and the product.
     way: [Option<Op>; 2],
@@ -120,7 +120,7 @@ const FEW: u32 = 8;
 /// Bits that count slices, where all bits from the lowest on do.
 const TOP: u8 = 16;
 
-impl Sliced {
+impl KSlices {
     /// The load.
     pub(crate) fn load(self) -> Op {
         self.load
@@ -161,7 +161,7 @@ fn without(n: u32, low: u8, bits: u8) -> u32 {
 impl LowerContext<'_, '_, '_, '_> {
     /// Whether a load, or a renaming of its result, is left to the product that reads the tile.
     pub(crate) fn is_sliced(&self, op: Op) -> bool {
-        let left = |sliced: Sliced| sliced.load == op || sliced.way.contains(&Some(op));
+        let left = |sliced: KSlices| sliced.load == op || sliced.way.contains(&Some(op));
         self.plan
             .products
             .iter()
@@ -239,7 +239,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// How an input of a product is loaded slice by slice; `None` if it is not.
-    pub(crate) fn sliced(&self, product: Op, input: ProductInput) -> Option<Sliced> {
+    pub(crate) fn sliced(&self, product: Op, input: ProductInput) -> Option<KSlices> {
         if self.pressure == RegisterPressureLevel::None {
             return None;
         }
@@ -254,7 +254,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let (load, way) = self.chain(product, input)?;
         let movement = self.plan.move_of(load).filter(|m| m.second.is_none())?;
-        let number = if (input == ProductInput::A) != p.swapped { p.shape.a } else { p.shape.b };
+        let number = if (input == ProductInput::A) != p.transposed { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
         // Of registers as tiles are counted in, also where the instruction takes wider ones.
         let class = atom.operands.get(usize::from(number))?.class;
@@ -282,7 +282,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if self.pressure == RegisterPressureLevel::Blocks {
             // As few as one instruction of the load fills, whatever they are of.
             let low = after(block, u8::MAX);
-            return Some(Sliced { load, way, low, bits: TOP, block });
+            return Some(KSlices { load, way, low, bits: TOP, block });
         }
         let each = number == p.shape.a
             && self.pressure == RegisterPressureLevel::Most
@@ -295,7 +295,7 @@ impl LowerContext<'_, '_, '_, '_> {
             (by_depth, depth)
         };
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
-        Some(Sliced { load, way, low, bits, block })
+        Some(KSlices { load, way, low, bits, block })
     }
 
     /// Loads a slice into registers of its own.
@@ -303,7 +303,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn load_slice(
         &mut self,
         product: Op,
-        sliced: Sliced,
+        sliced: KSlices,
         slice: u16,
     ) -> Result<Reg, EmitError> {
         let unplanned = EmitError::Unplanned(product);
@@ -326,7 +326,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);
         // The same places in the tile's registers, without the bits that count slices.
-        let mut places: Columns<u8, 5> = Columns::new();
+        let mut places: BitMatrix<u8, 5> = BitMatrix::new();
         for &bit in plan.tiling.tuple.as_slice() {
             if !places.push(if bit < sliced.low { bit } else { bit.saturating_sub(sliced.bits) }) {
                 return Err(unplanned);
@@ -344,7 +344,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         self.steps.origin = origin;
-        self.steps.purpose = Purpose::Matrix;
+        self.steps.purpose = InstKind::Matrix;
         Ok(reg)
     }
 }

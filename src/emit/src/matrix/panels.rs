@@ -4,12 +4,12 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{ALL_ARGS, Missing, Purpose, Slot, StepError};
+use crate::step::{ALL_ARGS, InstError, InstKind, Missing, Slot};
 use lanebook_ir::Op;
 use lanebook_plan::ProductPlan;
 use lanebook_tables::Instance;
-use lanebook_tile::panel_digits::PanelRegisters;
 use lanebook_tile::product::ProductTile;
+use lanebook_tile::repeat_digits::RepeatRegisters;
 
 /// The tiles' registers of a product, by the instruction's operands.
 #[derive(Copy, Clone)]
@@ -45,7 +45,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let product = &plan.product;
         let s = product.shape;
         let tiles_of = [ProductTile::A, ProductTile::B, ProductTile::C];
-        let ways = tiles_of.map(|tile| PanelRegisters::of(product, instance, tile));
+        let ways = tiles_of.map(|tile| RepeatRegisters::of(product, instance, tile));
         let ([in_a, in_b], [rc, rd]) = (tiles.inputs, tiles.sums);
         let count = |number: u8| instance.registers(number).map(u16::from).ok_or(unplanned);
         let (nm, nn, nk) = product.counts();
@@ -96,7 +96,7 @@ impl LowerContext<'_, '_, '_, '_> {
                         }
                     }
                     let used = args.get(..instance.atom.operands.len()).ok_or(unplanned)?;
-                    self.steps.purpose = Purpose::Matrix;
+                    self.steps.purpose = InstKind::Matrix;
                     self.steps.append(product.atom, used)?;
                 }
                 if let (Some(way), Some(reg)) = (&way_c, together) {
@@ -112,12 +112,12 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         tile: Reg,
-        way: &PanelRegisters,
+        way: &RepeatRegisters,
         block: u16,
     ) -> Result<Reg, EmitError> {
         let reg = self.steps.tuple(tile.class, way.count())?;
         let atom = self.one_to_one(reg)?;
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         for index in 0..way.count() {
             let from = way.register(block, index).ok_or(EmitError::Unplanned(op))?;
             self.steps.append(atom, &[member(reg, index), member(tile, from)])?;
@@ -130,11 +130,11 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         reg: Reg,
-        way: &PanelRegisters,
+        way: &RepeatRegisters,
         (tile, block): (Reg, u16),
     ) -> Result<(), EmitError> {
         let atom = self.one_to_one(reg)?;
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         for index in 0..way.count() {
             let to = way.register(block, index).ok_or(EmitError::Unplanned(op))?;
             self.steps.append(atom, &[member(tile, to), member(reg, index)])?;
@@ -144,7 +144,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// What copies a register of a tuple's class.
     fn one_to_one(&self, reg: Reg) -> Result<lanebook_tables::AtomId, EmitError> {
-        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let missing = InstError::NoAtom(Missing::Move(reg.class));
         Ok(self.machine.copy_into(reg.class, 1, reg.class).ok_or(missing)?)
     }
 }

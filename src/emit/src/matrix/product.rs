@@ -8,7 +8,7 @@ use crate::matrix::panels::ProductTiles;
 use crate::matrix::staged_descriptors::block_element;
 use crate::pool::EmitPool;
 use crate::registers::liveness::overlaps;
-use crate::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
+use crate::step::{ALL_ARGS, InstKind, MAX_ARGS, Slot};
 use crate::sync::order::{PendingAccesses, around};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::{AllocPlan, InShared, ProductPlan};
@@ -34,7 +34,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let value = |k: usize| self.program.operand(op, k).ok_or(EmitError::Unplanned(op));
         // What the instruction calls A is the program's B, where it computes the transposed
         // product.
-        let (first, second) = match plan.product.swapped {
+        let (first, second) = match plan.product.transposed {
             true => (ProductInput::B, ProductInput::A),
             false => (ProductInput::A, ProductInput::B),
         };
@@ -90,10 +90,10 @@ impl LowerContext<'_, '_, '_, '_> {
         let runs = atom.more.and_then(|more| more.runs);
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         if let Some(kind) = runs {
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             around(tables, arch, kind, true, &mut self.steps)?;
         }
-        self.steps.purpose = Purpose::Matrix;
+        self.steps.purpose = InstKind::Matrix;
         let registers = |k: u8| instance.registers(k).map_or(1, u16::from);
         let part = |reg: Reg, index: u16, count: u16| Slot::Reg {
             class: reg.class.0 as u8,
@@ -166,7 +166,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         if let Some(kind) = runs {
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             around(tables, arch, kind, false, &mut self.steps)?;
         }
         if wide { self.take_apart(rd, out) } else { Ok(()) }
@@ -185,7 +185,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let mut push = |number: u8, value: u16| {
             out.push((number, Slot::Int(i32::from(value)))).map_err(|_| EmitError::Unplanned(op))
         };
-        let (first, second) = if plan.product.swapped { (1, 0) } else { (0, 1) };
+        let (first, second) = if plan.product.transposed { (1, 0) } else { (0, 1) };
         let values = [
             (s.a, self.program.operand(op, first)),
             (s.b, self.program.operand(op, second)),
@@ -283,7 +283,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start).ok_or(unplanned)?;
         let (scale, at) = (start.scale.max(1), start.at);
         // The part that only the kernel knows: where the segment starts, and which warps these are.
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let warps = self.warp_starts(fragment, given, alloc)?;
         let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
         let mut block = 0u32;
@@ -295,7 +295,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let node =
                 if more == 0 { base } else { self.arena.op_const(IndexOp::Add64, base, more)? };
             let reg = self.compute(node, RegBank::Vector)?;
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
             let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
             self.keep(number, KeptFor::Block(input, block), reg)?;
             block = block.saturating_add(1);

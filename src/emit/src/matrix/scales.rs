@@ -5,7 +5,7 @@
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
-use crate::step::{MAX_ARGS, Purpose, Slot, slot};
+use crate::step::{InstKind, MAX_ARGS, Slot, slot};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan, ScaleCopy, ScalePlan};
 use lanebook_tables::{Atom, FieldRole, IndexOp};
@@ -116,7 +116,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for run in 0..copy.pieces.1 {
             for row in 0..copy.pieces.0 {
                 let key = u32::from(run.saturating_mul(copy.pieces.0).saturating_add(row));
-                self.steps.purpose = Purpose::FurtherAddress;
+                self.steps.purpose = InstKind::FurtherAddress;
                 let column = u64::from(copy.column((row, run)));
                 let node = if column == 0 {
                     base
@@ -152,7 +152,7 @@ impl LowerContext<'_, '_, '_, '_> {
         one: Reg,
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(op);
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         for input in ProductInput::BOTH {
             let Some(copy) = input.of(plan.copied) else { continue };
             let atom = self.machine.tables.atom(copy.atom).ok_or(unplanned)?;

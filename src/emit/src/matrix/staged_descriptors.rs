@@ -8,7 +8,7 @@ use crate::lower::stages::StagedLoop;
 use crate::lower::target::SecondOperand;
 use crate::matrix::product::stored;
 use crate::pool::EmitPool;
-use crate::step::Purpose;
+use crate::step::InstKind;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{InShared, ProductPlan};
 use lanebook_tables::{FieldRole, IndexOp};
@@ -71,7 +71,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let operand = self.staged_operand(plan, input).ok_or(unplanned)?;
         let tile = self.plan.allocs.get(usize::from(operand.given.alloc)).ok_or(unplanned)?;
         let warps = self.warp_starts(operand.fragment, &operand.given, tile)?;
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let word = u32::try_from(operand.given.word & u64::from(u32::MAX)).unwrap_or(0);
         let more = self.arena.constant(word.wrapping_add(operand.start(tile.offset)))?;
         let node = match self.sum(IndexOp::Add, self.shared_base, warps)? {
@@ -107,7 +107,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let reg = self.kept(plan.op, KeptFor::LowerHalf(input)).ok_or(refuse)?;
             let by = step_of(step).ok_or(refuse)?;
             // One buffer before the copies come round.
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
             if self.is_apart(parts.op) {
                 self.go_to_buffer(parts, staged, (reg, step))?;
             } else {
@@ -127,7 +127,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let unplanned = EmitError::Unplanned(plan.op);
         for input in ProductInput::BOTH {
             let Some(operand) = self.staged_operand(plan, input) else { continue };
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
             let lower = self.kept(plan.op, KeptFor::LowerHalf(input)).ok_or(unplanned)?;
             let upper = self.kept(plan.op, KeptFor::UpperHalf(input)).ok_or(unplanned)?;
             let lower = self.declare(Variable::word().level(1), lower)?;

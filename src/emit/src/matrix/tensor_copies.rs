@@ -6,7 +6,7 @@ use crate::expr::{BitColumn, Combine, ExprId, Reg, RegBank, from_bits};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::{KeptFor, TensorResident};
 use crate::pool::EmitPool;
-use crate::step::{MAX_ARGS, Purpose, Slot, int, slot};
+use crate::step::{InstKind, MAX_ARGS, Slot, int, slot};
 use crate::sync::access::{MemAccess, TouchedMemory};
 use crate::sync::order::{PendingAccesses, between};
 use lanebook_ir::{Op, Value};
@@ -85,7 +85,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     /// In a rehearsal of `around`, the stores in front of a product inside it.
-    pub(crate) fn rehearse_store(
+    pub(crate) fn order_tensor_store(
         &self,
         around: Op,
         product: Op,
@@ -113,7 +113,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     /// In a rehearsal of `around`, the loads of what is fetched inside it.
-    pub(crate) fn rehearse_fetch(
+    pub(crate) fn order_fetch(
         &self,
         around: Op,
         product: Op,
@@ -149,7 +149,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let (count, _) = part.count().ok_or(EmitError::Unplanned(plan.op))?;
             for k in 0..count {
                 self.steps.purpose =
-                    if k == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                    if k == 0 { InstKind::FirstAddress } else { InstKind::FurtherAddress };
                 let node = self.transfer_address(plan, &part, k)?;
                 let reg = self.compute(node, RegBank::Vector)?;
                 self.keep(number, KeptFor::TensorPart(part.which, k), reg)?;
@@ -232,7 +232,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let unplanned = EmitError::Unplanned(plan.op);
         let (count, each) = part.count().ok_or(unplanned)?;
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         for k in 0..count {
             let register = k.saturating_mul(each);
             let known = self.kept(plan.op, KeptFor::TensorPart(part.which, k));
@@ -243,7 +243,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                     self.compute(node, RegBank::Vector)?
                 }
             };
-            self.steps.purpose = Purpose::Move;
+            self.steps.purpose = InstKind::Move;
             let piece = Slot::Reg {
                 class: tile.class.0 as u8,
                 count: u16::try_from(each).map_err(|_| unplanned)?,
@@ -262,7 +262,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
             let used = args.get(..atom.operands.len()).ok_or(unplanned)?;
             self.steps.append(id, used)?;
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
         }
         Ok(())
     }
@@ -338,7 +338,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             .atom(plan.product.atom)
             .and_then(Atom::tensor)
             .ok_or(EmitError::Unplanned(plan.op))?;
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         between(
             self.machine.tables,
             self.machine.arch,
@@ -371,7 +371,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             &[part.touched(own.stores, true)],
             |_, _| false,
         )?;
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         self.carry_out(&wanted)?;
         self.transfer(plan, part, (id, atom), tile)
     }
@@ -430,19 +430,19 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         };
         self.hold(place.value, tile)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         let wanted = open.meet(tables, arch, &[part.touched(own.reads, false)], |_, _| false)?;
         self.carry_out(&wanted)?;
         // A loop that never went round leaves zeros, or what was stored.
         let empty = match place.carrier {
             Some(carrier) if !place.stored && !self.goes_round(carrier) => {
-                self.steps.purpose = Purpose::Control;
+                self.steps.purpose = InstKind::Control;
                 let later = self.is_later(carrier)?;
-                self.steps.purpose = Purpose::Fill;
+                self.steps.purpose = InstKind::Fill;
                 self.fill(tile, 0)?;
                 let (load, done) = (self.fresh_label(), self.fresh_label());
                 let mark = self.steps.next_register();
-                self.steps.purpose = Purpose::Control;
+                self.steps.purpose = InstKind::Control;
                 let (branch, branch_if) = (self.machine.isa.branch, self.machine.isa.branch_if);
                 self.frame_step(branch_if, Some(later), &[Slot::Label(load)])?;
                 self.steps.append(branch, &[Slot::Label(done)])?;
@@ -456,7 +456,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             self.stored_alone(plan)?;
         }
         self.transfer(plan, &part, (id, atom), tile)?;
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         between(tables, arch, (own.reads, own.fetched), &mut self.steps, |_, _| None)?;
         if let Some((done, mark)) = empty {
             self.steps.label(done)?;

@@ -7,7 +7,7 @@
 use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
-use crate::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
+use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, behind_barrier, between, push, push_known, rule};
 use lanebook_ir::Op;
@@ -70,7 +70,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Ok(());
         }
         let memory = self.tensor_memory(function)?;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let thread = self.compute(self.thread, RegBank::Vector)?;
         let lanes = 1i32.checked_shl(u32::from(self.plan.wave)).unwrap_or(0);
         let one = self.first_thread()?;
@@ -80,7 +80,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let slot_at = self.compute(node, RegBank::Vector)?;
         let number = self.plan.tensor_completion().ok_or(EmitError::Unplanned(function))?;
         let completion = (self.completion(number)?, number);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         let mut frame = TensorFrame {
             slot: slot_at,
             base: None,
@@ -92,7 +92,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         };
         for step in memory.enter {
             let id = step.atom;
-            let atom = self.machine.tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
+            let atom = self.machine.tables.atom(id).ok_or(InstError::NoAtom(Missing::Frame))?;
             if let Some(start) = atom.operands.iter().find(|o| o.role == Role::Def) {
                 let reg = self.steps.tuple(start.class, u16::from(start.registers))?;
                 frame.base = Some((self.declare(Variable::word().uniform(), reg)?, reg));
@@ -110,7 +110,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn leave_tensor(&mut self, function: Op) -> Result<(), EmitError> {
         let Some(frame) = self.tensor else { return Ok(()) };
         let memory = self.tensor_memory(function)?;
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for step in memory.leave {
             push_known(self.machine.tables, step.atom, &[], &mut self.steps, |number| {
                 frame.operand(memory.leave, step.atom, number)
@@ -126,7 +126,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// The same by a comparison of its own.
     fn is_below(&mut self, compare: AtomId, a: Slot, b: Slot) -> Result<Reg, EmitError> {
-        let predicate = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let predicate = self.predicate(compare)?.ok_or(InstError::NoAtom(Missing::Frame))?;
         self.frame_step(compare, Some(predicate), &[a, b])?;
         Ok(predicate)
     }
@@ -184,7 +184,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         for block in 0..blocks {
             self.steps.purpose =
-                if block == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if block == 0 { InstKind::FirstAddress } else { InstKind::FurtherAddress };
             let column = u32::from(first).saturating_add(block.saturating_mul(each));
             let node = if column == 0 {
                 base
@@ -241,7 +241,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         self.store_inputs(plan, place, open)?;
         let met = self.meet(op, open, true)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         if !met {
             // No thread is more than one phase of the object behind.
             between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
@@ -252,14 +252,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 push(tables, step, &mut self.steps)?;
             }
         }
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let first = match place.carrier {
             _ if place.stored => frame.always,
             Some(carrier) => self.is_later(carrier)?,
             None => self.plainly_below(Slot::Int(0), Slot::Int(0))?,
         };
         self.copy_scales(op, plan, frame.one)?;
-        self.steps.purpose = Purpose::Matrix;
+        self.steps.purpose = InstKind::Matrix;
         let s = plan.product.shape;
         let (nm, nn, nk) = plan.product.counts();
         for k in 0..nk {
@@ -284,7 +284,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 }
             }
         }
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         self.arrive(memory, &frame, (own.writes, own.reads))?;
         if place.carrier.is_none() {
             self.fetch(plan, place, open)?;
@@ -301,10 +301,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         (producer, consumer): (AccessId, AccessId),
     ) -> Result<(), EmitError> {
         let missing =
-            StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
-        let wait = self.completion_object()?.wait;
+            InstError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+        let wait = self.mbarrier()?.wait;
         for step in rule(self.machine.arch, producer, consumer).ok_or(missing)?.steps {
-            self.steps.purpose = Purpose::Sync;
+            self.steps.purpose = InstKind::Sync;
             if step.atom == wait {
                 self.wait(frame.completion.1)?;
             } else {

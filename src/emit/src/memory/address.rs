@@ -133,7 +133,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.prepare_sides(plan, innermost)?;
         match &plan.transpose {
             Some(transpose) => self
-                .prepare_flipped(plan, transpose, innermost)
+                .prepare_transposed(plan, transpose, innermost)
                 .and_then(|()| self.prepare_choices(plan, transpose)),
             None => Ok(()),
         }
@@ -163,8 +163,8 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let refuse = EmitError::Unplanned(plan.op);
         let store = match &plan.transpose {
-            Some(flip) => {
-                TransferPlan { tiling: flip.second(&plan.tiling).ok_or(refuse)?, ..*plan }
+            Some(transpose) => {
+                TransferPlan { tiling: transpose.second(&plan.tiling).ok_or(refuse)?, ..*plan }
             }
             None => *plan,
         };
@@ -178,7 +178,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
         }
         match &plan.transpose {
-            Some(flip) if shared => self.prepare_choices(plan, flip),
+            Some(transpose) if shared => self.prepare_choices(plan, transpose),
             _ => Ok(()),
         }
     }
@@ -341,7 +341,7 @@ impl LowerContext<'_, '_, '_, '_> {
         map: &MemoryMap,
         tile: &AllocPlan,
     ) -> Result<(), EmitError> {
-        use crate::step::Purpose;
+        use crate::step::InstKind;
         let bank = self.address_bank(view);
         let mut start = self.address_bits(view, map, &plan.tiling, map.combine, false)?;
         let immediate = immediate_start(tile.offset, tile.bytes, view.offset);
@@ -362,7 +362,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let origin = AddressOrigin { start: immediate, outer_bytes: None };
         self.for_each_delta(plan, (map, origin), view.offset, |this, d, before| {
             this.steps.purpose =
-                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if before.is_empty() { InstKind::FirstAddress } else { InstKind::FurtherAddress };
             let node = this.exclusive(Some(start), d.phase)?;
             let node = this.sum(IndexOp::Add, node, behind)?;
             let node = this.further(node, d.add)?.unwrap_or(start);
@@ -462,12 +462,12 @@ impl LowerContext<'_, '_, '_, '_> {
         global: &GlobalPlan,
         innermost: Option<&Loop>,
     ) -> Result<(), EmitError> {
-        use crate::step::Purpose;
+        use crate::step::InstKind;
         let op = plan.op;
         // Of the one branch or the other.
         let mut known: heapless::Vec<ExprId, MOST_KEYS> = heapless::Vec::new();
         let mut added = AddedSteps::new();
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let element = u64::from(global.map.shape.bits / 8);
         let pointer = self.matrix_start(op, global, innermost)?;
         let outer_bytes = self.outer_bytes(op, global)?;
@@ -525,9 +525,9 @@ impl LowerContext<'_, '_, '_, '_> {
                         return Ok(());
                     }
                     this.steps.purpose = if before.is_empty() {
-                        Purpose::FirstAddress
+                        InstKind::FirstAddress
                     } else {
-                        Purpose::FurtherAddress
+                        InstKind::FurtherAddress
                     };
                     let reg = match nearest(&known, before, d, least) {
                         _ if let Some((from, more)) = below(&known, before, d) => {
@@ -597,7 +597,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let origin = steps_of(&global.map, false);
         self.for_each_delta(plan, (&global.map, origin), view.offset, |this, d, before| {
             this.steps.purpose =
-                if before.is_empty() { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if before.is_empty() { InstKind::FirstAddress } else { InstKind::FurtherAddress };
             // A step is the same in all lanes where none of its bits is one of theirs.
             let own = outer_lanes.is_some_and(|lanes| {
                 let facts = this.arena.facts(lanes);

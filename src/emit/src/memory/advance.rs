@@ -64,8 +64,8 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// A copy of a register.
     pub(crate) fn copy(&mut self, reg: crate::expr::Reg) -> Result<crate::expr::Reg, EmitError> {
-        use crate::step::{Missing, StepError, slot};
-        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        use crate::step::{InstError, Missing, slot};
+        let missing = InstError::NoAtom(Missing::Move(reg.class));
         let atom = self.machine.copy_into(reg.class, reg.count, reg.class).ok_or(missing)?;
         let fresh = self.steps.tuple(reg.class, reg.count)?;
         self.steps.append(atom, &[slot(fresh), slot(reg)])?;
@@ -107,7 +107,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 push(self, None, step.checked_mul(bits).ok_or(EmitError::Index(op))?)?;
             }
             Some(Moved::Node(step)) => {
-                self.steps.purpose = crate::step::Purpose::FirstAddress;
+                self.steps.purpose = crate::step::InstKind::FirstAddress;
                 let bits = self.arena.constant(bits)?;
                 let node = self.arena.op(IndexOp::MulWide64, &[step, bits])?;
                 let by = self.compute(node, place)?;
@@ -127,7 +127,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 Some(lead) => self.lead_bytes(op, global, dim, lead)?,
                 None => outer_bytes,
             };
-            self.steps.purpose = crate::step::Purpose::FirstAddress;
+            self.steps.purpose = crate::step::InstKind::FirstAddress;
             let count = match step {
                 Moved::By(step) => self.arena.constant(step)?,
                 Moved::Node(step) => step,

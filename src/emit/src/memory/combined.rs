@@ -6,7 +6,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{Purpose, Slot, slot};
+use crate::step::{InstKind, Slot, slot};
 use lanebook_plan::TransferPlan;
 use lanebook_tables::{Atom, Atomic, ClassId, RegisterKind};
 
@@ -125,7 +125,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(plan.op);
         let run = self.steps.tuple(class, count)?;
         let half = count / 2;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         for (number, part) in [(0u16, first), (1, second)] {
             let Slot::Reg { class: own, count, first } = part else { return Err(refuse) };
             if count != half {

@@ -4,7 +4,7 @@ use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::MovementEnd;
 use crate::memory::movement::{data_operand, register_class};
-use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, Missing, Slot, int, slot};
 use crate::sync::access::MemAccess;
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::Op;
@@ -43,13 +43,13 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// What an exchange opens and needs, without emitting it.
     #[inline(never)]
-    pub(crate) fn rehearse_exchange(
+    pub(crate) fn order_exchange(
         &mut self,
         op: Op,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
-        self.meet_parts(op, (true, false), open)?;
-        self.meet_parts(op, (false, false), open)?;
+        self.order_parts(op, (true, false), open)?;
+        self.order_parts(op, (false, false), open)?;
         let Some(exchange) = self.plan.exchange_of(op) else { return Ok(()) };
         for _ in 0..exchange.round_count() {
             for half in exchange.moves() {
@@ -129,9 +129,9 @@ impl LowerContext<'_, '_, '_, '_> {
         if shift == 0 {
             return Ok(whole);
         }
-        let missing = StepError::NoAtom(Missing::Move(from.class));
+        let missing = InstError::NoAtom(Missing::Move(from.class));
         let to = self.steps.tuple(from.class, 1)?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         let (atom, value, count) = self.machine.shift_right(from.class, shift).ok_or(missing)?;
         let mut args = [slot(to); 3];
         *args.get_mut(value).ok_or(refuse)? = slot(whole);
@@ -153,11 +153,11 @@ impl LowerContext<'_, '_, '_, '_> {
         (each, bits): (u16, u16),
     ) -> Result<Slot, EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let missing = StepError::NoAtom(Missing::Move(tile.class));
+        let missing = InstError::NoAtom(Missing::Move(tile.class));
         let places = half.tiling.tuple.as_slice();
         let count = 1u8.checked_shl(u32::try_from(places.len()).unwrap_or(8)).ok_or(refuse)?;
         let all = self.steps.tuple(tile.class, u16::from(count))?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         for member in 0..count {
             let own = |(k, place): (usize, &u8)| {
                 let taken = (member >> k) & 1 == 1;

@@ -9,7 +9,7 @@
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::interface::ParamKind;
-use crate::step::{Missing, Purpose, Slot, StepError, member_offset, slot};
+use crate::step::{InstError, InstKind, Missing, Slot, member_offset, slot};
 use lanebook_ir::{MemrefBound, Op};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{ClassId, IndexOp, RegisterKind};
@@ -27,7 +27,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Ok(());
         }
         let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let bounds = self.program.bounds(global.memref).unwrap_or_default();
         for (dim, (bound, start)) in bounds.iter().zip(global.starts()).enumerate() {
             if global.guards.checked_shr(dim as u32).unwrap_or(0) & 1 != 0 {
@@ -57,7 +57,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         global.map = global.placed();
         let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let word = if global.is_masked {
             self.truth_of(plan, instance)?
         } else {
@@ -77,7 +77,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The register that keeps instructions to the lanes in which a word is below `number`, which
     /// is 0 where nothing compares.
     fn kept_by(&mut self, op: Op, word: Reg, number: i32) -> Result<Reg, EmitError> {
-        let missing = StepError::NoAtom(Missing::Frame);
+        let missing = InstError::NoAtom(Missing::Frame);
         let rules = self.machine.isa.guard.ok_or(missing)?;
         let guard = match rules.test {
             Some(test) => {
@@ -102,7 +102,7 @@ impl LowerContext<'_, '_, '_, '_> {
         half: &TransferPlan,
     ) -> Result<Option<Reg>, EmitError> {
         let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let guard = match u32::from(half.kept) {
             0 => None,
             bits => {
@@ -174,7 +174,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let copy = self.steps.tuple(class, 1)?;
         self.copy_tile(plan.op, reg, copy)?;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         Ok(copy)
     }
 
@@ -195,7 +195,7 @@ impl LowerContext<'_, '_, '_, '_> {
             return Err(refuse);
         }
         let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Control;
+        self.steps.purpose = InstKind::Control;
         let word = self.inside(plan, &global, instance)?;
         // The word's sign where the share's bit stands.
         let places = u64::from(share.leading_zeros());
@@ -332,7 +332,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// Fills what a guarded load leaves as it is in the other lanes.
     pub(crate) fn fill_outside(&mut self, data: Slot) -> Result<(), EmitError> {
         let purpose = self.steps.purpose;
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         match data {
             Slot::Reg { class, count, first } => {
                 self.fill(Reg { class: ClassId(u16::from(class)), first, count }, 0)?;

@@ -10,7 +10,7 @@ use crate::expr::{ExprId, Reg, RegBank, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
 use crate::memory::address::{SideView, steps_of};
-use crate::step::{Purpose, Slot};
+use crate::step::{InstKind, Slot};
 use lanebook_ir::{MemrefBound, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, IndexOp, RegisterKind};
@@ -168,7 +168,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn at_index(&mut self, plan: &TransferPlan, start: Reg) -> Result<Reg, EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let global = *self.indexed_tile(plan).ok_or(refuse)?;
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         let held = self.refilled(self.indexed.start, Variable::long(), start)?;
         self.indexed.start = held;
         let coordinate = self.index_coordinate(plan, &global)?;
@@ -195,7 +195,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let index = self.steps.tuple(class, 1)?;
         self.copy_tile(plan.op, found, index)?;
         if let Some(last) = self.steps.steps.last_mut() {
-            last.purpose = Purpose::Index;
+            last.purpose = InstKind::Index;
         }
         let node = self.refilled(self.indexed.index, Variable::word(), index)?;
         self.indexed.index = node;
@@ -210,7 +210,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn indexed_start(&mut self, plan: &TransferPlan) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(plan.op);
         let global = *self.indexed_tile(plan).ok_or(refuse)?;
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         for start in global.starts() {
             self.index_value(plan.op, start, None)?;
         }

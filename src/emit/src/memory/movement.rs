@@ -6,7 +6,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::memory::address::{SideView, memory_sides, steps_of};
 use crate::pool::EmitPool;
-use crate::step::{Purpose, Slot, TupleStride, int, slot};
+use crate::step::{InstKind, Slot, TupleStride, int, slot};
 use crate::sync::access::MemAccess;
 use crate::sync::order::{BarrierSide, PendingAccesses, RequiredSync, is_barrier, push};
 use lanebook_ir::{Loop, Op};
@@ -191,7 +191,7 @@ impl LowerContext<'_, '_, '_, '_> {
     pub(crate) fn carry_out(&mut self, wanted: &[RequiredSync<'_>]) -> Result<(), EmitError> {
         for pass in 0..3 {
             for wanted in wanted {
-                self.steps.purpose = Purpose::Sync;
+                self.steps.purpose = InstKind::Sync;
                 match wanted {
                     RequiredSync::Step(step, stand) => {
                         let own = match stand {
@@ -256,7 +256,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.by_rows(&plan, &mut order);
         let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
         if let (Some((id, _)), Some(transpose)) = (second, plan.transpose) {
-            return self.flipped(&plan, &transpose, id);
+            return self.transposed(&plan, &transpose, id);
         }
         match second {
             None => {
@@ -367,7 +367,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let second = plan.second.ok_or(refuse)?;
         match plan.transpose {
-            Some(transpose) => self.store_flipped(&plan, &transpose, second, first),
+            Some(transpose) => self.store_transposed(&plan, &transpose, second, first),
             None => self.instances_of(&plan, second, first),
         }
     }
@@ -516,7 +516,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         if let Some((side, bytes, class)) = special {
             self.steps.purpose =
-                if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if instance == 0 { InstKind::FirstAddress } else { InstKind::FurtherAddress };
             self.start_run(plan.op, side, bytes, class)?;
         }
         if movement.atomic.is_some() {
@@ -526,7 +526,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if guard.is_some() {
             self.fill_what_is_left_out(movement, data, &args)?;
         }
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
         self.steps.guard = guard.or(outer);
         let appended = self.steps.append(id, used);
@@ -571,7 +571,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         set(view.side.operand, slot(address));
         if let Some(base) = view.side.base {
-            self.steps.purpose = Purpose::FurtherAddress;
+            self.steps.purpose = InstKind::FurtherAddress;
             let reg = self.base_at(plan.op, view.at, d.lead.wrapping_sub(in_lane.lead))?;
             set(base, slot(reg));
         }

@@ -10,7 +10,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::{KeptFor, KeptRegister, MovementEnd};
 use crate::matrix::k_slices::RegisterPressureLevel;
 use crate::memory::address::SideView;
-use crate::step::{Missing, StepError, slot};
+use crate::step::{InstError, Missing, slot};
 use lanebook_ir::Op;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::IndexOp;
@@ -210,7 +210,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// `into = from + by`, 64 bits and 32.
     fn add_bytes(&mut self, into: Reg, from: Reg, by: Reg) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Move(into.class));
+        let missing = InstError::NoAtom(Missing::Move(into.class));
         let sum = self.machine.add_extended(into.class, by.class).ok_or(missing)?;
         Ok(self.steps.append(sum, &[slot(into), slot(from), slot(by)])?)
     }

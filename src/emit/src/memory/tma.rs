@@ -12,7 +12,7 @@ use crate::lower::index::Moved;
 use crate::lower::interface::ParamKind;
 use crate::lower::kept::KeptFor;
 use crate::pool::EmitPool;
-use crate::step::{Purpose, Slot, slot};
+use crate::step::{InstKind, Slot, slot};
 use crate::sync::mbarrier::MbarrierRegs;
 use crate::sync::order::{PendingAccesses, push};
 use lanebook_ir::{Loop, Value};
@@ -99,14 +99,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let unplanned = EmitError::Unplanned(op);
         let tiled = self.tiled(plan)?;
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let _ = self.first_thread()?;
         let _ = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
         let alloc = self.plan.allocs.get(usize::from(tiled.alloc)).ok_or(unplanned)?;
         let places = alloc.map().ok_or(unplanned)?;
         for instance in 0..plan.tiling.count() {
             self.steps.purpose =
-                if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                if instance == 0 { InstKind::FirstAddress } else { InstKind::FurtherAddress };
             if part != BoxPart::Coordinates {
                 let bytes =
                     alloc.offset.saturating_add(places.at(plan.tiling.element(instance)).bytes);
@@ -186,7 +186,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let map = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
         let map = self.compute(map, RegBank::Vector)?;
         let atom = self.machine.tables.atom(tiled.form.atom).ok_or(unplanned)?;
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         for instance in 0..plan.tiling.count() {
             let mut args = [Slot::None; crate::step::MAX_ARGS];
             let mut set = |number: u8, reg: Reg| {
@@ -217,7 +217,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn leave_tiled(&mut self, open: &PendingAccesses) -> Result<(), EmitError> {
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let mut done: heapless::Vec<SyncStep<'t>, LAST> = heapless::Vec::new();
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         for form in
             tables.units.tiled_moves.iter().filter(|f| has(arch, f.feature) && !f.last.is_empty())
         {

@@ -16,7 +16,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::address::memory_sides;
 use crate::memory::movement::{data_operand, register_class};
 use crate::pool::EmitPool;
-use crate::step::{Purpose, slot};
+use crate::step::{InstKind, slot};
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::TransferPlan;
 use lanebook_tables::AtomId;
@@ -52,7 +52,7 @@ fn choice(transpose: &RegisterTranspose, round: u8, upper: bool) -> Option<[u8; 
 impl LowerContext<'_, '_, '_, '_> {
     /// Addresses of the second atom.
     #[inline(never)]
-    pub(crate) fn prepare_flipped(
+    pub(crate) fn prepare_transposed(
         &mut self,
         plan: &TransferPlan,
         transpose: &RegisterTranspose,
@@ -74,7 +74,7 @@ impl LowerContext<'_, '_, '_, '_> {
         plan: &TransferPlan,
         transpose: &RegisterTranspose,
     ) -> Result<(), EmitError> {
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let choices = self.choices(plan.op, transpose)?;
         for selector in &choices {
             self.prepare_selector(plan.op, *selector)?;
@@ -100,7 +100,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// All of a movement: as many blocks at a time as a batch has registers for, so that their
     /// loads overlap.
     #[inline(never)]
-    pub(crate) fn flipped(
+    pub(crate) fn transposed(
         &mut self,
         plan: &TransferPlan,
         transpose: &RegisterTranspose,
@@ -156,8 +156,8 @@ impl LowerContext<'_, '_, '_, '_> {
                         EmitError::full(EmitPool::TransposeRegisters, TUPLES as u32)
                     })?;
                 }
-                self.steps.purpose = Purpose::Arithmetic;
-                self.flip_block(plan.op, transpose, rest, &out, &choices)?;
+                self.steps.purpose = InstKind::Arithmetic;
+                self.transpose_block(plan.op, transpose, rest, &out, &choices)?;
                 for (k, reg) in (0u32..).zip(&out) {
                     let at = done.saturating_add(block).saturating_mul(columns).saturating_add(k);
                     self.instance(&store, second, second_atom, at, Some(slot(*reg)))?;
@@ -171,7 +171,7 @@ impl LowerContext<'_, '_, '_, '_> {
     /// The second half of a movement whose loads are in registers one behind the other: choices and
     /// stores, block by block; the register behind them.
     #[inline(never)]
-    pub(crate) fn store_flipped(
+    pub(crate) fn store_transposed(
         &mut self,
         plan: &TransferPlan,
         transpose: &RegisterTranspose,
@@ -202,8 +202,8 @@ impl LowerContext<'_, '_, '_, '_> {
             for _ in 0..columns {
                 out.push(self.steps.tuple(class, u16::from(stored))?).map_err(|_| full)?;
             }
-            self.steps.purpose = Purpose::Arithmetic;
-            self.flip_block(plan.op, transpose, &tuples, &out, &choices)?;
+            self.steps.purpose = InstKind::Arithmetic;
+            self.transpose_block(plan.op, transpose, &tuples, &out, &choices)?;
             for (k, reg) in (0u32..).zip(&out) {
                 let at = block.saturating_mul(columns).saturating_add(k);
                 self.instance(&store, second, second_atom, at, Some(slot(*reg)))?;
@@ -213,7 +213,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// One block: from the tuples of its rows to the tuples of its columns.
-    fn flip_block(
+    fn transpose_block(
         &mut self,
         op: Op,
         transpose: &RegisterTranspose,

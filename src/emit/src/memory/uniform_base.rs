@@ -11,7 +11,7 @@ use crate::lower::kept::{KeptFor, MovementEnd};
 use crate::lower::target::SecondOperand;
 use crate::memory::address::SideView;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, StepError, int, slot};
+use crate::step::{InstError, InstKind, Missing, int, slot};
 use lanebook_ir::Op;
 use lanebook_plan::TransferPlan;
 use lanebook_tables::{ClassId, IndexOp};
@@ -45,7 +45,7 @@ impl LowerContext<'_, '_, '_, '_> {
         map: &MemoryMap,
         offset: u32,
     ) -> Result<(), EmitError> {
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
         let moved = plan.tiling.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
         let value = if moved { self.wave_start()? } else { self.thread };
@@ -152,7 +152,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let kept =
             self.runs.iter().find(|run| run.op == number && run.end == end).map(|run| run.last);
-        let missing = StepError::NoAtom(Missing::Special(class));
+        let missing = InstError::NoAtom(Missing::Special(class));
         let (from, bytes) = match kept {
             Some(Last { op: how, number: by }) => {
                 let atom = self
@@ -189,7 +189,7 @@ impl LowerContext<'_, '_, '_, '_> {
         from: Reg,
         number: i64,
     ) -> Result<(), EmitError> {
-        let number = int(number).ok_or(StepError::NoAtom(Missing::Special(to.class)))?;
+        let number = int(number).ok_or(InstError::NoAtom(Missing::Special(to.class)))?;
         Ok(self.steps.append(atom, &[slot(to), slot(from), number])?)
     }
 
@@ -197,7 +197,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let copy = self
             .machine
             .copy_into(into.class, 1, from.class)
-            .ok_or(StepError::NoAtom(Missing::Special(into.class)))?;
+            .ok_or(InstError::NoAtom(Missing::Special(into.class)))?;
         Ok(self.steps.append(copy, &[slot(into), slot(from)])?)
     }
 }

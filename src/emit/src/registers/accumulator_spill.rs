@@ -11,7 +11,7 @@ use crate::registers::allocate::{Owners, find_live_ranges};
 use crate::registers::live_range_split::most_at_once;
 use crate::registers::schedule::forget;
 use crate::step::{
-    GUARD_OPERAND, LoopSpan, MAX_ARGS, NO_GUARD, Purpose, Slot, Step, Touch, TupleStride,
+    GUARD_OPERAND, Inst, InstKind, LoopSpan, MAX_ARGS, NO_GUARD, Slot, Touch, TupleStride,
     VRegTuple, for_each_register, owner,
 };
 use heapless::{Vec, VecView};
@@ -56,7 +56,7 @@ pub(crate) struct Spilling<'a> {
     pub(crate) tables: &'a Tables<'a>,
     pub(crate) arch: &'a Arch<'a>,
     pub(crate) isa: &'a Isa<'a>,
-    pub(crate) steps: &'a mut VecView<Step>,
+    pub(crate) steps: &'a mut VecView<Inst>,
     pub(crate) registers: &'a mut VecView<VRegTuple>,
     pub(crate) patterns: &'a VecView<TupleStride>,
     pub(crate) loops: &'a mut VecView<LoopSpan>,
@@ -160,7 +160,7 @@ impl Spilling<'_> {
 
     /// The tuples with a home among the accumulators that a step touches as vectors; `None` where
     /// they are too many.
-    fn visits(&self, homes: &Homes, step: &Step) -> Option<Vec<Visit, TOUCHED>> {
+    fn visits(&self, homes: &Homes, step: &Inst) -> Option<Vec<Visit, TOUCHED>> {
         let mut out: Vec<Visit, TOUCHED> = Vec::new();
         let mut fits = true;
         let registers = &*self.registers;
@@ -203,7 +203,7 @@ impl Spilling<'_> {
     }
 
     /// Whether an instruction takes an accumulator as this operand, whatever its other ones are.
-    fn reaches(&self, homes: &Homes, step: &Step, operand: u8) -> bool {
+    fn reaches(&self, homes: &Homes, step: &Inst, operand: u8) -> bool {
         let Some(atom) = self.tables.atom(step.atom) else { return false };
         let home = ClassId(u16::from(homes.home));
         let able = |k: usize| atom.operands.get(k).is_some_and(|o| o.accepts(home));
@@ -273,7 +273,7 @@ impl Spilling<'_> {
     }
 
     /// Writes a step in front of those that are written.
-    fn write(&mut self, to: &mut usize, step: Step) {
+    fn write(&mut self, to: &mut usize, step: Inst) {
         *to = to.saturating_sub(1);
         if let Some(place) = self.steps.get_mut(*to) {
             *place = step;
@@ -281,7 +281,7 @@ impl Spilling<'_> {
     }
 
     /// Writes the copies to homes behind a step, or those from homes in front of it.
-    fn moves(&mut self, homes: &Homes, of: &Step, visits: &[Visit], puts: bool, to: &mut usize) {
+    fn moves(&mut self, homes: &Homes, of: &Inst, visits: &[Visit], puts: bool, to: &mut usize) {
         for visit in visits {
             let members = if puts { visit.written } else { visit.read };
             for k in (0..visit.count).rev() {
@@ -299,14 +299,14 @@ impl Spilling<'_> {
                 for (place, arg) in args.iter_mut().zip([into, from]) {
                     *place = arg;
                 }
-                let purpose = Purpose::Fill;
-                self.write(to, Step { atom, purpose, guard: NO_GUARD, args, ..*of });
+                let purpose = InstKind::Fill;
+                self.write(to, Inst { atom, purpose, guard: NO_GUARD, args, ..*of });
             }
         }
     }
 
     /// A step on vector registers that stand for those at home elsewhere.
-    fn renamed(&self, homes: &Homes, step: Step, visits: &[Visit]) -> Step {
+    fn renamed(&self, homes: &Homes, step: Inst, visits: &[Visit]) -> Inst {
         let mut step = step;
         for (operand, arg) in (0u8..).zip(step.args) {
             let Slot::Reg { class, count, first } = arg else { continue };

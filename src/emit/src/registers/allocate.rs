@@ -11,7 +11,7 @@ use crate::Param;
 use crate::registers::accumulator_spill::Spilling;
 use crate::registers::schedule::{Lacking, sink_to_readers};
 use crate::step::{
-    LoopSpan, NO_GUARD, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, for_each_register,
+    Inst, InstError, InstKind, LoopSpan, NO_GUARD, Slot, TupleStride, VRegTuple, for_each_register,
     owner,
 };
 use heapless::VecView;
@@ -39,11 +39,11 @@ const END: u16 = u16::MAX - 1;
 pub fn allocate(
     tables: &Tables<'_>,
     isa: &Isa<'_>,
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
-) -> Result<RegisterUsage, StepError> {
+) -> Result<RegisterUsage, InstError> {
     let mut owners = Owners::new();
     find_live_ranges(tables, steps, registers, patterns, loops, &mut owners);
     let mut usage = RegisterUsage { high: [0; MAX_CLASSES] };
@@ -68,7 +68,7 @@ pub fn allocate(
         }
     }
     for step in steps.iter_mut() {
-        if step.purpose == Purpose::Label {
+        if step.purpose == InstKind::Label {
             continue;
         }
         let own = |number: u16, owners: &mut Owners| {
@@ -101,21 +101,21 @@ pub fn allocate(
 pub fn allocate_late(
     tables: &Tables<'_>,
     (arch, isa): (&Arch<'_>, &Isa<'_>),
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     loops: &mut VecView<LoopSpan>,
-) -> Result<RegisterUsage, StepError> {
+) -> Result<RegisterUsage, InstError> {
     let mut allocated = allocate(tables, isa, steps, registers, patterns, loops);
     for loads_sink in [false, true] {
-        let Err(StepError::Pool { class: ClassId(class), .. }) = allocated else { break };
+        let Err(InstError::Pool { class: ClassId(class), .. }) = allocated else { break };
         let lacking = Lacking { class: class as u8, loads_sink };
         sink_to_readers(tables, steps, registers, patterns, loops, lacking);
         allocated = allocate(tables, isa, steps, registers, patterns, loops);
     }
     let first = allocated;
     for _ in 0..MOST_SPILLS {
-        let Err(StepError::Pool { class, wanted, .. }) = allocated else { return allocated };
+        let Err(InstError::Pool { class, wanted, .. }) = allocated else { return allocated };
         let mut spilling = Spilling { tables, arch, isa, steps, registers, patterns, loops };
         if !spilling.spill(class, wanted) {
             return first;
@@ -162,7 +162,7 @@ impl Owners {
 
 pub(crate) fn find_live_ranges(
     tables: &Tables<'_>,
-    steps: &VecView<Step>,
+    steps: &VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
@@ -357,7 +357,7 @@ fn scan(
     class: u8,
     pool: (u16, u16),
     align: u8,
-) -> Result<u16, StepError> {
+) -> Result<u16, InstError> {
     let mut high = 0u16;
     let mut free = FreeRegisters::new(pool);
     for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
@@ -378,7 +378,7 @@ fn scan(
             let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
             let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(tuple.count);
             let class = ClassId(u16::from(class));
-            return Err(StepError::Pool { class, wanted, op: None });
+            return Err(InstError::Pool { class, wanted, op: None });
         };
         if let Some(t) = registers.get_mut(usize::from(number)) {
             (t.physical, t.next) = (found, busy);

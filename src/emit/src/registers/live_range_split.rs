@@ -8,7 +8,7 @@
 
 use crate::registers::allocate::{FreeRegisters, NONE, Owners, by_start, find_live_ranges};
 use crate::step::{
-    LoopSpan, Purpose, Slot, Step, StepError, TupleStride, VRegTuple, member_offset,
+    Inst, InstError, InstKind, LoopSpan, Slot, TupleStride, VRegTuple, member_offset,
 };
 use heapless::VecView;
 use lanebook_tables::{ClassId, RegisterClass, Tables};
@@ -20,16 +20,16 @@ type Joined = [u64; 4];
 /// highest number.
 ///
 /// # Errors
-/// [`StepError::Pool`] when they do not fit like that either.
+/// [`InstError::Pool`] when they do not fit like that either.
 #[inline(never)]
 pub(crate) fn place(
     tables: &Tables<'_>,
-    steps: &VecView<Step>,
+    steps: &VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     loops: &VecView<LoopSpan>,
     (class, of): (u8, &RegisterClass<'_>),
-) -> Result<u16, StepError> {
+) -> Result<u16, InstError> {
     split_all(steps, registers, patterns, class);
     for tuple in registers.iter_mut() {
         (tuple.live, tuple.next) = ((u16::MAX, 0), NONE);
@@ -39,16 +39,16 @@ pub(crate) fn place(
         return Ok(high);
     }
     let peak = most_at_once(registers, class);
-    Err(StepError::Pool {
+    Err(InstError::Pool {
         class: ClassId(u16::from(class)),
         wanted: peak.wanted.max(of.pool.1.saturating_add(1)),
-        op: steps.get(usize::from(peak.at)).and_then(Step::op),
+        op: steps.get(usize::from(peak.at)).and_then(Inst::op),
     })
 }
 
 /// Splits the tuples of a class, as far as there is room for the pieces.
 fn split_all(
-    steps: &VecView<Step>,
+    steps: &VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     class: u8,
@@ -113,11 +113,11 @@ fn split_all(
 }
 
 /// Which registers of a tuple some operand wants side by side.
-fn joined(steps: &VecView<Step>, patterns: &VecView<TupleStride>, tuple: &VRegTuple) -> Joined {
+fn joined(steps: &VecView<Inst>, patterns: &VecView<TupleStride>, tuple: &VRegTuple) -> Joined {
     let mut out: Joined = [0; 4];
     let from = usize::from(tuple.live.0);
     let count = usize::from(tuple.live.1).saturating_sub(from).saturating_add(1);
-    for step in steps.iter().skip(from).take(count).filter(|s| s.purpose != Purpose::Label) {
+    for step in steps.iter().skip(from).take(count).filter(|s| s.purpose != InstKind::Label) {
         for arg in &step.args {
             let (first, last) = match *arg {
                 Slot::Reg { class, count, first } if class == tuple.class => {

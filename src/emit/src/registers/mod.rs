@@ -6,6 +6,6 @@ pub(crate) mod live_range_split;
 pub(crate) mod liveness;
 pub(crate) mod parallel_copy;
 pub(crate) mod parts;
+pub(crate) mod regs_of_value;
 pub(crate) mod schedule;
-pub(crate) mod source;
 pub(crate) mod tiles;

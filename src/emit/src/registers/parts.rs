@@ -5,7 +5,7 @@
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::registers::liveness::overlaps;
-use crate::registers::source::OperandRegs;
+use crate::registers::regs_of_value::OperandRegs;
 use lanebook_ir::{Op, Program};
 use lanebook_tables::OpRole;
 use lanebook_tile::map::{Fragment, PartPlaces};

@@ -3,7 +3,7 @@
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::register_class;
-use crate::step::{Missing, Purpose, Slot, StepError, int};
+use crate::step::{InstError, InstKind, Missing, Slot, int};
 use lanebook_ir::{Op, Value};
 use lanebook_plan::End;
 use lanebook_tables::{ClassId, DtypeKind, Operand, RegisterKind};
@@ -25,7 +25,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     pub(crate) fn fill(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Fill(reg.class));
+        let missing = InstError::NoAtom(Missing::Fill(reg.class));
         let Some((atom, by_number)) = self.machine.fill(reg.class, value) else {
             return self.fill_through(reg, value);
         };
@@ -41,7 +41,7 @@ impl LowerContext<'_, '_, '_, '_> {
 
     /// Where no instruction writes a number into a class: from a register of lanes.
     fn fill_through(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Fill(reg.class));
+        let missing = InstError::NoAtom(Missing::Fill(reg.class));
         let class = self
             .machine
             .class(RegisterKind::Vector, 32)
@@ -62,8 +62,8 @@ impl LowerContext<'_, '_, '_, '_> {
         if from.count != to.count {
             return Err(EmitError::Carried(op));
         }
-        let missing = StepError::NoAtom(Missing::Move(to.class));
-        self.steps.purpose = Purpose::Fill;
+        let missing = InstError::NoAtom(Missing::Move(to.class));
+        self.steps.purpose = InstKind::Fill;
         if let Some(atom) = self.machine.copy_into(to.class, 1, from.class) {
             for k in 0..to.count {
                 self.steps.append(atom, &[single(to, k), single(from, k)])?;
@@ -117,9 +117,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let (atom, [low, high]) = self
             .machine
             .joins(operand.class, reg.class)
-            .ok_or(StepError::NoAtom(Missing::Move(operand.class)))?;
+            .ok_or(InstError::NoAtom(Missing::Move(operand.class)))?;
         let wide = self.steps.tuple(operand.class, reg.count / 2)?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         for k in 0..wide.count {
             let mut args = [single(wide, k); 3];
             for (number, part) in [(low, 0), (high, 1)] {
@@ -137,8 +137,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let atom = self
             .machine
             .parts(to.class, wide.class)
-            .ok_or(StepError::NoAtom(Missing::Move(to.class)))?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+            .ok_or(InstError::NoAtom(Missing::Move(to.class)))?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         for k in 0..wide.count {
             let low = k.wrapping_mul(2);
             self.steps.append(
@@ -167,7 +167,7 @@ impl LowerContext<'_, '_, '_, '_> {
         if self.program.constant(init).is_some() {
             return self.fill_constant(op, reg, init);
         }
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         let from = self.tile_of(op, init)?;
         self.copy_tile(op, from, reg)
     }
@@ -177,7 +177,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let count = fragment.registers();
         if count > self.machine.isa.tile_most() {
             let op = Op::at(usize::from(self.steps.origin));
-            return Err(StepError::Pool { class, wanted: count, op }.into());
+            return Err(InstError::Pool { class, wanted: count, op }.into());
         }
         Ok(self.steps.tuple(class, count)?)
     }
@@ -193,7 +193,7 @@ impl LowerContext<'_, '_, '_, '_> {
             |class: ClassId| classes.get(class.index()).is_some_and(|c| c.bits <= TILE_BITS);
         for p in self.plan.products.iter() {
             let s = p.product.shape;
-            let (a, b) = if p.product.swapped { (s.b, s.a) } else { (s.a, s.b) };
+            let (a, b) = if p.product.transposed { (s.b, s.a) } else { (s.a, s.b) };
             for (&end, number) in p.ends.iter().zip([a, b, s.c, s.d]) {
                 if let End::Registers(index) = end
                     && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
@@ -215,7 +215,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 }
             }
         }
-        Ok(self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?)
+        Ok(self.machine.class(RegisterKind::Vector, 32).ok_or(InstError::NoAtom(Missing::Class))?)
     }
 
     /// An operation that changes nothing in the registers.
@@ -317,7 +317,7 @@ impl LowerContext<'_, '_, '_, '_> {
         value: Value,
     ) -> Result<(), EmitError> {
         let [low, high] = self.constant_words(value).ok_or(EmitError::Constant(op))?;
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         if low == high {
             return self.fill(reg, i64::from(low));
         }

@@ -1,7 +1,7 @@
 //! Finished steps in front, steps to come behind them, in one list: what is put between them moves
 //! those to come.
 
-use crate::step::{MAX_ARGS, NO_GUARD, Purpose, Slot, Step, StepError};
+use crate::step::{Inst, InstError, InstKind, MAX_ARGS, NO_GUARD, Slot};
 use heapless::VecView;
 use lanebook_tables::AtomId;
 
@@ -9,15 +9,15 @@ use lanebook_tables::AtomId;
 const PLACES: usize = 32;
 
 /// The list: `done` finished steps, places for more, and from `next` on the steps to come.
-pub(crate) struct StepCursor<'s> {
-    steps: &'s mut VecView<Step>,
+pub(crate) struct InstCursor<'s> {
+    steps: &'s mut VecView<Inst>,
     done: usize,
     next: usize,
 }
 
-impl<'s> StepCursor<'s> {
+impl<'s> InstCursor<'s> {
     /// A list of which all is to come.
-    pub(crate) fn new(steps: &'s mut VecView<Step>) -> Self {
+    pub(crate) fn new(steps: &'s mut VecView<Inst>) -> Self {
         Self { steps, done: 0, next: 0 }
     }
 
@@ -27,37 +27,37 @@ impl<'s> StepCursor<'s> {
     }
 
     /// A finished step.
-    pub(crate) fn get(&self, at: usize) -> Option<&Step> {
+    pub(crate) fn get(&self, at: usize) -> Option<&Inst> {
         self.finished().get(at)
     }
 
     /// The finished steps in order.
-    pub(crate) fn finished(&self) -> &[Step] {
+    pub(crate) fn finished(&self) -> &[Inst] {
         self.steps.get(..self.done).unwrap_or(&[])
     }
 
     /// The finished steps, and those to come.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Step> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Inst> {
         self.finished().iter().chain(self.steps.get(self.next..).unwrap_or(&[]))
     }
 
     /// Steps behind the first one to come.
-    fn later(&self) -> impl Iterator<Item = &Step> {
+    fn later(&self) -> impl Iterator<Item = &Inst> {
         self.steps.get(self.next..).unwrap_or(&[]).iter().skip(1)
     }
 
     /// Whether there is such a step behind the first one to come.
-    pub(crate) fn is_to_come(&self, which: impl Fn(&Step) -> bool) -> bool {
+    pub(crate) fn is_to_come(&self, which: impl Fn(&Inst) -> bool) -> bool {
         self.later().any(which)
     }
 
     /// Whether such a step is the second one to come.
-    pub(crate) fn is_next(&self, which: impl Fn(&Step) -> bool) -> bool {
+    pub(crate) fn is_next(&self, which: impl Fn(&Inst) -> bool) -> bool {
         self.later().next().is_some_and(which)
     }
 
     /// The first step to come; it stays one.
-    pub(crate) fn coming(&self) -> Option<Step> {
+    pub(crate) fn coming(&self) -> Option<Inst> {
         self.steps.get(self.next).copied()
     }
 
@@ -72,7 +72,7 @@ impl<'s> StepCursor<'s> {
     }
 
     /// Puts a finished step before those to come.
-    pub(crate) fn push(&mut self, step: Step) -> Result<(), StepError> {
+    pub(crate) fn push(&mut self, step: Inst) -> Result<(), InstError> {
         if self.done >= self.next {
             self.make_places()?;
         }
@@ -85,13 +85,13 @@ impl<'s> StepCursor<'s> {
 
     /// Moves the steps to come.
     #[inline(never)]
-    fn make_places(&mut self) -> Result<(), StepError> {
+    fn make_places(&mut self) -> Result<(), InstError> {
         let capacity = u32::try_from(self.steps.capacity()).unwrap_or(u32::MAX);
         let end = self.steps.len();
-        let empty = Step {
+        let empty = Inst {
             atom: AtomId(u16::MAX),
             origin: u16::MAX,
-            purpose: Purpose::Label,
+            purpose: InstKind::Label,
             guard_class: 0,
             guard: NO_GUARD,
             args: [Slot::None; MAX_ARGS],
@@ -101,7 +101,7 @@ impl<'s> StepCursor<'s> {
             made = made.saturating_add(1);
         }
         if made == 0 {
-            return Err(StepError::Steps { capacity });
+            return Err(InstError::Steps { capacity });
         }
         for at in (self.next..end).rev() {
             if let Some(step) = self.steps.get(at).copied()

@@ -1,8 +1,8 @@
 //! What the pass over finished steps remembers so that it need not look at all of them again: which
 //! steps take part in hazards, and which registers atoms of a kind read.
 
-use crate::step::{Purpose, Step, Touch, TupleStride, for_each_register};
-use crate::sync::cursor::StepCursor;
+use crate::step::{Inst, InstKind, Touch, TupleStride, for_each_register};
+use crate::sync::cursor::InstCursor;
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, Tables, TagId};
 
@@ -279,12 +279,12 @@ impl Marks {
         tables: &Tables<'_>,
         arch: &Arch<'_>,
         patterns: &VecView<TupleStride>,
-        steps: &StepCursor<'_>,
+        steps: &InstCursor<'_>,
     ) {
         for (at, step) in steps.finished().iter().enumerate().skip(self.seen) {
             let is_wait = || arch.hazards.iter().any(|hazard| hazard.wait == Some(step.atom));
             // Nothing is looked for behind a label.
-            let marked = step.purpose == Purpose::Label
+            let marked = step.purpose == InstKind::Label
                 || tables.atom(step.atom).is_some_and(|atom| self.producers.meets(atom))
                 || is_wait();
             if let Some(word) = self.steps.get_mut(at >> 6).filter(|_| marked) {
@@ -303,9 +303,9 @@ impl Marks {
         tables: &Tables<'_>,
         arch: &Arch<'_>,
         patterns: &VecView<TupleStride>,
-        step: &Step,
+        step: &Inst,
     ) {
-        if step.purpose == Purpose::Label {
+        if step.purpose == InstKind::Label {
             self.open = [RegisterFolds::NONE; FOLLOWED];
             return;
         }
@@ -334,7 +334,7 @@ impl Marks {
         number: usize,
         tables: &Tables<'_>,
         patterns: &VecView<TupleStride>,
-        step: Option<&Step>,
+        step: Option<&Inst>,
     ) -> bool {
         let (Some(open), Some(step)) = (self.open.get(number), step) else { return true };
         let mut meets = false;
@@ -392,7 +392,7 @@ impl Readers {
     pub(crate) fn has(
         &mut self,
         tables: &Tables<'_>,
-        steps: &StepCursor<'_>,
+        steps: &InstCursor<'_>,
         patterns: &VecView<TupleStride>,
         tag: TagId,
         (class, first, count): (u8, u16, u16),

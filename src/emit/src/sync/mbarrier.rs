@@ -10,9 +10,9 @@ use crate::expr::{Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{Missing, Purpose, Slot, StepError, int, slot};
+use crate::step::{InstError, InstKind, Missing, Slot, int, slot};
 use crate::sync::order::push;
-use lanebook_tables::{CompletionObject, IndexOp, RegisterKind};
+use lanebook_tables::{IndexOp, Mbarrier, RegisterKind};
 use lanebook_tile::unit::has;
 
 /// A completion object in registers.
@@ -25,35 +25,35 @@ pub struct MbarrierRegs {
 }
 
 /// Most completion objects of a group.
-pub const MAX_COMPLETIONS: usize = lanebook_plan::shared_alloc::MAX_COMPLETIONS as usize;
+pub const MAX_MBARRIERS: usize = lanebook_plan::shared_alloc::MAX_MBARRIERS as usize;
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The architecture's completion objects.
-    pub(crate) fn completion_object(&self) -> Result<&'t CompletionObject<'t>, EmitError> {
+    pub(crate) fn mbarrier(&self) -> Result<&'t Mbarrier<'t>, EmitError> {
         let arch = self.machine.arch;
-        let found = self.machine.tables.units.completions.iter().find(|c| has(arch, c.feature));
-        Ok(found.ok_or(StepError::NoAtom(Missing::Frame))?)
+        let found = self.machine.tables.units.mbarriers.iter().find(|c| has(arch, c.feature));
+        Ok(found.ok_or(InstError::NoAtom(Missing::Frame))?)
     }
 
     /// Makes the plan's completion objects: each takes one arrival a phase.
     #[inline(never)]
-    pub(crate) fn make_completions(&mut self) -> Result<(), EmitError> {
-        if self.plan.completions == 0 {
+    pub(crate) fn make_mbarriers(&mut self) -> Result<(), EmitError> {
+        if self.plan.mbarriers == 0 {
             return Ok(());
         }
-        let object = self.completion_object()?;
-        self.steps.purpose = Purpose::Sync;
+        let object = self.mbarrier()?;
+        self.steps.purpose = InstKind::Sync;
         let on = self.first_thread()?;
-        for number in 0..self.plan.completions {
+        for number in 0..self.plan.mbarriers {
             let offset = self
                 .plan
-                .completion_offset
+                .mbarrier_offset
                 .saturating_add(u32::from(object.bytes).saturating_mul(u32::from(number)));
             let node = self.shared_address(offset)?;
             let address = self.compute(node, RegBank::Vector)?;
             self.keep_completion(number, address, |this| {
                 let class = this.machine.class(RegisterKind::Vector, 32);
-                this.filled(class.ok_or(StepError::NoAtom(Missing::Class))?, 0)
+                this.filled(class.ok_or(InstError::NoAtom(Missing::Class))?, 0)
             })?;
             let arrivals = match self.plan.is_freed(self.program, number) {
                 true => i32::try_from(self.plan.threads).unwrap_or(i32::MAX),
@@ -74,7 +74,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         let compare = self.machine.isa.compare_less;
         let thread = self.compute(self.thread, RegBank::Vector)?;
-        let on = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let on = self.predicate(compare)?.ok_or(InstError::NoAtom(Missing::Frame))?;
         self.frame_step(compare, Some(on), &[slot(thread), Slot::Int(1)])?;
         self.elected = Some(on);
         Ok(on)
@@ -90,19 +90,18 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     pub(crate) fn completion(&self, number: u8) -> Result<MbarrierRegs, EmitError> {
-        let capacity = u32::from(self.plan.completions);
-        self.completions
+        let capacity = u32::from(self.plan.mbarriers);
+        self.mbarriers
             .get(usize::from(number))
             .copied()
-            .ok_or(EmitError::full(EmitPool::Completions, capacity))
+            .ok_or(EmitError::full(EmitPool::Mbarriers, capacity))
     }
 
     /// Announces so many bytes to an object, and arrives there.
     pub(crate) fn expect(&mut self, number: u8, bytes: u32) -> Result<(), EmitError> {
-        let (object, on, at) =
-            (self.completion_object()?, self.first_thread()?, self.completion(number)?);
-        let refuse = StepError::Operand { atom: object.expect, operand: 2 };
-        self.steps.purpose = Purpose::Sync;
+        let (object, on, at) = (self.mbarrier()?, self.first_thread()?, self.completion(number)?);
+        let refuse = InstError::Operand { atom: object.expect, operand: 2 };
+        self.steps.purpose = InstKind::Sync;
         Ok(self.steps.append(
             object.expect,
             &[slot(on), slot(at.address), int(i64::from(bytes)).ok_or(refuse)?],
@@ -111,8 +110,8 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
 
     /// Waits for the end of an object's phase; the next one has the other parity.
     pub(crate) fn wait(&mut self, number: u8) -> Result<(), EmitError> {
-        let (object, at) = (self.completion_object()?, self.completion(number)?);
-        self.steps.purpose = Purpose::Sync;
+        let (object, at) = (self.mbarrier()?, self.completion(number)?);
+        self.steps.purpose = InstKind::Sync;
         self.steps.append(object.wait, &[slot(at.address), slot(at.parity)])?;
         self.add_in_place(at.parity, SecondOperand::Number(1), IndexOp::Xor)
     }

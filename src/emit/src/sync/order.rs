@@ -7,7 +7,7 @@
 //! stands open before it.
 
 use crate::pool::EmitPool;
-use crate::step::{Missing, Slot, StepError, StepStorage, int};
+use crate::step::{InstError, InstStorage, Missing, Slot, int};
 use crate::sync::access::{MemAccess, TouchedMemory};
 use core::num::NonZeroU8;
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
@@ -171,12 +171,12 @@ impl PendingAccesses {
     }
 
     /// An access is open, whatever has stood behind one like it.
-    pub(crate) fn reopen(&mut self, touched: MemAccess) -> Result<(), StepError> {
+    pub(crate) fn reopen(&mut self, touched: MemAccess) -> Result<(), InstError> {
         self.add(touched, 0)
     }
 
     /// Adds what `other` has open.
-    pub fn join(&mut self, other: &Self) -> Result<(), StepError> {
+    pub fn join(&mut self, other: &Self) -> Result<(), InstError> {
         for e in other.here() {
             self.add(e.touched(), e.behind)?;
         }
@@ -221,7 +221,7 @@ impl PendingAccesses {
         }
     }
 
-    fn add(&mut self, touched: MemAccess, behind: AccessKinds) -> Result<(), StepError> {
+    fn add(&mut self, touched: MemAccess, behind: AccessKinds) -> Result<(), InstError> {
         if let Some(e) = self.list.iter_mut().find(|e| e.is_here() && e.touched() == touched) {
             e.behind &= behind;
             return Ok(());
@@ -233,14 +233,14 @@ impl PendingAccesses {
     /// Where there is no room for one more, it and the nearest that is like it are one from here on, to
     /// what lies between them as well: that can only bring more steps.
     #[inline(never)]
-    fn merge(&mut self, new: PendingAccess) -> Result<(), StepError> {
+    fn merge(&mut self, new: PendingAccess) -> Result<(), InstError> {
         let touched = new.touched();
         let wide = |e: &&mut PendingAccess| {
             let hull = e.touched().hull(touched);
             hull.to.saturating_sub(hull.from).saturating_sub(e.to.saturating_sub(e.from))
         };
         let alike = self.list.iter_mut().filter(|e| e.is_here() && e.touched().is_alike(&touched));
-        let full = StepError::Capacity { pool: EmitPool::OpenAccesses, capacity: OPEN as u32 };
+        let full = InstError::Capacity { pool: EmitPool::OpenAccesses, capacity: OPEN as u32 };
         let e = alike.min_by_key(wide).ok_or(full)?;
         if !e.touched().covers(&touched) {
             let hull = e.touched().hull(touched);
@@ -275,7 +275,7 @@ impl PendingAccesses {
     }
 
     /// Every thread has waited for an object: for all accesses that complete on it.
-    fn waited(&mut self, number: u8) -> Result<(), StepError> {
+    fn waited(&mut self, number: u8) -> Result<(), InstError> {
         self.list
             .iter_mut()
             .filter(|e| e.is_here() && e.completion == ObjectNumber::of(number))
@@ -295,7 +295,7 @@ impl PendingAccesses {
         arch: &Arch<'t>,
         accesses: &[MemAccess],
         apart: impl Fn(u16, u16) -> bool,
-    ) -> Result<WantedSteps<'t>, StepError> {
+    ) -> Result<WantedSteps<'t>, InstError> {
         self.meet_ahead(tables, arch, (accesses, accesses.len()), apart)
     }
 
@@ -307,12 +307,12 @@ impl PendingAccesses {
         arch: &Arch<'t>,
         (accesses, own): (&[MemAccess], usize),
         apart: impl Fn(u16, u16) -> bool,
-    ) -> Result<WantedSteps<'t>, StepError> {
+    ) -> Result<WantedSteps<'t>, InstError> {
         let mut wanted: WantedSteps<'t> = heapless::Vec::new();
         let mut settled: heapless::Vec<Settled, SETTLED> = heapless::Vec::new();
         let wait = tables
             .units
-            .completions
+            .mbarriers
             .iter()
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| c.wait);
@@ -364,7 +364,7 @@ impl PendingAccesses {
     }
 
     /// The completion objects that nothing has waited for, each once. From here on they have been.
-    pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, StepError> {
+    pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, InstError> {
         let mut out = heapless::Vec::new();
         for e in self.list.iter_mut().filter(|e| e.is_here()) {
             if let Some(number) = e.completion.take().map(ObjectNumber::number)
@@ -438,9 +438,9 @@ fn want<'t>(
     (before, now): (&MemAccess, &MemAccess),
     wanted: &mut WantedSteps<'t>,
     settled: &mut heapless::Vec<Settled, SETTLED>,
-) -> Result<(), StepError> {
+) -> Result<(), InstError> {
     let missing =
-        StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
+        InstError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
     let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
     let last = rule.steps.iter().rposition(|s| s.barrier);
     let side = |k: usize| match last {
@@ -471,7 +471,7 @@ fn want<'t>(
         let later = rule.steps.iter().skip(k.saturating_add(1));
         let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
         add_wanted(wanted, step, next)
-            .ok_or(StepError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
+            .ok_or(InstError::Capacity { pool: EmitPool::SyncSteps, capacity: STEPS as u32 })?;
         // One that another rule brought goes behind what this one has in front of it.
         let place = |of| wanted.iter().position(|w| stands(w, of));
         let earlier = rule.steps.iter().enumerate().take(k);
@@ -491,7 +491,7 @@ fn want<'t>(
             .iter()
             .any(|r| r.producer == before.kind && r.steps.iter().any(|s| s.barrier));
     if whole && !settled.contains(&entry) {
-        settled.push(entry).map_err(|_| StepError::Capacity {
+        settled.push(entry).map_err(|_| InstError::Capacity {
             pool: EmitPool::SyncKinds,
             capacity: SETTLED as u32,
         })?;
@@ -503,7 +503,7 @@ fn want<'t>(
 pub(crate) fn between_kinds<'t>(
     arch: &Arch<'t>,
     pairs: &[(AccessId, AccessId)],
-) -> Result<WantedSteps<'t>, StepError> {
+) -> Result<WantedSteps<'t>, InstError> {
     let mut wanted: WantedSteps<'t> = heapless::Vec::new();
     for &(before, now) in pairs {
         let access = |kind| MemAccess {
@@ -576,10 +576,10 @@ pub fn between(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     (producer, consumer): (AccessId, AccessId),
-    steps: &mut StepStorage<'_>,
+    steps: &mut InstStorage<'_>,
     known: impl Fn(AtomId, usize) -> Option<Slot>,
-) -> Result<(), StepError> {
-    let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+) -> Result<(), InstError> {
+    let missing = InstError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
     for step in rule(arch, producer, consumer).ok_or(missing)?.steps {
         if step.barrier {
             push(tables, step, steps)?;
@@ -597,8 +597,8 @@ pub fn around(
     arch: &Arch<'_>,
     kind: AccessId,
     before: bool,
-    steps: &mut StepStorage<'_>,
-) -> Result<(), StepError> {
+    steps: &mut InstStorage<'_>,
+) -> Result<(), InstError> {
     for rule in arch.sync.iter().filter(|r| kind == if before { r.consumer } else { r.producer }) {
         for step in rule.steps {
             push(tables, step, steps)?;
@@ -655,8 +655,8 @@ pub(crate) fn behind_barrier<'t>(rule: &SyncRule<'t>) -> &'t [SyncStep<'t>] {
 pub(crate) fn push(
     tables: &Tables<'_>,
     step: &SyncStep<'_>,
-    steps: &mut StepStorage<'_>,
-) -> Result<(), StepError> {
+    steps: &mut InstStorage<'_>,
+) -> Result<(), InstError> {
     if let Some((atom, numbers)) = steps.meeting.filter(|_| step.barrier) {
         return push_known(tables, atom, &numbers, steps, |_| None);
     }
@@ -669,15 +669,15 @@ pub fn push_known(
     tables: &Tables<'_>,
     id: AtomId,
     immediates: &[i32],
-    steps: &mut StepStorage<'_>,
+    steps: &mut InstStorage<'_>,
     known: impl Fn(usize) -> Option<Slot>,
-) -> Result<(), StepError> {
+) -> Result<(), InstError> {
     use lanebook_tables::Role;
-    let atom = tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
+    let atom = tables.atom(id).ok_or(InstError::NoAtom(Missing::Frame))?;
     let mut args: heapless::Vec<Slot, { crate::step::MAX_ARGS }> = heapless::Vec::new();
     let mut values = immediates.iter();
     for (k, operand) in atom.operands.iter().enumerate() {
-        let refuse = StepError::Operand { atom: id, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let refuse = InstError::Operand { atom: id, operand: u8::try_from(k).unwrap_or(u8::MAX) };
         let slot = match operand.role {
             Role::Immediate => {
                 int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?

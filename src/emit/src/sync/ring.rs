@@ -9,8 +9,8 @@ use crate::expr::{Reg, RegBank, Variable};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::target::SecondOperand;
 use crate::pool::EmitPool;
-use crate::step::{Purpose, slot};
-use crate::sync::mbarrier::{MAX_COMPLETIONS, MbarrierRegs};
+use crate::step::{InstKind, slot};
+use crate::sync::mbarrier::{MAX_MBARRIERS, MbarrierRegs};
 use lanebook_ir::{Loop, Op};
 use lanebook_tables::IndexOp;
 
@@ -36,9 +36,9 @@ impl LowerContext<'_, '_, '_, '_> {
             Some(_) => MbarrierRegs { address: self.copy(address)?, parity: parity(self)? },
             None => MbarrierRegs { address, parity: parity(self)? },
         };
-        let capacity = MAX_COMPLETIONS as u32;
-        let full = EmitError::full(EmitPool::Completions, capacity);
-        self.completions.push(kept).map_err(|_| full)
+        let capacity = MAX_MBARRIERS as u32;
+        let full = EmitError::full(EmitPool::Mbarriers, capacity);
+        self.mbarriers.push(kept).map_err(|_| full)
     }
 
     /// The object that copies announce to and complete on, of those that begin with one.
@@ -72,9 +72,9 @@ impl LowerContext<'_, '_, '_, '_> {
         kept: u8,
         (first, count): (u8, u8),
     ) -> Result<(), EmitError> {
-        let (object, at) = (self.completion_object()?, self.completion(kept)?);
+        let (object, at) = (self.mbarrier()?, self.completion(kept)?);
         self.steps.origin = u16::try_from(around.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::Sync;
+        self.steps.purpose = InstKind::Sync;
         self.steps.append(object.wait, &[slot(at.address), slot(at.parity)])?;
         // It changes behind the last object.
         let inside = self.next_object(around, (first, count), at.address)?;
@@ -90,9 +90,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let (first, count) = self.plan.ring(self.program, parts.op).ok_or(unplanned)?;
         let (freed, _) = self.plan.freed_ring(self.program, parts.op).ok_or(unplanned)?;
         let waited = if self.copies_alone { freed } else { first };
-        let each = u32::from(self.completion_object()?.bytes);
+        let each = u32::from(self.mbarrier()?.bytes);
         let begin = each.saturating_mul(u32::from(waited));
-        let begin = self.shared_address(self.plan.completion_offset.saturating_add(begin))?;
+        let begin = self.shared_address(self.plan.mbarrier_offset.saturating_add(begin))?;
         let at = self.completion(first)?.address;
         let node = self.declare(Variable::word().uniform().level(1), at)?;
         let behind = self.arena.op(IndexOp::Sub, &[node, begin])?;
@@ -112,12 +112,12 @@ impl LowerContext<'_, '_, '_, '_> {
         (first, count): (u8, u8),
         at: Reg,
     ) -> Result<Reg, EmitError> {
-        let each = u32::from(self.completion_object()?.bytes);
+        let each = u32::from(self.mbarrier()?.bytes);
         let place = |number: u8| each.saturating_mul(u32::from(number));
         self.steps.origin = u16::try_from(around.index()).unwrap_or(u16::MAX);
-        self.steps.purpose = Purpose::FurtherAddress;
+        self.steps.purpose = InstKind::FurtherAddress;
         let last = place(first.saturating_add(count).saturating_sub(1));
-        let last = self.shared_address(self.plan.completion_offset.saturating_add(last))?;
+        let last = self.shared_address(self.plan.mbarrier_offset.saturating_add(last))?;
         let node = self.declare(Variable::word().uniform().level(1), at)?;
         let behind = self.arena.op(IndexOp::Sub, &[node, last])?;
         let inside = self.arena.op_const(IndexOp::Shr, behind, 31)?;

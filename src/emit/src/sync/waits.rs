@@ -6,10 +6,10 @@
 //! inserts what they demand. Architectures without such tables come out unchanged.
 
 use crate::step::{
-    MAX_ARGS, Missing, NO_GUARD, Purpose, Slot, Step, StepError, Touch, TupleStride,
+    Inst, InstError, InstKind, MAX_ARGS, Missing, NO_GUARD, Slot, Touch, TupleStride,
     for_each_register,
 };
-use crate::sync::cursor::StepCursor;
+use crate::sync::cursor::InstCursor;
 use crate::sync::hazards::{BusyRegs, HazardCache, Marks, Readers, Recent, ended, hazards};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
@@ -43,14 +43,14 @@ struct ForwardBranch {
 
 /// Inserts waits and wait states among `steps`.
 #[inline(never)]
-pub fn finish(
+pub fn insert_waits(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     isa: &Isa<'_>,
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     patterns: &VecView<TupleStride>,
-) -> Result<(), StepError> {
-    let mut line = StepCursor::new(steps);
+) -> Result<(), InstError> {
+    let mut line = InstCursor::new(steps);
     let out = &mut line;
     let mut state = Finish {
         tables,
@@ -76,10 +76,10 @@ pub fn finish(
     while let Some(step) = out.coming() {
         let step = &step;
         state.catch_up(out);
-        if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
+        if step.purpose == InstKind::Label || is_branch(isa, step.atom) {
             // Control flow joins here: hazards are run out, and loads into registers are waited for
             // where they do not go on over what a branch leaves out.
-            if step.purpose == Purpose::Label && step.origin == u16::MAX {
+            if step.purpose == InstKind::Label && step.origin == u16::MAX {
                 // The end of a snippet: nobody counts what it has issued.
                 state.wait_for_issued(step, out)?;
             }
@@ -88,7 +88,7 @@ pub fn finish(
             }
             state.run_out_hazards(step, out)?;
         }
-        if step.purpose != Purpose::Label {
+        if step.purpose != InstKind::Label {
             takes(tables, step)?;
             state.wait_for(step, out)?;
             state.make_room(step, out)?;
@@ -104,41 +104,41 @@ pub fn finish(
 /// The same where nothing stands behind the steps that says what it reads: all that is on its way
 /// arrives, and all hazards run out.
 #[inline(never)]
-pub fn finish_snippet(
+pub fn insert_snippet_waits(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
     isa: &Isa<'_>,
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     patterns: &VecView<TupleStride>,
-) -> Result<(), StepError> {
+) -> Result<(), InstError> {
     // A label, before which hazards run out.
     let mut end = synchronising(AtomId(u16::MAX), u16::MAX, [Slot::None; MAX_ARGS]);
-    end.purpose = Purpose::Label;
+    end.purpose = InstKind::Label;
     let capacity = u32::try_from(steps.capacity()).unwrap_or(u32::MAX);
-    steps.push(end).map_err(|_| StepError::Steps { capacity })?;
-    finish(tables, arch, isa, steps, patterns)?;
+    steps.push(end).map_err(|_| InstError::Steps { capacity })?;
+    insert_waits(tables, arch, isa, steps, patterns)?;
     let _ = steps.pop();
     Ok(())
 }
 
 /// Refuses a step with a register of a class that its operand does not take: accumulators in a
 /// store that cannot reach them.
-fn takes(tables: &Tables<'_>, step: &Step) -> Result<(), StepError> {
+fn takes(tables: &Tables<'_>, step: &Inst) -> Result<(), InstError> {
     let Some(atom) = tables.atom(step.atom) else { return Ok(()) };
     for (number, (operand, slot)) in (0u8..).zip(atom.operands.iter().zip(&step.args)) {
         if let Slot::Reg { class, .. } = *slot
             && u16::from(class) != operand.class.0
             && !operand.also.iter().any(|also| also.0 == u16::from(class))
         {
-            return Err(StepError::Class { atom: step.atom, operand: number, class });
+            return Err(InstError::Class { atom: step.atom, operand: number, class });
         }
     }
     Ok(())
 }
 
 /// A step that orders others.
-fn synchronising(atom: AtomId, origin: u16, args: [Slot; MAX_ARGS]) -> Step {
-    Step { atom, origin, purpose: Purpose::Sync, guard_class: 0, guard: NO_GUARD, args }
+fn synchronising(atom: AtomId, origin: u16, args: [Slot; MAX_ARGS]) -> Inst {
+    Inst { atom, origin, purpose: InstKind::Sync, guard_class: 0, guard: NO_GUARD, args }
 }
 
 fn is_branch(isa: &Isa<'_>, atom: AtomId) -> bool {
@@ -174,8 +174,8 @@ struct Finish<'a> {
 impl Finish<'_> {
     /// Whether loads go on over a branch forward, or meet those of another way at its label.
     #[inline(never)]
-    fn goes_over(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<bool, StepError> {
-        if step.purpose == Purpose::Label {
+    fn goes_over(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<bool, InstError> {
+        if step.purpose == InstKind::Label {
             let label = step.args.first().copied();
             let is_met = label.is_some() && self.over.label == label;
             if is_met {
@@ -188,8 +188,8 @@ impl Finish<'_> {
         let Some(label) = labels.find(|arg| matches!(arg, Slot::Label(_))) else {
             return Ok(false);
         };
-        let names = |s: &Step, label: Slot| {
-            s.purpose == Purpose::Label && s.args.first().copied() == Some(label)
+        let names = |s: &Inst, label: Slot| {
+            s.purpose == InstKind::Label && s.args.first().copied() == Some(label)
         };
         if !out.is_to_come(|s| names(s, label)) {
             return Ok(false);
@@ -220,7 +220,7 @@ impl Finish<'_> {
     }
 
     /// One more way comes here: what is on its way on either one is, behind the fewest operations.
-    fn meet(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn meet(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let taken = &self.over;
         let before = self.issued;
         let mut full = false;
@@ -269,7 +269,7 @@ impl Finish<'_> {
     }
 
     /// Waits for every pending load that this step reads or overwrites.
-    fn wait_for(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn wait_for(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let mut need = [None::<u32>; COUNTERS];
         let (tables, patterns) = (self.tables, self.patterns);
         for_each_register(tables, step, patterns, |touch| self.demand(&touch, &mut need));
@@ -277,7 +277,7 @@ impl Finish<'_> {
     }
 
     /// Waits for older loads until this step's own can be tracked.
-    fn make_room(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn make_room(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         if self.tables.atom(step.atom).is_none_or(|atom| atom.counter.is_none()) {
             return Ok(());
         }
@@ -296,7 +296,7 @@ impl Finish<'_> {
     }
 
     /// Waits for every pending load.
-    fn wait_for_all(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn wait_for_all(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let mut need = [None::<u32>; COUNTERS];
         for p in &self.pending {
             raise(&mut need, self.allowed(p), p.counter);
@@ -305,7 +305,7 @@ impl Finish<'_> {
     }
 
     /// Waits for all that was issued, stores too.
-    fn wait_for_issued(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn wait_for_issued(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let mut need = [None::<u32>; COUNTERS];
         for ((need, issued), complete) in need.iter_mut().zip(self.issued).zip(self.complete) {
             *need = (issued > complete).then_some(0);
@@ -338,9 +338,9 @@ impl Finish<'_> {
     fn emit_waits(
         &mut self,
         need: &[Option<u32>; COUNTERS],
-        origin: &Step,
-        out: &mut StepCursor<'_>,
-    ) -> Result<(), StepError> {
+        origin: &Inst,
+        out: &mut InstCursor<'_>,
+    ) -> Result<(), InstError> {
         for (number, outstanding) in need.iter().enumerate() {
             let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number))
             else {
@@ -350,10 +350,10 @@ impl Finish<'_> {
             if self.complete.get(number).copied().unwrap_or(0) >= done {
                 continue;
             }
-            let atom = self.tables.atom(counter.wait).ok_or(StepError::NoAtom(Missing::Wait))?;
+            let atom = self.tables.atom(counter.wait).ok_or(InstError::NoAtom(Missing::Wait))?;
             let mut args = [Slot::None; MAX_ARGS];
             for (k, operand) in atom.operands.iter().enumerate() {
-                let refuse = StepError::Operand {
+                let refuse = InstError::Operand {
                     atom: counter.wait,
                     operand: u8::try_from(k).unwrap_or(u8::MAX),
                 };
@@ -378,7 +378,7 @@ impl Finish<'_> {
     }
 
     /// Takes a wait's effect into account, whoever put it there.
-    fn note_wait(&mut self, step: &Step) {
+    fn note_wait(&mut self, step: &Inst) {
         for (number, counter) in self.arch.counters.iter().enumerate() {
             if counter.wait != step.atom {
                 continue;
@@ -409,7 +409,7 @@ impl Finish<'_> {
     }
 
     /// Counts the step's own operation and notes the registers it will fill later.
-    fn issue(&mut self, step: &Step) -> Result<(), StepError> {
+    fn issue(&mut self, step: &Inst) -> Result<(), InstError> {
         self.note_wait(step);
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
         let Some(used) = atom.counter else { return Ok(()) };
@@ -435,14 +435,14 @@ impl Finish<'_> {
                 full |= pending.push(p).is_err();
             }
         });
-        if full { Err(StepError::Operand { atom: step.atom, operand: 0 }) } else { Ok(()) }
+        if full { Err(InstError::Operand { atom: step.atom, operand: 0 }) } else { Ok(()) }
     }
 
     /// Takes in steps that were written since.
-    fn catch_up(&mut self, out: &StepCursor<'_>) {
+    fn catch_up(&mut self, out: &InstCursor<'_>) {
         for step in out.finished().iter().skip(self.recent.seen()) {
             let atom =
-                if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
+                if step.purpose == InstKind::Label { None } else { self.tables.atom(step.atom) };
             let (begins, states) = match atom {
                 Some(atom) => {
                     let kind = self.kinds.of(self.arch, step.atom, atom);
@@ -455,7 +455,7 @@ impl Finish<'_> {
     }
 
     /// Inserts wait states before `step` as its hazards with earlier steps demand.
-    fn keep_distance(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn keep_distance(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
         let kind = self.kinds.of(self.arch, step.atom, atom);
         if kind.ends == 0 {
@@ -493,7 +493,7 @@ impl Finish<'_> {
                 if distance >= u32::from(hazard.states) {
                     break;
                 }
-                if earlier.purpose == Purpose::Label {
+                if earlier.purpose == InstKind::Label {
                     continue;
                 }
                 let Some(producer) = self.tables.atom(earlier.atom) else { continue };
@@ -517,10 +517,10 @@ impl Finish<'_> {
     fn end_hazard(
         &mut self,
         (number, hazard): (usize, &Hazard<'_>),
-        step: Option<&Step>,
+        step: Option<&Inst>,
         origin: u16,
-        out: &mut StepCursor<'_>,
-    ) -> Result<(), StepError> {
+        out: &mut InstCursor<'_>,
+    ) -> Result<(), InstError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
         self.marks.see(self.tables, self.arch, self.patterns, out);
         if !self.marks.may_be_open(number, self.tables, self.patterns, step) {
@@ -532,7 +532,7 @@ impl Finish<'_> {
             // Every label has what ends it before it.
             let Some(earlier) = out
                 .get(at)
-                .filter(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait)
+                .filter(|earlier| earlier.purpose != InstKind::Label && earlier.atom != wait)
             else {
                 break;
             };
@@ -552,12 +552,12 @@ impl Finish<'_> {
         out.push(synchronising(wait, origin, [Slot::None; MAX_ARGS]))
     }
 
-    fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
+    fn share(&self, earlier: &Inst, later: &Inst, hazard: &Hazard<'_>) -> bool {
         share(self.tables, self.patterns, earlier, later, hazard)
     }
 
     /// Before control flow joins: every hazard that could still bite runs out.
-    fn run_out_hazards(&mut self, step: &Step, out: &mut StepCursor<'_>) -> Result<(), StepError> {
+    fn run_out_hazards(&mut self, step: &Inst, out: &mut InstCursor<'_>) -> Result<(), InstError> {
         let arch = self.arch;
         if arch.hazards.is_empty() {
             return Ok(());
@@ -566,7 +566,7 @@ impl Finish<'_> {
         for hazard in arch.hazards {
             let mut distance = 0u32;
             for earlier in out.finished().iter().rev() {
-                if distance >= u32::from(hazard.states) || earlier.purpose == Purpose::Label {
+                if distance >= u32::from(hazard.states) || earlier.purpose == InstKind::Label {
                     break;
                 }
                 let Some(producer) = self.tables.atom(earlier.atom) else { continue };
@@ -587,13 +587,13 @@ impl Finish<'_> {
     fn emit_nops(
         &self,
         states: u32,
-        origin: &Step,
-        out: &mut StepCursor<'_>,
-    ) -> Result<(), StepError> {
+        origin: &Inst,
+        out: &mut InstCursor<'_>,
+    ) -> Result<(), InstError> {
         let mut left = states;
         while left > 0 {
-            let nop = self.isa.nop.ok_or(StepError::NoAtom(Missing::Frame))?;
-            let atom = self.tables.atom(nop).ok_or(StepError::NoAtom(Missing::Frame))?;
+            let nop = self.isa.nop.ok_or(InstError::NoAtom(Missing::Frame))?;
+            let atom = self.tables.atom(nop).ok_or(InstError::NoAtom(Missing::Frame))?;
             let most = atom.operands.first().map_or(0, |o| o.range.1);
             let most = u32::try_from(most).unwrap_or(0).saturating_add(1);
             let now = left.min(most);
@@ -618,8 +618,8 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
 fn share(
     tables: &Tables<'_>,
     patterns: &VecView<TupleStride>,
-    earlier: &Step,
-    later: &Step,
+    earlier: &Inst,
+    later: &Inst,
     hazard: &Hazard<'_>,
 ) -> bool {
     let mut shared = false;
@@ -652,10 +652,10 @@ fn share(
 /// hazard one. Registers count in pairs.
 fn has_reader(
     tables: &Tables<'_>,
-    steps: &StepCursor<'_>,
+    steps: &InstCursor<'_>,
     patterns: &VecView<TupleStride>,
     readers: &mut Readers,
-    writer: &Step,
+    writer: &Inst,
     hazard: &Hazard<'_>,
 ) -> bool {
     let Some(tag) = hazard.after else { return true };
@@ -677,7 +677,7 @@ fn has_reader(
 #[inline(never)]
 fn any_reads(
     tables: &Tables<'_>,
-    steps: &StepCursor<'_>,
+    steps: &InstCursor<'_>,
     patterns: &VecView<TupleStride>,
     tag: TagId,
     (class, first, count): (u8, u16, u16),
@@ -696,7 +696,7 @@ fn any_reads(
 
 /// Wait states that a step itself provides: one for each instruction, however long that takes; with
 /// `counts` only one, if it is of such an atom.
-fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
+fn states_of(isa: &Isa<'_>, step: &Inst, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
     if let Some(states) = nop_states(isa, step) {
         return states;
     }
@@ -707,7 +707,7 @@ fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u
 }
 
 /// Wait states of an instruction that does nothing else.
-fn nop_states(isa: &Isa<'_>, step: &Step) -> Option<u32> {
+fn nop_states(isa: &Isa<'_>, step: &Inst) -> Option<u32> {
     match (isa.nop == Some(step.atom), step.args.first()) {
         (true, Some(&Slot::Int(n))) => Some(u32::try_from(n).unwrap_or(0).saturating_add(1)),
         _ => None,

@@ -89,8 +89,8 @@ impl Program<'_, '_> {
         match (a.encoding, b.encoding) {
             (TileEncoding::Alias(x), TileEncoding::Alias(y))
             | (TileEncoding::Written(x), TileEncoding::Written(y)) => self.same_text(x, y),
-            (TileEncoding::Made(at, len), TileEncoding::Written(text))
-            | (TileEncoding::Written(text), TileEncoding::Made(at, len)) => {
+            (TileEncoding::Interned(at, len), TileEncoding::Written(text))
+            | (TileEncoding::Written(text), TileEncoding::Interned(at, len)) => {
                 self.pools.made(at, len) == self.text(text)
             }
             (x, y) => x == y,

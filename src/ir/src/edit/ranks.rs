@@ -760,7 +760,7 @@ impl Ranks<'_, '_, '_> {
             }
         }
         let (at, len) = self.program.pools.make(&shaped)?;
-        self.program.set_type(value, Type { encoding: TileEncoding::Made(at, len), ..flat })
+        self.program.set_type(value, Type { encoding: TileEncoding::Interned(at, len), ..flat })
     }
 }
 

@@ -7,8 +7,8 @@ use crate::chains::{Digest, chain_of};
 use crate::data::{AliasData, ValueData, ValueKind};
 use crate::error::{ErrorKind, IrError, Lexeme, Pool};
 use crate::handle::{Block, Op, TextRef, Value};
+use crate::layout_table::{NONE, TableValue};
 use crate::program::Program;
-use crate::sheet::{NONE, TableValue};
 use crate::storage::{Pools, full};
 use crate::text::lexer::{Lexer, Token, place};
 use crate::types::Type;
@@ -55,12 +55,12 @@ pub fn parse<'s, 't>(
         ));
     }
     // The pass that weighs layouts has not begun: its records of values find names.
-    let names = &mut parser.program.pools.sheet.nodes;
+    let names = &mut parser.program.pools.layout_table.nodes;
     let _ = names.resize(names.capacity(), TableValue::NEW);
     parser.run()?;
     parser.strip_numbered();
     let in_attrs = parser.layouts_in_attrs;
-    program.pools.sheet.clear();
+    program.pools.layout_table.clear();
     // When what reading takes of the stack is free again.
     program
         .read_written(in_attrs)
@@ -328,14 +328,15 @@ impl Parser<'_, '_, '_> {
 
     // ---- names
     fn bucket(&self, name: &str) -> usize {
-        chain_of(Digest::of(name), self.program.pools.sheet.nodes.len())
+        chain_of(Digest::of(name), self.program.pools.layout_table.nodes.len())
     }
     fn head(&self, bucket: usize) -> Option<Value> {
-        let head = self.program.pools.sheet.nodes.get(bucket).map_or(NONE, |node| node.first);
+        let head =
+            self.program.pools.layout_table.nodes.get(bucket).map_or(NONE, |node| node.first);
         Value::at(usize::from(head))
     }
     fn set_head(&mut self, bucket: usize, value: Option<Value>) {
-        if let Some(node) = self.program.pools.sheet.nodes.get_mut(bucket) {
+        if let Some(node) = self.program.pools.layout_table.nodes.get_mut(bucket) {
             node.first = value.map_or(NONE, |value| value.index() as u16);
         }
     }

@@ -63,7 +63,7 @@ impl Parser<'_, '_, '_> {
         let tables = self.program.tables();
         let foreign = || {
             tables
-                .anchors
+                .seeding
                 .dtypes
                 .iter()
                 .find(|known| known.text == name)

@@ -136,7 +136,7 @@ impl Printer<'_, '_, '_> {
                 self.put(", ")?;
                 self.put(program.text(text))
             }
-            TileEncoding::Made(at, len) => {
+            TileEncoding::Interned(at, len) => {
                 self.put(", ")?;
                 self.put(program.pools.made(at, len))
             }

@@ -656,7 +656,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 None => return Err((BreachKind::LayoutName, Some(name))),
             },
             TileEncoding::Written(name) => (program.text(name), Some(name)),
-            TileEncoding::Made(..) => (program.layout_text(ty).unwrap_or(""), None),
+            TileEncoding::Interned(..) => (program.layout_text(ty).unwrap_or(""), None),
         };
         if program.has_attr(self.op, crate::attr_names::LAYOUT) {
             return Err((BreachKind::LayoutTwice, name));

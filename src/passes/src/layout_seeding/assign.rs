@@ -13,10 +13,10 @@
 //! to one layout is given that layout at once, so that the conversions are identities. An operation
 //! that has a layout keeps it, and so does its group. In the end the verifier judges: what it
 //! refuses is taken back.
-use crate::layout_seeding::book::{Core, MemoryTile, NewLayout};
 use crate::layout_seeding::group::{Groups, does, memory_of, tile_of};
 use crate::layout_seeding::legal::{Legal, Notes, OpSite};
 use crate::layout_seeding::score::{CostTerms, SeedingCandidate, TransactionParts, Verdict};
+use crate::layout_seeding::seeded_layouts::{Core, MemoryTile, NewLayout};
 use crate::layout_seeding::{LayoutSeeding, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoicePool, Diagnostic, PassError, edit};
@@ -108,7 +108,10 @@ fn give(
         let made =
             NewLayout::of(Core::Tile(MemoryTile { shape, row_major: layout.row_major, swizzle }));
         let capacity = book.capacity();
-        match book.encoding(program, &made).ok_or_else(|| full(ChoicePool::Book, capacity))? {
+        match book
+            .encoding(program, &made)
+            .ok_or_else(|| full(ChoicePool::SeededLayouts, capacity))?
+        {
             TileEncoding::Handle(handle) => cx
                 .program
                 .set_attr(op, attr_names::TILE_LAYOUT, AttrValue::Handle(u32::from(handle)))

@@ -2,7 +2,7 @@
 //! by one, how many are equal, and what the first of a run is a multiple of. All of them powers of
 //! two, held as exponents.
 //!
-//! What operations do to runs is here; what an operation *is* comes from `rules/anchors.ron`. A
+//! What operations do to runs is here; what an operation *is* comes from `rules/seeding.ron`. A
 //! transfer never claims more than holds for all values: where nothing is known the answer is 1.
 use lanebook_ir::MAX_RANK;
 use lanebook_tables::AxisWord;

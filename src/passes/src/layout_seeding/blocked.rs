@@ -1,5 +1,5 @@
 //! Nested tiles from an order of dimensions and a lane's share.
-use crate::layout_seeding::book::{Core, NewLayout};
+use crate::layout_seeding::seeded_layouts::{Core, NewLayout};
 use lanebook_layout::triton::{Blocked, Cga, Extents, Order};
 
 /// Dimensions, those with the longest runs first; of equal ones the last first.

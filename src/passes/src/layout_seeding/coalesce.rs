@@ -22,7 +22,7 @@ fn access<'t>(
     op: Op,
 ) -> Option<(&'t PointerAccess<'t>, Value)> {
     let name = program.op_name(op);
-    let found = tables.anchors.accesses.iter().find(|access| access.op == name)?;
+    let found = tables.seeding.accesses.iter().find(|access| access.op == name)?;
     let pointers = program.operand(op, usize::from(found.pointer))?;
     let ty = program.type_of(pointers);
     // Tiles of pointers only: their element type is one that is kept.
@@ -190,7 +190,7 @@ fn accesses(
                 .room
                 .book
                 .encoding(program, &made)
-                .ok_or_else(|| full(ChoicePool::Book, capacity))?;
+                .ok_or_else(|| full(ChoicePool::SeededLayouts, capacity))?;
             let book = &work.room.book;
             let has = |program: &Program<'_, '_>, ty: &Type| book.says(program, ty, &made);
             if give(work.cx, convert, op, encoding, has)? {

@@ -11,9 +11,9 @@
 //! it, who would have to keep to a lane's share of one element.
 use crate::layout_seeding::LayoutSeeding;
 use crate::layout_seeding::blocked::{Workers, blocked, order_of};
-use crate::layout_seeding::book::{Core, NewLayout};
 use crate::layout_seeding::open::{is_open, is_planned};
 use crate::layout_seeding::runs::TileExtents;
+use crate::layout_seeding::seeded_layouts::{Core, NewLayout};
 use crate::{PassContext, PassError, edit, remat};
 use heapless::String;
 use lanebook_ir::{Def, ErrorKind, Op, Pool, Program, TileEncoding, Type, Value};
@@ -89,7 +89,7 @@ fn named(program: &mut Program<'_, '_>, made: &NewLayout) -> Result<TileEncoding
     made.spell(&mut text)
         .map_err(|_| ErrorKind::Capacity { pool: Pool::Made, limit: LONGEST as u32 })?;
     let (at, len) = program.pools.make(&text)?;
-    Ok(TileEncoding::Made(at, len))
+    Ok(TileEncoding::Interned(at, len))
 }
 
 /// Factors of a product without a layout are operands over what its result gets.

@@ -169,7 +169,7 @@ impl<'a, 't> Legal<'a, 't> {
     ) -> impl Iterator<Item = &'t CandidateRule> + use<'t> {
         self.target
             .tables
-            .anchors
+            .seeding
             .candidates
             .iter()
             .filter(move |rule| rule.role == role && rule.memory == memory && rule.axis == axis)

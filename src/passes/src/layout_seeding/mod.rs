@@ -25,7 +25,6 @@
 pub(crate) mod assign;
 pub(crate) mod axis;
 pub(crate) mod blocked;
-pub(crate) mod book;
 pub(crate) mod coalesce;
 pub(crate) mod defaults;
 pub(crate) mod group;
@@ -36,6 +35,7 @@ pub(crate) mod product;
 pub(crate) mod runs;
 pub(crate) mod scaled;
 pub(crate) mod score;
+pub(crate) mod seeded_layouts;
 pub(crate) mod tensor;
 
 // How patterns of addresses, candidates and tiles are weighed.
@@ -43,10 +43,6 @@ pub(crate) mod tensor;
 pub use crate::layout_seeding::axis::{AxisInfo, Runs};
 #[doc(hidden)]
 pub use crate::layout_seeding::blocked::Workers;
-#[doc(hidden)]
-pub use crate::layout_seeding::book::{
-    BitLayout, Core, MemoryTile, NewLayout, SeededLayout, SeededLayouts,
-};
 #[doc(hidden)]
 pub use crate::layout_seeding::coalesce::{Class, PointerTile};
 #[doc(hidden)]
@@ -58,6 +54,10 @@ pub use crate::layout_seeding::runs::KnownAxes;
 #[doc(hidden)]
 pub use crate::layout_seeding::score::{
     CostTerms, SeedingCandidate, TransactionParts, Verdict, pick,
+};
+#[doc(hidden)]
+pub use crate::layout_seeding::seeded_layouts::{
+    BitLayout, Core, MemoryTile, NewLayout, SeededLayout, SeededLayouts,
 };
 
 use crate::{Analysis, ChoiceError, ChoicePool, PassContext, PassError};
@@ -188,7 +188,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
         };
         let said = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
         let warps =
-            said.or_else(|| Some(u32::from(self.tables.anchors.warps)).filter(|warps| *warps > 0));
+            said.or_else(|| Some(u32::from(self.tables.seeding.warps)).filter(|warps| *warps > 0));
         if module_int(program, "num-ctas").is_some_and(|blocks| blocks > 1) {
             return Err(PassError::Choice(ChoiceError::Cluster));
         }
@@ -229,7 +229,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 /// use lanebook::TABLES;
 /// use lanebook::ir::{Options, SmallStorage, parse};
 /// use lanebook::layout_seeding::{SeedingOptions, SeedingScratch, SeedingStorage, arch_of};
-/// use lanebook::pipeline::{Lent, apply_with};
+/// use lanebook::pipeline::{PassScratch, apply_with};
 ///
 /// let text = "func @f(%x: memref<64x64xf32, #gmem>) {threads = 128} {
 ///   %a = tiled_load %x[0, 0] : memref<64x64xf32, #gmem> -> tensor<64x64xf32>
@@ -243,7 +243,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 /// let mut room: SeedingScratch = storage.room();
 /// let wishes = SeedingOptions { arch: TABLES.arch_named("sm_80"), ..SeedingOptions::default() };
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
-/// let mut lent = Lent { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
 /// assert!(apply_with(&TABLES, "default-layouts", &mut program, &mut lent, |_| {}).is_ok());
 /// ```
 #[derive(Debug)]

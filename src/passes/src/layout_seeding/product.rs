@@ -2,7 +2,7 @@
 //! what operands look like.
 //!
 //! Instructions, their extents, and what a lane holds of an operand come from the tables; what a
-//! text calls the accumulators' layout, from `rules/anchors.ron` (`units`). The first kind that
+//! text calls the accumulators' layout, from `rules/seeding.ron` (`units`). The first kind that
 //! takes the product is taken:
 //!
 //! - *warp*: operands in registers; a lane's run along k is one register of what was loaded;
@@ -17,11 +17,11 @@
 //! that nothing has to cross between warps. Operands and accumulator are converted before the
 //! product and the result behind it. A product whose element types no instruction takes as they are
 //! is left alone, and so is one that has an instruction.
-use crate::layout_seeding::book::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::group::Seen;
 use crate::layout_seeding::links::{self, Links};
 use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
+use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
@@ -164,7 +164,7 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Pr
     let dtype = |ty: &Type| {
         let name = if ty.element.is_empty() { "" } else { program.text(ty.element) };
         let known = tables
-            .anchors
+            .seeding
             .dtypes
             .iter()
             .find(|known| known.text == name)
@@ -256,7 +256,7 @@ fn takes(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, dtype: DtypeId) -> b
     // A modifier names the format of some.
     let name = |id: DtypeId| tables.dtype(id).map_or("", |it| it.name);
     let stands = |own: DtypeId| {
-        tables.anchors.formats.iter().any(|it| it.text == name(dtype) && it.dtype == name(own))
+        tables.seeding.formats.iter().any(|it| it.text == name(dtype) && it.dtype == name(own))
     };
     atom.takes(operand, dtype)
         || own.is_some_and(|own| {
@@ -351,7 +351,7 @@ fn choose<'w>(
         Accumulators::Warp | Accumulators::Wave | Accumulators::Narrow => true,
     };
     let mut units = tables
-        .anchors
+        .seeding
         .units
         .iter()
         .filter(|unit| unit.arch == arch.name && takes(unit.accumulators));
@@ -677,7 +677,10 @@ fn encoding(
     made: &NewLayout,
 ) -> Result<TileEncoding, PassError> {
     let capacity = work.room.book.capacity();
-    work.room.book.encoding(work.cx.program, made).ok_or_else(|| full(ChoicePool::Book, capacity))
+    work.room
+        .book
+        .encoding(work.cx.program, made)
+        .ok_or_else(|| full(ChoicePool::SeededLayouts, capacity))
 }
 
 fn unconverted(program: &Program<'_, '_>, value: Value) -> Value {

@@ -398,7 +398,7 @@ impl<'a> KnownAxes<'a> {
 /// What the tables say of an operation.
 pub(super) fn word_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<AxisWord> {
     let name = program.op_name(op);
-    tables.anchors.meanings.iter().find(|meaning| meaning.op == name).map(|meaning| meaning.word)
+    tables.seeding.meanings.iter().find(|meaning| meaning.op == name).map(|meaning| meaning.word)
 }
 
 fn is_integer(program: &Program<'_, '_>, ty: &Type) -> bool {

@@ -3,10 +3,10 @@
 //! Which lane has the scale of which row and block, the tables say of the instruction's operand.
 //! Beyond one instruction further blocks and then further rows are in further registers; warps that
 //! share the rows of an operand have scales of their own, others the same ones. Lanes that an
-//! instruction ignores have copies, or, where `rules/anchors.ron` says that texts fill them
+//! instruction ignores have copies, or, where `rules/seeding.ron` says that texts fill them
 //! (`fills`), the next rows.
 use crate::layout_seeding::Workers;
-use crate::layout_seeding::book::BitLayout;
+use crate::layout_seeding::seeded_layouts::BitLayout;
 use lanebook_layout::AxisId;
 use lanebook_layout::triton::Few;
 use lanebook_tables::{Atom, MatrixShape};

@@ -6,8 +6,8 @@
 //! encoding. A load takes the memory's own order: its lanes are the lanes and the warps; where a
 //! place leaves lanes unused, and where more warps than the memory has parts share it, they take
 //! the last columns.
-use crate::layout_seeding::book::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::product::ProductShape;
+use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::{ChoicePool, PassError, edit};
 use lanebook_ir::{ErrorKind, Op, TileEncoding, Type, TypeKind, attr_names};
@@ -214,7 +214,7 @@ pub(super) fn replace(
         .room
         .book
         .encoding(work.cx.program, &made)
-        .ok_or_else(|| full(ChoicePool::Book, capacity))?;
+        .ok_or_else(|| full(ChoicePool::SeededLayouts, capacity))?;
     let tables = work.tables;
     let named = |name: &str| tables.op_named(name).ok_or(edit(ErrorKind::UnknownOp));
     let (alloc, product, load) =

@@ -2,7 +2,7 @@
 //! converted.
 use crate::remat::behaviour::{LayoutBehaviour, ValueReader, first_carried};
 use crate::remat::layouts::ProgramLayouts;
-use lanebook_ir::sheet::{NONE, ValueInLayout};
+use lanebook_ir::layout_table::{NONE, ValueInLayout};
 use lanebook_ir::{Block, Def, ErrorKind, Op, Type, Use, Value};
 use lanebook_tables::{OpId, OpRole};
 
@@ -10,15 +10,15 @@ type ApplyResult<T = ()> = Result<T, ErrorKind>;
 
 impl ProgramLayouts<'_, '_, '_> {
     fn entry_at(&self, number: u16) -> Option<ValueInLayout> {
-        self.program.pools.sheet.entries.get(usize::from(number)).copied()
+        self.program.pools.layout_table.entries.get(usize::from(number)).copied()
     }
     fn set_made(&mut self, number: u16, value: Value) {
-        if let Some(entry) = self.program.pools.sheet.entries.get_mut(usize::from(number)) {
+        if let Some(entry) = self.program.pools.layout_table.entries.get_mut(usize::from(number)) {
             entry.link = value.index() as u16;
         }
     }
     fn first_entry(&self, value: Value) -> Option<u16> {
-        let first = self.program.pools.sheet.nodes.get(value.index())?.first;
+        let first = self.program.pools.layout_table.nodes.get(value.index())?.first;
         if first == NONE { None } else { Some(first) }
     }
     /// A value's type in a layout.
@@ -28,8 +28,8 @@ impl ProgramLayouts<'_, '_, '_> {
     }
     /// Rewrites the program; `convert` is the operation that converts.
     pub fn apply(&mut self, convert: OpId) -> ApplyResult {
-        let values = self.program.pools.sheet.nodes.len();
-        for entry in self.program.pools.sheet.entries.iter_mut() {
+        let values = self.program.pools.layout_table.nodes.len();
+        for entry in self.program.pools.layout_table.entries.iter_mut() {
             entry.link = NONE;
         }
         // Loops and conditions after what they read and pass on is known by number alone.

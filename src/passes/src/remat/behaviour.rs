@@ -1,7 +1,7 @@
 //! What operations want of their operands' layouts, given their results', and the other way round:
 //! from roles and traits.
 use crate::remat::layouts::{LayoutTransform, ProgramLayouts};
-use lanebook_ir::sheet::{ANY, NONE};
+use lanebook_ir::layout_table::{ANY, NONE};
 use lanebook_ir::{AttrValue, Def, ErrorKind, Op, Program, Type, Use, Value, attr_names};
 use lanebook_tables::{LayoutTrait, OpRole};
 
@@ -155,22 +155,35 @@ pub(super) fn is_free(program: &Program<'_, '_>, op: Op, ordered: bool) -> bool 
 impl ProgramLayouts<'_, '_, '_> {
     /// How a value is made.
     pub fn kind(&self, value: Value) -> LayoutBehaviour {
-        if self.program.pools.sheet.nodes.get(value.index()).is_some_and(|node| node.is_fixed()) {
+        if self
+            .program
+            .pools
+            .layout_table
+            .nodes
+            .get(value.index())
+            .is_some_and(|node| node.is_fixed())
+        {
             return LayoutBehaviour::Fixed;
         }
         self.natural(value)
     }
     /// The same, of what the operation says alone.
     pub fn natural(&self, value: Value) -> LayoutBehaviour {
-        let noted = self.program.pools.sheet.nodes.get(value.index()).map_or(0, |node| node.made());
+        let noted =
+            self.program.pools.layout_table.nodes.get(value.index()).map_or(0, |node| node.made());
         LayoutBehaviour::of_code(noted, self.program, value).unwrap_or_else(|| self.reckon(value))
     }
     /// Notes how values are made, while the program stays as it is: they are asked often.
     pub fn note_kinds(&mut self) {
-        for index in 0..self.program.pools.sheet.nodes.len() {
+        for index in 0..self.program.pools.layout_table.nodes.len() {
             let code = Value::at(index).map_or(0, |value| self.reckon(value).code(self.program));
-            if let Some(node) =
-                self.program.pools.sheet.nodes.get_mut(index).filter(|node| node.first != NONE)
+            if let Some(node) = self
+                .program
+                .pools
+                .layout_table
+                .nodes
+                .get_mut(index)
+                .filter(|node| node.first != NONE)
             {
                 node.set_made(code);
             }
@@ -178,7 +191,7 @@ impl ProgramLayouts<'_, '_, '_> {
     }
     /// Forgets that.
     pub fn forget_kinds(&mut self) {
-        for node in self.program.pools.sheet.nodes.iter_mut() {
+        for node in self.program.pools.layout_table.nodes.iter_mut() {
             node.set_made(0);
         }
     }
@@ -409,7 +422,7 @@ impl ProgramLayouts<'_, '_, '_> {
     pub fn want_at(&self, place: Use) -> Option<u16> {
         self.program
             .pools
-            .sheet
+            .layout_table
             .wants
             .get(place.index())
             .copied()

@@ -7,7 +7,7 @@
 //! is *executed*, once in what is *written*.
 use crate::remat::behaviour::{LayoutBehaviour, bytes, in_registers};
 use crate::remat::layouts::ProgramLayouts;
-use crate::remat::net::DEAREST;
+use crate::remat::min_cut::DEAREST;
 use lanebook_ir::{Block, Def, ErrorKind, Op, Program, Value};
 use lanebook_tables::{OpRole, Weights};
 

@@ -5,9 +5,9 @@
 //! different spellings; converting between them only renames ([`ProgramLayouts::renames`]). What a shape
 //! operation makes of a layout is computed by the layout algebra on the layout's map; a text that
 //! the program does not have is written into the program's own room.
-use crate::remat::facts::{self, Text};
+use crate::remat::layout_facts::{self, Text};
 use core::cell::Cell;
-use lanebook_ir::sheet::{LayoutRecord, LayoutTable, NONE};
+use lanebook_ir::layout_table::{LayoutRecord, LayoutTable, NONE};
 use lanebook_ir::{
     AttrValue, Block, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, TileEncoding, Type, TypeRef,
     Value, attr_names,
@@ -64,14 +64,14 @@ type LayoutResult<T> = Result<T, ErrorKind>;
 impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     /// A table of the program's layouts in which nothing is noted of its values.
     pub fn new(program: &'p mut Program<'s, 't>) -> Self {
-        let arch = facts::target(program);
-        program.pools.sheet.clear();
-        program.pools.sheet.aim(arch.map(|arch| arch.0));
+        let arch = layout_facts::target(program);
+        program.pools.layout_table.clear();
+        program.pools.layout_table.aim(arch.map(|arch| arch.0));
         Self { program, arch, ran: Cell::new(None), looked: 0, vain: [NO_QUESTION; VAIN] }
     }
     /// The table as it was left, over the same program.
     pub fn resumed(program: &'p mut Program<'s, 't>) -> Self {
-        let arch = match program.pools.sheet.target() {
+        let arch = match program.pools.layout_table.target() {
             Some(arch) => arch.map(ArchId),
             None => return Self::new(program),
         };
@@ -97,18 +97,18 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         self.vain = [NO_QUESTION; VAIN];
     }
     fn no_room(&self) -> ErrorKind {
-        let limit = self.program.pools.sheet.capacity();
+        let limit = self.program.pools.layout_table.capacity();
         ErrorKind::Capacity { pool: Pool::Layouts, limit: u32::try_from(limit).unwrap_or(u32::MAX) }
     }
     /// A layout's record.
     pub fn record(&self, layout: u16) -> Option<&LayoutRecord> {
-        self.program.pools.sheet.layouts().get(usize::from(layout))
+        self.program.pools.layout_table.layouts().get(usize::from(layout))
     }
     /// A type's layout, if it has a number, and what is looked for.
     fn find(&self, ty: &Type) -> (Option<u16>, u32) {
         let program = &*self.program;
         let hash = LayoutTable::hash(program.layout_digest(ty), &ty.shape);
-        let found = program.pools.sheet.find(hash, |known| {
+        let found = program.pools.layout_table.find(hash, |known| {
             known.shape == ty.shape
                 && (known.encoding == ty.encoding
                     || program.same_layout(&Type::ELIDED.encoded(known.encoding), ty))
@@ -127,26 +127,26 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         }
     }
     fn push(&mut self, hash: u32, record: LayoutRecord) -> LayoutResult<u16> {
-        self.program.pools.sheet.push(hash, record).ok_or(self.no_room())
+        self.program.pools.layout_table.push(hash, record).ok_or(self.no_room())
     }
     #[inline(never)]
     fn add(&mut self, encoding: TileEncoding, shape: Shape, hash: u32) -> LayoutResult<u16> {
         let mut text = Text::new();
-        let known = facts::spelled(self.program, encoding, &mut text)
-            .and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
-        self.push(hash, known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
+        let known = layout_facts::spelled(self.program, encoding, &mut text)
+            .and_then(|()| layout_facts::measure(self.program, self.arch, &text, encoding, shape));
+        self.push(hash, known.unwrap_or_else(|| layout_facts::unknown(encoding, shape, &text)))
     }
     /// The number of a value's layout.
     pub fn at(&mut self, value: Value) -> LayoutResult<u16> {
         let index = self.program.type_ref(value).map_or(usize::MAX, TypeRef::index);
         if let Some(found) =
-            self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE)
+            self.program.pools.layout_table.by_type.get(index).filter(|found| **found != NONE)
         {
             return Ok(*found);
         }
         let ty = self.program.type_of(value);
         let found = self.of(&ty)?;
-        let by_type = &mut self.program.pools.sheet.by_type;
+        let by_type = &mut self.program.pools.layout_table.by_type;
         // Types beyond the room are looked for each time.
         if index >= by_type.len() && index < by_type.capacity() {
             let _ = by_type.resize(index.saturating_add(1), NONE);
@@ -164,11 +164,11 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             return Ok(Some(layout));
         }
         let key = self.type_key(SHAPED, value);
-        if let Some(known) = self.program.pools.sheet.derived(layout, key) {
+        if let Some(known) = self.program.pools.layout_table.derived(layout, key) {
             return Ok(known);
         }
         let made = self.of(&Type { shape: ty.shape, ..Type::ELIDED.encoded(record.encoding) })?;
-        self.program.pools.sheet.keep_derived(layout, key, Some(made));
+        self.program.pools.layout_table.keep_derived(layout, key, Some(made));
         Ok(Some(made))
     }
     /// A key of a kind and a value's type.
@@ -214,7 +214,9 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     pub fn derive(&mut self, layout: u16, how: LayoutTransform) -> LayoutResult<Option<u16>> {
         let rank = self.record(layout).map_or(0, |record| record.shape.rank());
         let key = self.key(rank, how);
-        if let Some(known) = key.and_then(|key| self.program.pools.sheet.derived(layout, key)) {
+        if let Some(known) =
+            key.and_then(|key| self.program.pools.layout_table.derived(layout, key))
+        {
             return Ok(known);
         }
         let made = match self.record(layout).copied() {
@@ -234,13 +236,13 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             _ => None,
         };
         if let Some(key) = key {
-            self.program.pools.sheet.keep_derived(layout, key, made);
+            self.program.pools.layout_table.keep_derived(layout, key, made);
         }
         Ok(made)
     }
     /// A known layout with this map at this shape, or the text as a new one.
     fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> LayoutResult<Option<u16>> {
-        if let Some(found) = self.program.pools.sheet.find_map(record.whole, &record.shape) {
+        if let Some(found) = self.program.pools.layout_table.find_map(record.whole, &record.shape) {
             return Ok(Some(found));
         }
         record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
@@ -250,7 +252,7 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
             },
             None => {
                 let (at, len) = self.program.pools.make(text)?;
-                TileEncoding::Made(at, len)
+                TileEncoding::Interned(at, len)
             }
         };
         let ty = Type { shape: record.shape, ..Type::ELIDED.encoded(record.encoding) };
@@ -261,10 +263,10 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> LayoutResult<Option<u16>> {
         let mut text = Text::new();
         let Some(shape) = without(record.shape, axis) else { return Ok(None) };
-        if facts::slice_text(self.program, record.encoding, axis, &mut text).is_none() {
+        if layout_facts::slice_text(self.program, record.encoding, axis, &mut text).is_none() {
             return Ok(None);
         }
-        match facts::measure(self.program, self.arch, &text, TileEncoding::None, shape) {
+        match layout_facts::measure(self.program, self.arch, &text, TileEncoding::None, shape) {
             Some(slice) => self.found_or(slice, &text),
             None => Ok(None),
         }
@@ -278,17 +280,18 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     ) -> LayoutResult<Option<u16>> {
         let mut text = Text::new();
         let Some(shape) = with(record.shape, axis, extent) else { return Ok(None) };
-        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
+        if layout_facts::spelled(self.program, record.encoding, &mut text).is_none() {
             return Ok(None);
         }
         let body = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
             Some(name) => self.program.alias(name).unwrap_or(""),
             None => &text,
         };
-        let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else {
+        let Some((_, inner)) = layout_facts::slice_parts(body).filter(|(dim, _)| *dim == axis)
+        else {
             return Ok(None);
         };
-        match facts::measure(self.program, self.arch, inner, TileEncoding::None, shape) {
+        match layout_facts::measure(self.program, self.arch, inner, TileEncoding::None, shape) {
             Some(parent) => self.found_or(parent, inner),
             None => Ok(None),
         }
@@ -317,12 +320,12 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         // A kind with a name of its own keeps it.
         let written = found.and_then(|()| {
             self.named(order, &shape, &map, &mut text)
-                .or_else(|| facts::print_linear(&map, &mut text))
+                .or_else(|| layout_facts::print_linear(&map, &mut text))
         });
         if written.is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
+        self.found_or(layout_facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// A layout's text and map.
     fn map(
@@ -331,8 +334,8 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         text: &mut Text,
         map: &mut Linear<Hw, Logical>,
     ) -> Option<()> {
-        facts::spelled(self.program, record.encoding, text)?;
-        facts::linear(self.program, self.arch, text, &record.shape, map)
+        layout_facts::spelled(self.program, record.encoding, text)?;
+        layout_facts::linear(self.program, self.arch, text, &record.shape, map)
     }
     /// Puts the text of the transposed encoding in place of an encoding's, if it has the map.
     #[inline(never)]
@@ -343,11 +346,11 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         map: &Linear<Hw, Logical>,
         text: &mut Text,
     ) -> Option<()> {
-        let mut encoding = facts::blank();
-        facts::read(self.program, text, &mut encoding)?;
+        let mut encoding = layout_facts::blank();
+        layout_facts::read(self.program, text, &mut encoding)?;
         transposed(order, &mut encoding)?;
         self.has_map(&encoding, shape, map).then_some(())?;
-        facts::print_encoding(&encoding, text)
+        layout_facts::print_encoding(&encoding, text)
     }
     #[inline(never)]
     fn has_map(
@@ -357,7 +360,8 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         map: &Linear<Hw, Logical>,
     ) -> bool {
         let mut own = Linear::empty();
-        facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some() && own == *map
+        layout_facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some()
+            && own == *map
     }
     #[inline(never)]
     fn reshaped(
@@ -368,15 +372,15 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
     ) -> LayoutResult<Option<u16>> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
         let mut room = [0u32; triton::MAX_RANK];
-        let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
+        let Some(extents) = layout_facts::extents(&shape, &mut room) else { return Ok(None) };
         let (mut text, mut map) = (Text::new(), Linear::empty());
         let found = self
             .map(record, &mut text, &mut map)
             .and_then(|()| replace(&mut map, |map| infer::reshaped(map, extents).ok()));
-        if found.and_then(|()| facts::print_linear(&map, &mut text)).is_none() {
+        if found.and_then(|()| layout_facts::print_linear(&map, &mut text)).is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
+        self.found_or(layout_facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// The layout of halves, or of a whole whose halves are two registers of every thread.
     #[inline(never)]
@@ -399,12 +403,12 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         // A kind with a name of its own keeps it.
         let written = found.and_then(|()| {
             self.named_half(split, &shape, &map, &mut text)
-                .or_else(|| facts::print_linear(&map, &mut text))
+                .or_else(|| layout_facts::print_linear(&map, &mut text))
         });
         if written.is_none() {
             return Ok(None);
         }
-        self.found_or(facts::known(TileEncoding::None, shape, &map), &text)
+        self.found_or(layout_facts::known(TileEncoding::None, shape, &map), &text)
     }
     /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if
     /// it has the map.
@@ -416,15 +420,15 @@ impl<'p, 's, 't> ProgramLayouts<'p, 's, 't> {
         map: &Linear<Hw, Logical>,
         text: &mut Text,
     ) -> Option<()> {
-        let mut encoding = facts::blank();
-        facts::read(self.program, text, &mut encoding)?;
+        let mut encoding = layout_facts::blank();
+        layout_facts::read(self.program, text, &mut encoding)?;
         if split {
             infer::split_encoding(&mut encoding)?
         } else {
             infer::joined_encoding(&mut encoding)?
         }
         self.has_map(&encoding, shape, map).then_some(())?;
-        facts::print_encoding(&encoding, text)
+        layout_facts::print_encoding(&encoding, text)
     }
     /// Lanes and warps that hold different parts along a dimension, log2.
     #[inline(never)]

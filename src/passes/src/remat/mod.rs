@@ -28,29 +28,29 @@
 //! | `apply` | rewriting |
 //! | `agree` | conversions that a program lacks |
 //! | `possible` | what is wrong with layouts that are none |
-pub(crate) mod agree;
 pub(crate) mod apply;
 pub(crate) mod behaviour;
 pub(crate) mod cost;
-pub(crate) mod facts;
+pub(crate) mod insert_missing;
+pub(crate) mod layout_facts;
 pub(crate) mod layouts;
-pub(crate) mod net;
-pub(crate) mod possible;
-pub(crate) mod weigh;
+pub(crate) mod min_cut;
+pub(crate) mod verify_layouts;
+pub(crate) mod weight;
 
 use crate::remat::behaviour::{LayoutBehaviour, ValueReader, in_registers, is_free};
 use crate::remat::layouts::ProgramLayouts;
 use crate::{PassContext, PassError};
 use heapless::Vec;
+use lanebook_ir::layout_table::{ANY, NONE, TableValue};
 use lanebook_ir::rewrite::RunError;
-use lanebook_ir::sheet::{ANY, NONE, TableValue};
 use lanebook_ir::{ErrorKind, Op, Program, Type, Value};
 use lanebook_tables::{OpId, OpRole, Space};
 
-pub(crate) use crate::remat::agree::agree;
 pub use crate::remat::cost::CostReport;
-pub(crate) use crate::remat::facts::{blank, encoding_of};
-pub use crate::remat::possible::check_layouts;
+pub(crate) use crate::remat::insert_missing::agree;
+pub(crate) use crate::remat::layout_facts::{blank, encoding_of};
+pub use crate::remat::verify_layouts::check_layouts;
 
 /// Rounds over all values.
 const ROUNDS: usize = 6;
@@ -65,7 +65,7 @@ const WANTED: usize = 8;
 pub fn bill(program: &mut Program<'_, '_>) -> Result<CostReport, ErrorKind> {
     let mut sheets = ProgramLayouts::new(program);
     let bill = sheets.bill();
-    sheets.program.pools.sheet.clear();
+    sheets.program.pools.layout_table.clear();
     bill
 }
 
@@ -82,7 +82,7 @@ pub fn run(cx: &mut PassContext<'_, '_, '_>) -> Result<u32, PassError> {
     let Some(convert) = convert.filter(|_| any) else { return Ok(0) };
     let mark = cx.program.mark();
     let outcome = decide(cx.program, convert);
-    cx.program.pools.sheet.clear();
+    cx.program.pools.layout_table.clear();
     match outcome {
         Ok(Some(changed)) => {
             cx.program.keep(mark);
@@ -151,12 +151,13 @@ impl ProgramLayouts<'_, '_, '_> {
             let limit = u32::try_from(capacity).unwrap_or(u32::MAX);
             ErrorKind::Capacity { pool: lanebook_ir::Pool::Entries, limit }
         };
-        let sheet = &mut self.program.pools.sheet;
-        let (nodes, wants) = (full(sheet.nodes.capacity()), full(sheet.wants.capacity()));
+        let layout_table = &mut self.program.pools.layout_table;
+        let (nodes, wants) =
+            (full(layout_table.nodes.capacity()), full(layout_table.wants.capacity()));
         let values = self.program.pools.values.len();
         let uses = self.program.pools.uses.len();
-        self.program.pools.sheet.nodes.resize(values, TableValue::NEW).map_err(|_| nodes)?;
-        self.program.pools.sheet.wants.resize(uses, ANY).map_err(|_| wants)?;
+        self.program.pools.layout_table.nodes.resize(values, TableValue::NEW).map_err(|_| nodes)?;
+        self.program.pools.layout_table.wants.resize(uses, ANY).map_err(|_| wants)?;
         let ordered = self.program.all().any(|op| {
             matches!(self.program.role(op), OpRole::Fence | OpRole::Wait)
                 || self.program.is_stage(op)
@@ -226,7 +227,7 @@ impl ProgramLayouts<'_, '_, '_> {
             {
                 self.program.replace_all_uses(result, source)?;
                 self.program.erase(op)?;
-                if let Some(node) = self.program.pools.sheet.nodes.get_mut(result.index()) {
+                if let Some(node) = self.program.pools.layout_table.nodes.get_mut(result.index()) {
                     *node = TableValue::NEW;
                 }
             }
@@ -247,7 +248,7 @@ impl ProgramLayouts<'_, '_, '_> {
         self.enter(value, layout, true).map(|_| ())
     }
     fn fix(&mut self, value: Value) {
-        if let Some(node) = self.program.pools.sheet.nodes.get_mut(value.index()) {
+        if let Some(node) = self.program.pools.layout_table.nodes.get_mut(value.index()) {
             node.fix();
         }
     }
@@ -262,7 +263,7 @@ impl ProgramLayouts<'_, '_, '_> {
             }
             let layout = self.at(value)?;
             let want = u8::try_from(layout).unwrap_or(ANY);
-            if let Some(slot) = self.program.pools.sheet.wants.get_mut(place.index()) {
+            if let Some(slot) = self.program.pools.layout_table.wants.get_mut(place.index()) {
                 *slot = want;
             }
             if want == ANY {
@@ -319,12 +320,19 @@ impl ProgramLayouts<'_, '_, '_> {
     /// changes.
     fn questions(&mut self) -> Result<Changed, ErrorKind> {
         let mut changed = Changed::new();
-        let values = self.program.pools.sheet.nodes.len();
+        let values = self.program.pools.layout_table.nodes.len();
         for _ in 0..ROUNDS {
             let mut any = false;
             for index in 0..values {
                 let Some(value) = Value::at(index) else { break };
-                if self.program.pools.sheet.nodes.get(index).is_none_or(|node| node.first == NONE) {
+                if self
+                    .program
+                    .pools
+                    .layout_table
+                    .nodes
+                    .get(index)
+                    .is_none_or(|node| node.first == NONE)
+                {
                     continue;
                 }
                 if self.question(value)? {

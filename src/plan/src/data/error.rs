@@ -48,7 +48,7 @@ pub enum PlanError {
     Threads {
         /// What it says; 0 = nothing.
         threads: u32,
-        /// Lanes of a wave.
+        /// Shuffles of a wave.
         wave: u32,
         /// Most threads of a group.
         most: u32,
@@ -89,7 +89,7 @@ pub enum PlanError {
     },
     /// No atom of the architecture can do this movement; `why` is the reason of the candidate that
     /// came furthest.
-    NoMover {
+    NoCopyAtom {
         /// The operation.
         op: Op,
         /// Closest reason.
@@ -101,9 +101,9 @@ pub enum PlanError {
     Wave {
         /// The function.
         op: Op,
-        /// Lanes that it says a wave has.
+        /// Shuffles that it says a wave has.
         lanes: u32,
-        /// Lanes that one has here.
+        /// Shuffles that one has here.
         have: u32,
     },
     /// Two uses of a register tile want different distributions.
@@ -258,7 +258,7 @@ impl PlanError {
             | Self::NotTraced { op, .. }
             | Self::Unscaled { op, .. }
             | Self::Registers { op, .. }
-            | Self::NoMover { op, .. }
+            | Self::NoCopyAtom { op, .. }
             | Self::Conflict { op, .. }
             | Self::Written { op, .. }
             | Self::SharedMemory { op, .. }
@@ -420,7 +420,7 @@ pub enum Unparted {
     Dimension,
     /// The dimension of a scan has not a power of two of elements.
     Steps,
-    /// Lanes have different parts of the tile: the part is no choice of registers. Others then
+    /// Shuffles have different parts of the tile: the part is no choice of registers. Others then
     /// stand in the operation's place, and planning begins again.
     Lanes,
     /// What stands in its place moves a power of two of elements: those of its rows, and its own
@@ -522,17 +522,17 @@ pub enum PlanPool {
     /// Global tiles.
     Globals,
     /// Movements.
-    Moves,
+    Transfers,
     /// Products.
     Products,
     /// Tensor maps.
     Maps,
     /// Completion objects.
-    Completions,
+    Mbarriers,
     /// Exchanges through shared memory.
     Exchanges,
     /// Conversions inside warps.
-    Lanes,
+    Shuffles,
     /// Copy atoms of the architecture.
     CopyAtoms,
     /// Loads of copies through registers.

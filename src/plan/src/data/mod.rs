@@ -3,9 +3,9 @@
 //! Data only: choosing writes it, placing completes it, emission and the checker read it.
 pub(crate) mod alloc_plan;
 pub(crate) mod error;
-pub(crate) mod lanes;
 pub(crate) mod limits;
 pub(crate) mod scaled;
+pub(crate) mod shuffle;
 pub(crate) mod tensor;
 pub(crate) mod tiled;
 
@@ -15,9 +15,9 @@ pub use crate::data::error::{
     ConversionPlace, MAX_STAGED_SIZES, PlanError, PlanPool, Unatomic, Unindexed, Unparted,
     Unscaled, Unstaged, Unsummed, Unwritable,
 };
-pub use crate::data::lanes::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::limits::Limits;
 pub use crate::data::scaled::{BlockBitRole, ScaleCopy, ScaleFeed, ScalePlan};
+pub use crate::data::shuffle::{ByteSource, Either, Gather, ShufflePlan, Swap};
 pub use crate::data::tensor::InTensor;
 #[doc(hidden)]
 pub use crate::data::tensor::stored_before;
@@ -33,7 +33,7 @@ use lanebook_ir::{Op, Value};
 use lanebook_tables::{ArchId, AtomId, Status, Weights};
 use lanebook_tile::basis::PlaceBasis;
 use lanebook_tile::evaluate::EndMap;
-use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
+use lanebook_tile::map::{BitMatrix, Fragment, MemoryMap, SharedLayout};
 
 /// A tile in registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ pub struct SharedExchange {
     pub load: HalfPlan,
     /// Rounds, one after the other through the same places: the bits of an element's number that
     /// say in which one it goes. The last bits of an instance's number say the same, in this order.
-    pub rounds: Columns<u32, MAX_ROUND_BITS>,
+    pub rounds: BitMatrix<u32, MAX_ROUND_BITS>,
 }
 
 /// Most bits of a round's number: an eighth of a tile at a time.
@@ -470,9 +470,9 @@ pub struct Plan<'s> {
     pub rejected_dropped: u32,
     /// Completion objects of the group, one after the other, the one that products in tensor memory
     /// arrive at last; set by placement.
-    pub completions: u8,
+    pub mbarriers: u8,
     /// Where the first of them is, in bytes from the group's shared segment.
-    pub completion_offset: u32,
+    pub mbarrier_offset: u32,
     /// Bytes of shared memory; set by placement.
     pub shared_bytes: u32,
     /// Alignment of the shared segment.
@@ -534,7 +534,7 @@ impl Plan<'_> {
         self.transfers.clear();
         self.products.clear();
         self.maps.clear();
-        (self.completions, self.completion_offset) = (0, 0);
+        (self.mbarriers, self.mbarrier_offset) = (0, 0);
         self.exchanges.clear();
         self.lanes.clear();
         self.rejected.clear();
@@ -738,7 +738,7 @@ impl Plan<'_> {
     /// The completion object that products with accumulators in tensor memory arrive at.
     #[must_use]
     pub fn tensor_completion(&self) -> Option<u8> {
-        if self.tensor_columns > 0 { self.completions.checked_sub(1) } else { None }
+        if self.tensor_columns > 0 { self.mbarriers.checked_sub(1) } else { None }
     }
 
     /// Keeps a rejected candidate's reason; counts it when there is no room.

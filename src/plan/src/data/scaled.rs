@@ -2,7 +2,7 @@
 
 use crate::data::{End, InShared};
 use lanebook_tables::AtomId;
-use lanebook_tile::map::{Columns, Fragment};
+use lanebook_tile::map::{BitMatrix, Fragment};
 
 /// What a bit of a block's number does to find the block's scales.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct ScalePlan {
     pub operand: u8,
     /// For each bit of the block's number, as [`Product::blocks`](lanebook_tile::product::Product::blocks) gives it, below the panel's:
     /// along the depth first.
-    pub choice: Columns<BlockBitRole, 12>,
+    pub choice: BitMatrix<BlockBitRole, 12>,
     /// Registers of a panel.
     pub registers: u8,
 }

@@ -152,7 +152,7 @@ impl Before<'_, '_, '_> {
     }
 
     /// The order of numbers without a sign, among numbers that have one, and back.
-    fn flipped(&mut self, of: Value) -> Option<Value> {
+    fn transposed(&mut self, of: Value) -> Option<Value> {
         let ty = self.program.type_of(of);
         let least = if self.is_long(ty) { i64::MIN } else { i64::from(i32::MIN) };
         let literal = self.program.literal_value(Literal::Int(least)).ok()?;
@@ -168,7 +168,7 @@ impl Before<'_, '_, '_> {
         let is_plain = self.is_plain(ty);
         let name = if is_plain { "arith.bitcast" } else { "cast" };
         let wide = self.named(name, &[of], Type::tensor(ty.shape, dtype))?;
-        if is_plain && is_ordered { self.flipped(wide) } else { Some(wide) }
+        if is_plain && is_ordered { self.transposed(wide) } else { Some(wide) }
     }
 
     /// Values of 32 bits as elements of a type, as the program writes it.
@@ -177,7 +177,7 @@ impl Before<'_, '_, '_> {
             return self.said(wide, ty);
         }
         let is_plain = self.is_plain(ty);
-        let wide = if is_plain && is_ordered { self.flipped(wide)? } else { wide };
+        let wide = if is_plain && is_ordered { self.transposed(wide)? } else { wide };
         self.named(if is_plain { "arith.bitcast" } else { "cast" }, &[wide], ty)
     }
 

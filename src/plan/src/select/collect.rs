@@ -164,7 +164,7 @@ impl Planner<'_, '_, '_, '_> {
         let capacity = self.movements.capacity();
         self.movements
             .push(CopyOp { op, from, to, depth, wanted })
-            .map_err(|_| full(PlanPool::Moves, capacity, op))
+            .map_err(|_| full(PlanPool::Transfers, capacity, op))
     }
 
     pub(crate) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
@@ -547,7 +547,7 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         for index in 0..self.movements.len() {
-            self.stage_flipped(index);
+            self.stage_transposed(index);
         }
         Ok(())
     }
@@ -555,7 +555,7 @@ impl Planner<'_, '_, '_, '_> {
     /// The same for copies into shared memory that transpose blocks on the way: for each size of a
     /// block the cheapest global half. Candidates for which there is no room are not looked at.
     #[inline(never)]
-    fn stage_flipped(&mut self, index: usize) {
+    fn stage_transposed(&mut self, index: usize) {
         let Some(choice) = self.choice else { return };
         let Some(&CopyOp { op, from: CopyEnd::Global(g), to: CopyEnd::Shared(_), .. }) =
             self.movements.get(index)
@@ -616,7 +616,7 @@ impl Planner<'_, '_, '_, '_> {
                         break;
                     }
                 };
-                let Some(fragment) = fragment.flipped(along, across) else { continue };
+                let Some(fragment) = fragment.registers_transposed(along, across) else { continue };
                 let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
                 let transpose = RegisterTranspose { along, across, packing, atom: choice.id };
                 let (count, each) = (

@@ -4,7 +4,9 @@
 use crate::data::ShufflePlan;
 #[doc(hidden)]
 pub use lanebook_tables::shares;
-use lanebook_tables::{Arch, Atom, AtomId, Capability, Does, DtypeId, LaneXor, OpWord, Tables};
+use lanebook_tables::{
+    Arch, Atom, AtomId, Capability, DtypeId, Elementwise, LaneXor, OpWord, Tables,
+};
 
 /// The atom that does an operation of `arity` operands of one element type, and how many operand
 /// registers make a result register: the one that takes the most at once. Where an operand register
@@ -31,7 +33,7 @@ fn first<'t, T>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     wanted: Capability,
-    how: impl Fn(&Does<'t>) -> Option<T>,
+    how: impl Fn(&Elementwise<'t>) -> Option<T>,
 ) -> Option<(AtomId, &'t Atom<'t>, T)> {
     arch.dispatch(wanted).iter().find_map(|id| {
         let atom = tables.atom(*id)?;
@@ -42,7 +44,7 @@ fn first<'t, T>(
 /// The cheapest exchange between lanes whose numbers differ in `mask`, and how it names them;
 /// `None` where only memory joins such lanes.
 #[doc(hidden)]
-pub fn lane_exchange<'t>(
+pub fn lane_shuffle<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
     mask: u8,
@@ -62,7 +64,7 @@ pub fn lane_move_atom<'t>(
     word: u32,
 ) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
     let far = u8::try_from(plan.far(word)).ok()?;
-    let fixed = if plan.is_straight() { lane_exchange(tables, arch, far) } else { None };
+    let fixed = if plan.is_straight() { lane_shuffle(tables, arch, far) } else { None };
     if fixed.is_some() {
         return fixed;
     }
@@ -75,7 +77,7 @@ pub fn lane_move_atom<'t>(
 /// The instruction that makes a register of any bytes of two.
 #[derive(Copy, Clone)]
 #[doc(hidden)]
-pub struct ChooseBytes<'t> {
+pub struct BytePermutes<'t> {
     /// Its number.
     pub id: AtomId,
     /// Itself; the last operand it uses says which bytes.
@@ -86,9 +88,9 @@ pub struct ChooseBytes<'t> {
 
 /// The cheapest choice of bytes of an architecture.
 #[doc(hidden)]
-pub fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<ChooseBytes<'t>> {
+pub fn permute_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<BytePermutes<'t>> {
     first(tables, arch, Capability::BytePermute, |does| Some(does.selector))
-        .map(|(id, atom, bits)| ChooseBytes { id, atom, bits })
+        .map(|(id, atom, bits)| BytePermutes { id, atom, bits })
 }
 
 /// Whether an operation is done at all: by one atom for each share of an operand register, which

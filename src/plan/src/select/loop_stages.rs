@@ -4,7 +4,7 @@
 //! their readers say how they lie. What reads them takes its elements from the buffer of its turn.
 
 use crate::data::{Limits, Plan, PlanError, Unstaged};
-use crate::select::planner::{CopyEnd, CopyOp, Planner, Workspace, begin, planner_over};
+use crate::select::planner::{CopyEnd, CopyOp, PlanScratch, Planner, begin, planner_over};
 use lanebook_ir::{Loop, Op, Program, Value, attr_names};
 use lanebook_tables::{AccessId, OpRole, Space, Tables};
 use lanebook_tile::copy_atom::CopyAtom;
@@ -21,7 +21,7 @@ pub fn stage_loops(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<(), PlanError> {
     plan.transfers.clear();
     plan.globals.clear();

@@ -33,7 +33,7 @@ mod widening;
 
 #[doc(hidden)]
 pub use crate::select::elementwise::{
-    ChooseBytes, choose_bytes, lane_exchange, lane_move_atom, select_elementwise, shares,
+    BytePermutes, lane_move_atom, lane_shuffle, permute_bytes, select_elementwise, shares,
 };
 #[doc(hidden)]
 pub use crate::select::expansion::{Expansions, LoopValues, NoLoopValues, Replaced};
@@ -53,4 +53,4 @@ pub use crate::select::memory::explicit_layouts::shared_by_rows;
 pub use crate::select::memory::load_sinking::LoadSinking;
 
 pub use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};
-pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, Staged, Workspace, choose};
+pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, PlanScratch, Staged, choose};

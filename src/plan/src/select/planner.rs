@@ -4,7 +4,7 @@ use crate::data::{
     Candidate, End, Limits, MapPlan, Plan, PlanError, PlanPool, RejectedCandidate, TiledPlan,
     TransferPlan,
 };
-use crate::select::elementwise::{ChooseBytes, lane_exchange};
+use crate::select::elementwise::{BytePermutes, lane_shuffle};
 use crate::select::fragments::flow::{Waiting, is_register_tile};
 use crate::select::fragments::unread::Unread;
 use crate::select::loops::collect_loops;
@@ -52,7 +52,7 @@ pub(crate) enum CopyEnd {
 }
 
 /// Storage that choosing needs beside the plan.
-pub struct Workspace<'s> {
+pub struct PlanScratch<'s> {
     /// Copy atoms of the architecture.
     pub copy_atoms: &'s mut VecView<CopyAtom>,
     /// Movements of the program.
@@ -143,7 +143,7 @@ fn list_copy_atoms(
     target: &TargetInfo<'_>,
     program: &Program<'_, '_>,
     function: Op,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<(), PlanError> {
     let TargetInfo { tables, arch, isa, .. } = *target;
     let mut parameters = program.parameters(function).map(|value| program.type_of(value));
@@ -178,7 +178,7 @@ pub fn choose(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
     limits: &Limits,
 ) -> Result<(), PlanError> {
     plan.clear();
@@ -220,7 +220,7 @@ pub fn choose(
     planner.prepare_tiles();
     planner.stage()?;
     planner.place_written()?;
-    planner.choose_products(function)?;
+    planner.select_products(function)?;
     planner.choose_free_tiles()?;
     planner.settle()?;
     planner.spare_buffers();
@@ -266,7 +266,7 @@ pub(crate) struct Planner<'a, 't, 'p, 's> {
     pub(crate) copies: &'a mut VecView<Copies>,
     pub(crate) family: FamilyFigures,
     /// What transposes blocks of narrow elements in registers.
-    pub(crate) choice: Option<ChooseBytes<'t>>,
+    pub(crate) choice: Option<BytePermutes<'t>>,
     /// Lanes whose numbers differ in one of these bits are joined by nothing but memory.
     pub(crate) apart: u8,
     /// What matrix units read from shared memory.
@@ -295,7 +295,7 @@ pub(crate) fn begin<'t>(
     (tables, arch, isa): (&'t Tables<'t>, &'t Arch<'t>, &'t Isa<'t>),
     (program, function): (&Program<'_, 't>, Op),
     (wave, warps): (u8, u8),
-    workspace: &mut Workspace<'_>,
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<TargetInfo<'t>, PlanError> {
     workspace.copy_atoms.clear();
     workspace.movements.clear();
@@ -325,7 +325,7 @@ macro_rules! planner_over {
             order: $workspace.order,
             copies: $workspace.copies,
             family: $crate::select::planner::NO_FAMILY,
-            choice: $crate::select::elementwise::choose_bytes(target.tables, target.arch),
+            choice: $crate::select::elementwise::permute_bytes(target.tables, target.arch),
             apart: $crate::select::planner::lanes_apart(target.tables, target.arch),
             units: heapless::Vec::new(),
             settled: (0, 0),
@@ -346,7 +346,7 @@ pub(crate) const NO_FAMILY: FamilyFigures = FamilyFigures { bank_span: 0, widest
 /// Bits of lanes' numbers, of which no instruction exchanges those that differ in one.
 pub(crate) fn lanes_apart(tables: &Tables<'_>, arch: &Arch<'_>) -> u8 {
     (0..8)
-        .filter(|bit| lane_exchange(tables, arch, 1u8.wrapping_shl(*bit)).is_none())
+        .filter(|bit| lane_shuffle(tables, arch, 1u8.wrapping_shl(*bit)).is_none())
         .fold(0, |all, bit| all | 1u8.wrapping_shl(bit))
 }
 
@@ -485,7 +485,7 @@ impl Planner<'_, '_, '_, '_> {
             self.plan
                 .transfers
                 .push(plan)
-                .map_err(|_| full(PlanPool::Moves, capacity, movement.op))?;
+                .map_err(|_| full(PlanPool::Transfers, capacity, movement.op))?;
         }
         Ok(())
     }

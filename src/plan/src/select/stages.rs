@@ -349,7 +349,7 @@ impl Planner<'_, '_, '_, '_> {
 
     /// Most bytes that the copies of a turn can announce together.
     fn most_announced(&self) -> u64 {
-        let objects = self.target.tables.units.completions.iter();
+        let objects = self.target.tables.units.mbarriers.iter();
         let own = objects.filter(|c| has(self.target.arch, c.feature));
         own.map(|c| u64::from(c.most_bytes)).min().unwrap_or(0)
     }
@@ -358,7 +358,7 @@ impl Planner<'_, '_, '_, '_> {
     /// complete on: each turn's copies have one of their own.
     fn completes_on_objects(&self, producer: AccessId, consumer: AccessId) -> bool {
         let (tables, arch) = (self.target.tables, self.target.arch);
-        let object = tables.units.completions.iter().find(|c| has(arch, c.feature));
+        let object = tables.units.mbarriers.iter().find(|c| has(arch, c.feature));
         let Some((object, rule)) = object.zip(self.rule(producer, consumer)) else { return false };
         let again = self.rule(object.waits, object.announces).is_some_and(is_met);
         let waits = rule.steps.first().is_some_and(|step| step.atom == object.wait);

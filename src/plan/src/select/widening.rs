@@ -29,8 +29,10 @@ pub(crate) fn wider(
     let factors = [of(program.operand(op, 0))?, of(program.operand(op, 1))?];
     let (c, d) = (of(program.operand(op, 2))?, of(program.result(op, 0))?);
     let extents = extents(program, op);
-    let attested = |id: &&AtomId| arch.own(**id).is_some_and(|own| own.attested);
-    let able = |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(attested);
+    let documented_for_arch =
+        |id: &&AtomId| arch.own(**id).is_some_and(|own| own.documented_for_arch);
+    let able =
+        |a, b| arch.dispatch(Capability::Product { a, b, c, d }).iter().filter(documented_for_arch);
     let has_unit = |a, b| able(a, b).next().is_some();
     let wave = arch.wave_lanes.first().copied().unwrap_or(0);
     // A tile of other dimensions than two is not split yet: any unit may do.

@@ -286,7 +286,7 @@ impl TableTiles<'_> {
             _ => Accumulators::Narrow,
         };
         let Some(arch) = self.tables.arch(self.arch) else { return false };
-        let mut units = self.tables.anchors.units.iter();
+        let mut units = self.tables.seeding.units.iter();
         units.any(|unit| unit.arch == arch.name && unit.accumulators == wanted && unit.fills)
     }
 }

@@ -1,13 +1,13 @@
 //! Exact bank conflicts: how many transactions one access of one wave takes.
 
-use crate::map::{Columns, Combine, MemoryMap};
+use crate::map::{BitMatrix, Combine, MemoryMap};
 use lanebook_tables::BankModel;
 
 /// One instruction's access pattern over its address slots.
 #[derive(Copy, Clone, Debug)]
 pub struct BankAccess<'a> {
     /// Element bits that each slot bit adds; the slot's address is the map of their exclusive or.
-    pub slots: &'a Columns<u32, 6>,
+    pub slots: &'a BitMatrix<u32, 6>,
     /// Bytes that one slot's address supplies.
     pub slot_bytes: u16,
     /// Bits of a slot's number that are zero in all slots that take part.
@@ -309,7 +309,7 @@ fn shifted(set: u64, by: u32) -> u64 {
 
 /// Address of each slot: each from the one without its lowest bit, as long as no two slot bits
 /// share an element bit.
-fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
+fn slot_addresses(map: &MemoryMap, slots: &BitMatrix<u32, 6>) -> [u32; 64] {
     let mut out = [0u32; 64];
     let columns = slots.as_slice();
     let sum: u32 = columns.iter().fold(0, |m, e| m | e);

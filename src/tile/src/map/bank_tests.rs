@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{BankAccess, count_by_rank, count_each};
-use crate::map::{Columns, SharedLayout, TileShape};
+use crate::map::{BitMatrix, SharedLayout, TileShape};
 use lanebook_layout::{PostMap, Swizzle, Unit};
 use lanebook_tables::{BankModel, Status};
 
@@ -33,7 +33,7 @@ fn ranks_count_what_words_count() {
             Swizzle::new(b as u8, m as u8, s as i8, Unit::Byte).map(PostMap::Swizzle).unwrap();
         let layout = SharedLayout { row_major: round % 2 == 0, post, ..SharedLayout::BY_ROWS };
         let map = layout.map(shape).unwrap();
-        let mut slots = Columns::new();
+        let mut slots = BitMatrix::new();
         for _ in 0..5 {
             assert!(slots.push((next(&mut state) % 4096) & !7));
         }

@@ -1,6 +1,6 @@
 //! Register fragments: which tile element each (register, lane, warp) holds.
 
-use crate::map::{Columns, MAX_BITS, log2_exact};
+use crate::map::{BitMatrix, MAX_BITS, log2_exact};
 use lanebook_layout::{AxisId, Iter, Layout};
 
 /// How many panels a tile has along its rows and its columns: two odd numbers.
@@ -162,11 +162,11 @@ impl TileShape {
 /// zero column means that the bit replicates.
 ///
 /// ```
-/// use lanebook::map::{Columns, Fragment, TileShape};
+/// use lanebook::map::{BitMatrix, Fragment, TileShape};
 ///
 /// // Eight rows of four lanes, each with two neighbours of 16 bits in a register: 8 by 8 elements.
 /// let mut fragment = Fragment::new(TileShape::new(8, 8, 16).unwrap());
-/// let push = |list: &mut Columns<u32, 6>, bits: &[u32]| bits.iter().all(|bit| list.push(*bit));
+/// let push = |list: &mut BitMatrix<u32, 6>, bits: &[u32]| bits.iter().all(|bit| list.push(*bit));
 /// assert!(fragment.register.push(1) && push(&mut fragment.lane, &[2, 4, 8, 16, 32]));
 /// assert!(fragment.covers());
 /// assert_eq!((fragment.place_bits(), fragment.packing(), fragment.registers()), (16, 1, 1));
@@ -177,7 +177,7 @@ impl TileShape {
 /// assert_eq!(fragment.transposed().shape.position(fragment.transposed().element(1, 5, 0)), (3, 1));
 /// assert_eq!(fragment.with_bits(32, false).registers(), 2);
 /// assert_eq!(fragment.with_place_each().registers(), 2);
-/// assert_eq!(fragment.flipped(1, 0), Some(fragment));
+/// assert_eq!(fragment.registers_transposed(1, 0), Some(fragment));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
@@ -185,11 +185,11 @@ pub struct Fragment {
     pub shape: TileShape,
     /// Bits of the element's place in the lane's registers, in elements: bit offset = place *
     /// [`Self::place_bits`].
-    pub register: Columns<u32, 12>,
+    pub register: BitMatrix<u32, 12>,
     /// Bits of the lane number.
-    pub lane: Columns<u32, 6>,
+    pub lane: BitMatrix<u32, 6>,
     /// Bits of the warp number.
-    pub warp: Columns<u32, 5>,
+    pub warp: BitMatrix<u32, 5>,
     /// Panels follow each other row by row (else column by column).
     pub by_rows: bool,
     /// Each element has a register of its own, however narrow it is: enough for a tile that only
@@ -203,9 +203,9 @@ impl Fragment {
     pub fn new(shape: TileShape) -> Self {
         Self {
             shape,
-            register: Columns::new(),
-            lane: Columns::new(),
-            warp: Columns::new(),
+            register: BitMatrix::new(),
+            lane: BitMatrix::new(),
+            warp: BitMatrix::new(),
             by_rows: true,
             unpacked: false,
         }
@@ -287,10 +287,10 @@ impl Fragment {
     /// The distribution after the lowest `along` register bits and the `across` ones above them
     /// have changed places.
     #[must_use]
-    pub fn flipped(&self, along: u8, across: u8) -> Option<Self> {
+    pub fn registers_transposed(&self, along: u8, across: u8) -> Option<Self> {
         let (low, rest) = self.register.as_slice().split_at_checked(usize::from(along))?;
         let (high, rest) = rest.split_at_checked(usize::from(across))?;
-        let mut register = Columns::new();
+        let mut register = BitMatrix::new();
         for &e in high.iter().chain(low).chain(rest) {
             register.push(e).then_some(())?;
         }

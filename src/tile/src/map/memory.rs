@@ -1,6 +1,6 @@
 //! Memory maps: how many bytes each element bit is worth.
 
-use crate::map::{Columns, MAX_BITS, TileShape};
+use crate::map::{BitMatrix, MAX_BITS, TileShape};
 use lanebook_layout::{AxisId, Iter, Layout, PostMap};
 
 /// What one element bit adds to an address.
@@ -54,7 +54,7 @@ pub struct MemoryMap {
     /// The tile.
     pub shape: TileShape,
     /// One column for each element bit of a panel.
-    pub columns: Columns<Column, MAX_BITS>,
+    pub columns: BitMatrix<Column, MAX_BITS>,
     /// How they combine.
     pub combine: Combine,
     /// What the next panel along a column and along a row of the tile adds, by addition.
@@ -69,7 +69,7 @@ impl MemoryMap {
     /// in when an address is formed.
     #[must_use]
     pub fn global(shape: TileShape, row_major: bool) -> Self {
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         for bit in 0..shape.total() {
             let is_col = bit < shape.cols;
             let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
@@ -107,7 +107,7 @@ impl MemoryMap {
             bytes: if inner { 0 } else { column.bytes },
             lead: if outer { 0 } else { column.lead },
         };
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         for &column in self.columns.as_slice() {
             let _ = columns.push(left(column));
         }
@@ -179,14 +179,14 @@ impl MemoryMap {
     /// elements from the start: the order in which consecutive storage is filled. `None` if the map
     /// is no such storage.
     #[must_use]
-    pub fn storage_order(&self) -> Option<Columns<u32, MAX_BITS>> {
+    pub fn storage_order(&self) -> Option<BitMatrix<u32, MAX_BITS>> {
         match self.combine {
             Combine::Xor => self.swizzled_order(),
             Combine::Add => self.padded_order(),
         }
     }
 
-    fn swizzled_order(&self) -> Option<Columns<u32, MAX_BITS>> {
+    fn swizzled_order(&self) -> Option<BitMatrix<u32, MAX_BITS>> {
         // Gaussian elimination over the columns, remembering which element bits made each pivot.
         let mut pivots = [(0u32, 0u32); 32];
         for (bit, c) in self.columns.as_slice().iter().enumerate() {
@@ -201,7 +201,7 @@ impl MemoryMap {
                 e ^= slot.1;
             }
         }
-        let mut out = Columns::new();
+        let mut out = BitMatrix::new();
         for k in 0..self.columns.len() {
             let mut rest = u32::from(self.shape.bits / 8).checked_shl(k as u32)?;
             let mut e = 0u32;
@@ -220,9 +220,9 @@ impl MemoryMap {
         Some(out)
     }
 
-    fn padded_order(&self) -> Option<Columns<u32, MAX_BITS>> {
+    fn padded_order(&self) -> Option<BitMatrix<u32, MAX_BITS>> {
         // Padding keeps the order of the plain offsets 1, 2, 4, ... elements: ascending columns.
-        let mut out = Columns::new();
+        let mut out = BitMatrix::new();
         let mut last = 0u32;
         for _ in 0..self.columns.len() {
             let next = self
@@ -248,9 +248,9 @@ impl MemoryMap {
 pub struct SharedLayout {
     /// Rows are contiguous (else columns).
     pub row_major: bool,
-    /// A panel is stored as strips of `2^strip` contiguous elements of each row, one strip of all
+    /// A panel is stored as strips of `2^column_block` contiguous elements of each row, one strip of all
     /// rows after the other; `None`: whole rows.
-    pub strip: Option<u8>,
+    pub column_block: Option<u8>,
     /// Rows (else columns) are counted in another order, before swizzle and padding.
     pub turn: Option<RowRotation>,
     /// Swizzle or padding, in bytes.
@@ -286,8 +286,13 @@ impl RowRotation {
 
 impl SharedLayout {
     /// One row after the other, without gaps.
-    pub const BY_ROWS: Self =
-        Self { row_major: true, strip: None, turn: None, post: PostMap::None, by_table: false };
+    pub const BY_ROWS: Self = Self {
+        row_major: true,
+        column_block: None,
+        turn: None,
+        post: PostMap::None,
+        by_table: false,
+    };
 
     /// The map of a tile with this layout; `None` if an offset does not fit 32 bits, or a table says
     /// where elements lie.
@@ -296,17 +301,19 @@ impl SharedLayout {
         if self.by_table {
             return None;
         }
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         let (inner, outer) =
             if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
-        let strip = self.strip.map_or(inner, |strip| strip.min(inner));
+        let column_block = self.column_block.map_or(inner, |column_block| column_block.min(inner));
         for bit in 0..shape.total() {
             let is_col = bit < shape.cols;
             let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
             let place = match is_col == self.row_major {
-                true if index < strip => index,
+                true if index < column_block => index,
                 true => index.saturating_add(outer),
-                false => self.turn.map_or(index, |turn| turn.place(index)).saturating_add(strip),
+                false => {
+                    self.turn.map_or(index, |turn| turn.place(index)).saturating_add(column_block)
+                }
             };
             let plain = i64::from(shape.bits / 8).checked_shl(u32::from(place))?;
             let placed = u32::try_from(self.post.apply(plain).ok()?).ok()?;
@@ -381,7 +388,7 @@ impl SharedLayout {
         let across = i64::from(shape.grid.cols);
         let (inner, outer) =
             if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
-        let strip = self.strip.map_or(inner, |strip| strip.min(inner));
+        let column_block = self.column_block.map_or(inner, |column_block| column_block.min(inner));
         // Fastest first: a dimension's bits inside a strip, and those that count strips.
         let iter = |bits: u8, place: u8| {
             Some(Iter::new(
@@ -390,18 +397,21 @@ impl SharedLayout {
                 AxisId::M,
             ))
         };
-        let whole = (iter(strip, 0)?, iter(inner.checked_sub(strip)?, strip.checked_add(outer)?)?);
+        let whole = (
+            iter(column_block, 0)?,
+            iter(inner.checked_sub(column_block)?, column_block.checked_add(outer)?)?,
+        );
         // The parts of a turned row's number, fastest first.
         let turned = self.turn.filter(|turn| turn.low.saturating_add(turn.count) <= outer);
-        let all = [(outer, strip), (0, 0), (0, 0)];
+        let all = [(outer, column_block), (0, 0), (0, 0)];
         let across_them = match turned {
             None => all,
             Some(RowRotation { low, count }) => {
                 let both = low.checked_add(count)?;
                 [
-                    (low, strip.checked_add(count)?),
-                    (count, strip),
-                    (outer.checked_sub(both)?, strip.checked_add(both)?),
+                    (low, column_block.checked_add(count)?),
+                    (count, column_block),
+                    (outer.checked_sub(both)?, column_block.checked_add(both)?),
                 ]
             }
         };
@@ -416,7 +426,7 @@ impl SharedLayout {
                 return Some(());
             }
             layout.push_shard(whole.0).ok()?;
-            if strip < inner { layout.push_shard(whole.1).ok() } else { Some(()) }
+            if column_block < inner { layout.push_shard(whole.1).ok() } else { Some(()) }
         };
         push(&mut layout, true)?;
         if shape.grid.cols > 1 {

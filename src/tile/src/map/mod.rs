@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use lanebook::TABLES;
-//! use lanebook::map::{BankAccess, Columns, Conflicts, MAX_BANKS, MAX_BITS, MemoryMap, RepeatGrid, RowRotation, SharedLayout, TileShape, count_conflicts, log2_exact};
+//! use lanebook::map::{BankAccess, BitMatrix, Conflicts, MAX_BANKS, MAX_BITS, MemoryMap, RepeatGrid, RowRotation, SharedLayout, TileShape, count_conflicts, log2_exact};
 //! use lanebook_layout::{PostMap, Swizzle, Unit};
 //!
 //! // A tile of 8 by 64 elements of 16 bits in shared memory, row-major, then with its vectors of 16 bytes swizzled by row.
@@ -20,7 +20,7 @@
 //! let plain = SharedLayout::BY_ROWS;
 //! let swizzled = SharedLayout { post: PostMap::Swizzle(Swizzle::new(3, 4, 3, Unit::Codomain).unwrap()), ..plain };
 //! // Eight lanes read a vector each, one below the other: slot bit k is row bit k.
-//! let mut rows: Columns<u32, 6> = Columns::new();
+//! let mut rows: BitMatrix<u32, 6> = BitMatrix::new();
 //! for bit in 0..3 {
 //!     assert!(rows.push(shape.row_bit(bit)));
 //! }
@@ -80,12 +80,12 @@ pub const MAX_BITS: usize = 20;
 /// A short list of columns, one for each bit of something.
 #[doc(hidden)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Columns<T: Copy, const N: usize> {
+pub struct BitMatrix<T: Copy, const N: usize> {
     items: [T; N],
     len: u8,
 }
 
-impl<T: Copy + Default, const N: usize> Columns<T, N> {
+impl<T: Copy + Default, const N: usize> BitMatrix<T, N> {
     /// No bits.
     #[must_use]
     pub fn new() -> Self {
@@ -135,13 +135,13 @@ impl<T: Copy + Default, const N: usize> Columns<T, N> {
     }
 }
 
-impl<T: Copy + Default, const N: usize> Default for Columns<T, N> {
+impl<T: Copy + Default, const N: usize> Default for BitMatrix<T, N> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const N: usize> Columns<u32, N> {
+impl<const N: usize> BitMatrix<u32, N> {
     /// The exclusive or of the columns whose bit is set in `index`.
     #[must_use]
     pub fn at(&self, index: u32) -> u32 {

@@ -325,10 +325,10 @@ impl Fragment {
         };
         let mut out = Self { by_rows: true, ..*self };
         fn all<const N: usize>(
-            list: &mut crate::map::Columns<u32, N>,
+            list: &mut crate::map::BitMatrix<u32, N>,
             moved: impl Fn(&u32) -> u32,
         ) -> Option<()> {
-            let mut new = crate::map::Columns::new();
+            let mut new = crate::map::BitMatrix::new();
             list.as_slice().iter().all(|e| new.push(moved(e))).then(|| *list = new)
         }
         all(&mut out.register, moved)?;

@@ -1,7 +1,7 @@
 //! Places of a shared tile's elements one by one bit: what neither rows nor columns describe.
 
 use crate::map::memory::Column;
-use crate::map::{Columns, Combine, MAX_BITS, MemoryMap, TileShape};
+use crate::map::{BitMatrix, Combine, MAX_BITS, MemoryMap, TileShape};
 use lanebook_layout::linear::Span;
 use lanebook_layout::{AxisId, Iter, Layout};
 
@@ -29,7 +29,7 @@ use lanebook_layout::{AxisId, Iter, Layout};
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PlaceTable {
     /// Bytes of each bit of an element's number.
-    columns: Columns<u32, MAX_BITS>,
+    columns: BitMatrix<u32, MAX_BITS>,
     /// How they combine.
     combine: Combine,
     /// Bytes from a panel to the next, along a column and along a row of the tile; these add up.
@@ -51,7 +51,7 @@ impl PlaceTable {
     }
 
     fn of(given: &[u32], combine: Combine, panels: (u32, u32)) -> Option<Self> {
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         given.iter().all(|column| columns.push(*column)).then_some(Self {
             columns,
             combine,
@@ -83,7 +83,7 @@ impl PlaceTable {
         if self.columns.len() != usize::from(shape.total()) {
             return None;
         }
-        let mut columns = Columns::new();
+        let mut columns = BitMatrix::new();
         if !self.columns().iter().all(|bytes| columns.push(Column::known(*bytes))) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! What an instance adds is added, in whatever parts, and the parts fit where they go.
 
 use super::{AddressOrigin, delta, varying};
-use crate::map::{Columns, MemoryMap, RepeatGrid, TileShape};
+use crate::map::{BitMatrix, MemoryMap, RepeatGrid, TileShape};
 use crate::noise::Noise;
 use crate::tiling::Tiling;
 use lanebook_tables::OffsetField;
@@ -27,11 +27,11 @@ fn case(noise: &mut Noise) -> (MemoryMap, Tiling) {
     let outer_bytes = (noise.below(4) != 0).then_some(stride);
     let map = MemoryMap { outer_bytes, ..MemoryMap::global(shape, true) };
     let mut tiling = Tiling {
-        address_lanes: Columns::new(),
-        warps: Columns::new(),
-        instances: Columns::new(),
-        tuple: Columns::new(),
-        instance_registers: Columns::new(),
+        address_lanes: BitMatrix::new(),
+        warps: BitMatrix::new(),
+        instances: BitMatrix::new(),
+        tuple: BitMatrix::new(),
+        instance_registers: BitMatrix::new(),
         second: 0,
         grid: RepeatGrid { rows: 1, cols: 1 },
         by_rows: true,

@@ -41,16 +41,16 @@ pub fn layout(
     let row_major = number.is_multiple_of(2);
     let span =
         if mode.xor.is_empty() { u32::from(mode.atom_bytes) } else { u32::from(mode.span_bytes) };
-    let strip = log2_exact(u64::from(span.checked_div(u32::from(shape.bits / 8))?))?;
+    let column_block = log2_exact(u64::from(span.checked_div(u32::from(shape.bits / 8))?))?;
     let inner = if row_major { shape.cols } else { shape.rows };
     let post = match mode.xor {
         [] => PostMap::None,
         [one] => PostMap::Swizzle(Swizzle::new(one.b, one.m, one.s, Unit::Byte).ok()?),
         _ => return None,
     };
-    (strip <= inner).then_some(SharedLayout {
+    (column_block <= inner).then_some(SharedLayout {
         row_major,
-        strip: (strip < inner).then_some(strip),
+        column_block: (column_block < inner).then_some(column_block),
         post,
         ..SharedLayout::BY_ROWS
     })

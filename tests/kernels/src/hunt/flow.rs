@@ -24,7 +24,7 @@ pub(super) fn kept(g: &mut Generator) {
     };
     let add = |g: &mut Generator, to: Id| {
         let a = g.load(&left);
-        let b = if g.choices.once_in(2) { g.load(&right) } else { g.load_flipped(&right) };
+        let b = if g.choices.once_in(2) { g.load(&right) } else { g.load_transposed(&right) };
         g.op("mma", vec![a, b, to], sum.clone(), "")
     };
     let first = add(g, start);
@@ -111,7 +111,7 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
     match g.choices.of(names) {
         "load" => {
             let ty = g.choices.of(types);
-            Some(if g.choices.once_in(4) { g.load_flipped(&ty) } else { g.load(&ty) })
+            Some(if g.choices.once_in(4) { g.load_transposed(&ty) } else { g.load(&ty) })
         }
         "elementwise" => elementwise(g),
         "function" => {

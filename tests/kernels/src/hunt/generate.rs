@@ -356,7 +356,7 @@ impl Generator {
     }
 
     /// A tile whose loads run along the other dimension.
-    pub fn load_flipped(&mut self, ty: &Type) -> Id {
+    pub fn load_transposed(&mut self, ty: &Type) -> Id {
         let before = self.load(&ty.flipped());
         self.op("trans", vec![before], ty.clone(), "")
     }

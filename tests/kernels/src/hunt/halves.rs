@@ -21,7 +21,7 @@ fn shape(g: &mut Generator) -> (u32, u32) {
 
 /// A tile, along its rows or along its columns.
 fn tile(g: &mut Generator, ty: &Type) -> Id {
-    if g.choices.once_in(3) { g.load_flipped(ty) } else { g.load(ty) }
+    if g.choices.once_in(3) { g.load_transposed(ty) } else { g.load(ty) }
 }
 
 fn apart(g: &mut Generator) {
@@ -56,7 +56,7 @@ fn together(g: &mut Generator) {
 /// Two factors, neighbours along the depth two by two.
 fn factors(g: &mut Generator, (m, n, k): (u32, u32, u32), of: [&'static str; 2]) -> (Id, Id) {
     let [of_a, of_b] = of;
-    (g.load(&Type::of(m, k, of_a)), g.load_flipped(&Type::of(k, n, of_b)))
+    (g.load(&Type::of(m, k, of_a)), g.load_transposed(&Type::of(k, n, of_b)))
 }
 
 fn in_turns(g: &mut Generator, zero: Id, body: impl FnOnce(&mut Generator, Id) -> Id) {

@@ -166,8 +166,8 @@ fn product(
     flips: (bool, bool),
 ) -> Id {
     let (ta, tb) = (Type::of(m, k, factors.0), Type::of(k, n, factors.1));
-    let a = if flips.0 { g.load_flipped(&ta) } else { g.load(&ta) };
-    let b = if flips.1 { g.load_flipped(&tb) } else { g.load(&tb) };
+    let a = if flips.0 { g.load_transposed(&ta) } else { g.load(&ta) };
+    let b = if flips.1 { g.load_transposed(&tb) } else { g.load(&tb) };
     let ty = g.ty(sum);
     g.op("mma", vec![a, b, sum], ty, "")
 }
@@ -289,7 +289,7 @@ fn cast(g: &mut Generator) {
         ["f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "f32", "i8", "i32"];
     let ty = Type::of(extent(g), extent(g), g.choices.of(&NARROW));
     let mut value = match g.choices.below(8) {
-        0 | 1 => g.load_flipped(&ty),
+        0 | 1 => g.load_transposed(&ty),
         2 => {
             let row = g.load(&Type::of(1, ty.shape[1], ty.element));
             g.op("broadcast", vec![row], ty.clone(), "")
@@ -330,7 +330,7 @@ fn chain(g: &mut Generator) {
     let start = g.constant(Type::of(m, p, "f32"), "0.0");
     let body = |g: &mut Generator, sum: Id| {
         let b = if g.choices.once_in(2) {
-            g.load_flipped(&Type::of(k, n, half))
+            g.load_transposed(&Type::of(k, n, half))
         } else {
             g.load(&Type::of(k, n, half))
         };
@@ -375,7 +375,7 @@ fn graph(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), "f32");
     for _ in 0..1 + g.choices.below(3) {
         if g.choices.once_in(3) {
-            g.load_flipped(&ty);
+            g.load_transposed(&ty);
         } else {
             g.load(&ty);
         }
@@ -475,7 +475,7 @@ fn scaled(g: &mut Generator) {
     let acc = g.constant(Type::of(m, n, "f32"), "0.0");
     let body = |g: &mut Generator, sum: Id| {
         let a = g.load(&Type::of(m, k, ea));
-        let b = g.load_flipped(&Type::of(k, n, eb));
+        let b = g.load_transposed(&Type::of(k, n, eb));
         let (sa, sb) = (g.load(&Type::of(m, k / 32, "e8m0")), g.load(&Type::of(n, k / 32, "e8m0")));
         g.op("mma_scaled", vec![a, b, sum, sa, sb], Type::of(m, n, "f32"), "")
     };

@@ -177,11 +177,18 @@ impl Nests<'_> {
         ]);
         let swizzle = swizzle.filter(|_| apart == 0);
         let post = swizzle.map_or(String::new(), |(b, m, s)| format!(", swizzle<{b}, {m}, {s}>"));
-        let strip = self.g.choices.of(&[8, 16, 32, 64]);
+        let column_block = self.g.choices.of(&[8, 16, 32, 64]);
         let tile = match (by_rows, apart) {
-            (true, 0) if columns > strip && columns % strip == 0 && self.g.choices.once_in(2) => {
-                let strips = columns / strip;
-                format!("({rows}, ({strip}, {strips})), ({strip}, (1, {}))", rows * strip)
+            (true, 0)
+                if columns > column_block
+                    && columns % column_block == 0
+                    && self.g.choices.once_in(2) =>
+            {
+                let strips = columns / column_block;
+                format!(
+                    "({rows}, ({column_block}, {strips})), ({column_block}, (1, {}))",
+                    rows * column_block
+                )
             }
             (true, _) => format!("({rows}, {columns}), ({}, 1)", columns + apart),
             (false, _) => format!("({rows}, {columns}), (1, {})", rows + apart),

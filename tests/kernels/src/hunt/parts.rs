@@ -77,7 +77,7 @@ pub(super) fn spelled(g: &mut Generator) {
 fn steps(g: &mut Generator, ty: &Type) {
     for _ in 0..1 + g.choices.below(2) {
         if g.choices.once_in(4) {
-            g.load_flipped(ty);
+            g.load_transposed(ty);
         } else {
             g.load(ty);
         }

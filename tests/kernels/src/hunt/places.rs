@@ -33,7 +33,7 @@ pub(super) fn places(g: &mut Generator) {
     let back = g.index("index.sub", "%n", "%m");
     let mut known: Vec<String> = ["%m", "%n", "%p"].map(String::from).to_vec();
     known.extend([block, far, back]);
-    let first = if g.choices.once_in(3) { g.load_flipped(&ty) } else { g.load(&ty) };
+    let first = if g.choices.once_in(3) { g.load_transposed(&ty) } else { g.load(&ty) };
     let mut value = steps(g, first, &known);
     if g.choices.once_in(2) {
         let around = known.clone();

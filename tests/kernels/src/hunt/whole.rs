@@ -62,7 +62,7 @@ pub(super) fn whole(g: &mut Generator) {
     let ty = Type::of(rows, cols, element);
     for _ in 0..1 + g.choices.below(2) {
         if g.choices.once_in(4) {
-            g.load_flipped(&ty);
+            g.load_transposed(&ty);
         } else {
             g.load(&ty);
         }

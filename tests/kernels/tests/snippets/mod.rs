@@ -494,7 +494,7 @@ fn movements_to_and_from_global_memory() {
                 let framed = match framed(&TABLES, &source, arch) {
                     Ok(framed) => framed,
                     // Elements side by side in a register that lie apart in memory.
-                    Err(e) if bits < 32 && e.contains("NoMover") => {
+                    Err(e) if bits < 32 && e.contains("NoCopyAtom") => {
                         refused += 1;
                         continue;
                     }

@@ -3,7 +3,7 @@
 use crate::args::NewArch;
 use crate::output;
 use crate::tables::{counted, whole};
-use lanebook_gen::{Mode, compile, sketch};
+use lanebook_gen::{Mode, compile, new_arch_template};
 use lanebook_report::problem::{Kind, Problem, Problems};
 use lanebook_suggest::nearest;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub fn run(args: &NewArch, folder: Option<&Path>) -> Result<(), Problems> {
         )
         .into());
     };
-    let text = sketch::architecture(&compiled.model, &args.name, like);
+    let text = new_arch_template::architecture(&compiled.model, &args.name, like);
     let beside =
         compiled.sources.file(like.name.span.file).path.as_ref().and_then(|path| path.parent());
     let path = match (&args.output, beside) {

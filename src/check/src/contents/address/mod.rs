@@ -15,10 +15,10 @@ use crate::parting::lag;
 use crate::stages::stages_of;
 use crate::violation::Violation;
 use heapless::VecView;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::Op;
 use lanebook_plan::TransferPlan;
-use lanebook_plan::shared_alloc::MAX_COMPLETIONS;
+use lanebook_plan::shared_alloc::MAX_MBARRIERS;
 use lanebook_tables::{Atom, AtomId, Operand, RegisterKind, Role};
 
 /// Turns of a loop that are gone through.
@@ -59,7 +59,7 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) ahead: Option<Op>,
     /// Of each ring of completion objects, by its first one: how often it has been announced to, and
     /// waited for, counted up to two rounds.
-    pub(super) rings: [[u8; 2]; MAX_COMPLETIONS as usize],
+    pub(super) rings: [[u8; 2]; MAX_MBARRIERS as usize],
     /// Slots of atoms' sides.
     slots: heapless::Vec<(AtomId, bool, u32), 16>,
     worked_out: &'s WorkedOut,
@@ -94,7 +94,7 @@ pub(super) fn addresses(
         .steps
         .iter()
         .zip(scratch.instances.iter())
-        .filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
+        .filter(|(s, i)| s.purpose == InstKind::Move && **i == NONE && look.is_placed(s));
     out.unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
     Ok(())
 }
@@ -173,7 +173,7 @@ fn many_threads(threads: u32) -> impl Iterator<Item = u32> {
 
 impl ContentsContext<'_> {
     /// The movement that a step belongs to, as its atom carries it out.
-    pub(super) fn movement_of(&self, step: &Step) -> Option<TransferPlan> {
+    pub(super) fn movement_of(&self, step: &Inst) -> Option<TransferPlan> {
         let own = |op: Op| op.index() == usize::from(step.origin);
         self.atom(step)?.movement?;
         if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
@@ -219,7 +219,7 @@ impl<'a, 's> ThreadRun<'a, 's> {
             met: None,
             claims,
             ahead: None,
-            rings: [[0; 2]; MAX_COMPLETIONS as usize],
+            rings: [[0; 2]; MAX_MBARRIERS as usize],
             slots: heapless::Vec::new(),
             worked_out,
         }
@@ -233,7 +233,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The value of an operand: one register, or two of 32 bits.
-    pub(super) fn operand(&self, step: &Step, table_class: u16, k: usize) -> Option<u64> {
+    pub(super) fn operand(&self, step: &Inst, table_class: u16, k: usize) -> Option<u64> {
         match step.arg(k) {
             Slot::Int(v) => Some(i64::from(v).cast_unsigned()),
             Slot::Word(v) => Some(u64::from(v)),
@@ -252,7 +252,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Sets what a step writes to a number, or to none.
-    fn write(&mut self, step: &Step, value: Option<u64>) {
+    fn write(&mut self, step: &Inst, value: Option<u64>) {
         let (look, numbering) = (self.look, self.numbering);
         let mut first = None;
         let values = &mut *self.values;
@@ -332,7 +332,7 @@ impl ThreadRun<'_, '_> {
         self.thread = thread;
         self.values.fill(None);
         self.turns = [0; LOOPS];
-        self.rings = [[0; 2]; MAX_COMPLETIONS as usize];
+        self.rings = [[0; 2]; MAX_MBARRIERS as usize];
         if let Some(fixed) = self.look.isa.thread_register
             && let Some(at) = u8::try_from(fixed.class.0)
                 .ok()
@@ -365,7 +365,7 @@ impl ThreadRun<'_, '_> {
         let mut fuel = FUEL;
         while let Some(step) = self.look.steps.get(usize::from(at)) {
             fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
-            if step.purpose != Purpose::Label && step.atom == self.look.isa.end {
+            if step.purpose != InstKind::Label && step.atom == self.look.isa.end {
                 break;
             }
             let from = at;
@@ -389,7 +389,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// Carries out a step; where it goes on.
-    fn step(&mut self, at: u16, step: &Step) -> Result<u16, Violation> {
+    fn step(&mut self, at: u16, step: &Inst) -> Result<u16, Violation> {
         let next = at.saturating_add(1);
         let Some(atom) = self.look.atom(step) else { return Ok(next) };
         let isa = self.look.isa;
@@ -413,7 +413,7 @@ impl ThreadRun<'_, '_> {
             self.units(at, step, atom)?;
         }
         let mut value = self.value(step, atom);
-        if step.purpose == Purpose::Index {
+        if step.purpose == InstKind::Index {
             value = self.invented(at);
         }
         if Some(step.atom) == isa.make_uniform {
@@ -427,7 +427,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// A loop's branch: taken as often as the program says.
-    fn branch(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<u16, Violation> {
+    fn branch(&mut self, at: u16, step: &Inst, atom: &Atom<'_>) -> Result<u16, Violation> {
         let (next, flow) = (at.saturating_add(1), Violation::Flow { step: at });
         let holds = atom.operands.iter().position(|o| o.role == Role::Use).and_then(|k| {
             let class = atom.operands.get(k)?.class.0;
@@ -536,7 +536,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The number that a step computes, if it computes one.
-    fn value(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
+    fn value(&self, step: &Inst, atom: &Atom<'_>) -> Option<u64> {
         let isa = self.look.isa;
         let operand = |k: u8| {
             let table = atom.operands.get(usize::from(k))?;
@@ -605,7 +605,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The value of the parameter that a step loads.
-    fn parameter(&self, step: &Step, atom: &Atom<'_>) -> Option<u64> {
+    fn parameter(&self, step: &Inst, atom: &Atom<'_>) -> Option<u64> {
         let k = atom.operands.iter().position(|o| o.role == Role::Immediate)?;
         let Slot::Int(n) = step.arg(k) else { return None };
         let by_offset = self.look.isa.param_base.is_some();

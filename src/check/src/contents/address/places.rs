@@ -6,7 +6,7 @@ use crate::evaluator::{Memory, power, spot};
 use crate::memory::movement::{Move, coordinates};
 use crate::stages::{StagedTile, ahead_of};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_layout::AxisId;
 use lanebook_plan::{End, TransferPlan};
 use lanebook_tables::{Atom, AtomId, Movement, OffsetField, Side, Space};
@@ -17,10 +17,10 @@ impl ThreadRun<'_, '_> {
     pub(super) fn compare(
         &mut self,
         at: u16,
-        step: &Step,
+        step: &Inst,
         atom: &Atom<'_>,
     ) -> Result<(), Violation> {
-        let (Some(movement), Purpose::Move) = (atom.movement, step.purpose) else { return Ok(()) };
+        let (Some(movement), InstKind::Move) = (atom.movement, step.purpose) else { return Ok(()) };
         let Some(m) = self.look.movement_of(step) else { return Ok(()) };
         self.ahead = ahead_of(self.look.program, m.op);
         let compared = self.compare_sides((at, step, atom), movement, &m);
@@ -31,7 +31,7 @@ impl ThreadRun<'_, '_> {
     /// The same for both sides.
     fn compare_sides(
         &mut self,
-        (at, step, atom): (u16, &Step, &Atom<'_>),
+        (at, step, atom): (u16, &Inst, &Atom<'_>),
         movement: &Movement<'_>,
         m: &TransferPlan,
     ) -> Result<(), Violation> {
@@ -62,7 +62,7 @@ impl ThreadRun<'_, '_> {
     }
 
     /// The address that a step's registers hold.
-    fn address(&self, step: &Step, atom: &Atom<'_>, side: &Side<'_>) -> Option<u64> {
+    fn address(&self, step: &Inst, atom: &Atom<'_>, side: &Side<'_>) -> Option<u64> {
         let value = |k: u8| {
             let table = atom.operands.get(usize::from(k))?;
             self.operand(step, table.class.0, usize::from(k))
@@ -189,7 +189,7 @@ impl ThreadRun<'_, '_> {
     /// Whether another step of the same movement is an instance.
     pub(in crate::contents) fn is_taken(&self, at: u16, instance: u32) -> bool {
         let Some(own) = self.look.steps.get(usize::from(at)) else { return false };
-        let same = |step: &Step| (step.origin, step.atom) == (own.origin, own.atom);
+        let same = |step: &Inst| (step.origin, step.atom) == (own.origin, own.atom);
         let others = (0u16..).zip(self.look.steps).zip(self.instances.iter());
         others
             .filter(|((_, step), known)| u32::from(**known) == instance && same(step))
@@ -198,7 +198,7 @@ impl ThreadRun<'_, '_> {
 }
 
 /// Bytes that the immediates of a step add to the addresses of a side, for one place of each slot.
-fn immediates(step: &Step, movement: &Movement<'_>, (from, place): (bool, u8)) -> i64 {
+fn immediates(step: &Inst, movement: &Movement<'_>, (from, place): (bool, u8)) -> i64 {
     let own = |o: &&OffsetField| o.place == place && if from { o.on_from } else { o.on_to };
     let mut more = 0i64;
     for field in movement.offsets.iter().filter(own) {

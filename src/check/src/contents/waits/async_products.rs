@@ -5,7 +5,7 @@ use crate::contents::ContentsContext;
 use crate::contents::operands::{is_step, overlap, uses};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
-use lanebook_emit::step::{Purpose, Slot, Step};
+use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_tables::{AccessId, SyncStep};
 
 /// Most different tuples of registers of such products.
@@ -50,15 +50,15 @@ impl FlowState for Works {
 }
 
 /// What such a product's unit does to registers.
-fn kind(look: &ContentsContext<'_>, step: &Step) -> Option<AccessId> {
-    if step.purpose == Purpose::Matrix { look.atom(step)?.more?.runs } else { None }
+fn kind(look: &ContentsContext<'_>, step: &Inst) -> Option<AccessId> {
+    if step.purpose == InstKind::Matrix { look.atom(step)?.more?.runs } else { None }
 }
 
 /// The registers of a product's step that the unit works on, and whether it writes them: not those
 /// of its descriptors.
 fn operands<'a>(
     look: &'a ContentsContext<'_>,
-    step: &'a Step,
+    step: &'a Inst,
 ) -> impl Iterator<Item = (Slot, bool)> + use<'a> {
     let atom = look.atom(step);
     let all = atom
@@ -135,7 +135,7 @@ impl<'a> ProductWalk<'a> {
     }
 
     /// Meets a step.
-    fn meet(&self, at: u16, step: &Step, held: &mut Works) -> Result<(), Violation> {
+    fn meet(&self, at: u16, step: &Inst, held: &mut Works) -> Result<(), Violation> {
         let look = self.look;
         if kind(look, step).is_some() {
             return self.product(at, step, held);
@@ -178,7 +178,7 @@ impl<'a> ProductWalk<'a> {
     }
 
     /// A product's step.
-    fn product(&self, at: u16, step: &Step, held: &mut Works) -> Result<(), Violation> {
+    fn product(&self, at: u16, step: &Inst, held: &mut Works) -> Result<(), Violation> {
         let before = self.rule(true);
         held.after = 0;
         for (slot, writes) in operands(self.look, step) {

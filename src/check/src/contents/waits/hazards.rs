@@ -8,7 +8,7 @@ use crate::contents::ContentsContext;
 use crate::contents::operands::{overlap, uses};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
-use lanebook_emit::step::{Slot, Step};
+use lanebook_emit::step::{Inst, Slot};
 use lanebook_tables::{Atom, Hazard, HazardUse, TagId};
 
 /// Pairs that are followed at a time.
@@ -73,7 +73,7 @@ fn follow(
 ) -> Result<(), Violation> {
     let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return Ok(()) };
     let (first, last) = (usize::from(first.step), usize::from(last.step));
-    let meet = |at: usize, step: &Step, held: &mut Passed| {
+    let meet = |at: usize, step: &Inst, held: &mut Passed| {
         let Some(atom) = look.atom(step) else { return Ok(true) };
         for (Begun { hazard, step: producer }, passed) in batch.iter().zip(&mut held.0) {
             if *passed != OVER {
@@ -106,7 +106,7 @@ fn follow(
 
 /// Whether some step reads a register of a producer's in the way that makes the hazard one.
 /// Registers count in pairs.
-fn is_read_after(look: &ContentsContext<'_>, writer: &Step, hazard: &Hazard<'_>) -> bool {
+fn is_read_after(look: &ContentsContext<'_>, writer: &Inst, hazard: &Hazard<'_>) -> bool {
     let Some(tag) = hazard.after else { return true };
     let Some(atom) = look.atom(writer) else { return false };
     let pairs = |slot: Slot| match slot {
@@ -130,7 +130,7 @@ fn is_read_after(look: &ContentsContext<'_>, writer: &Step, hazard: &Hazard<'_>)
 }
 
 /// Whether the hazard's register of a producer is one that a step uses in the hazard's way.
-fn shares(look: &ContentsContext<'_>, producer: u16, later: &Step, hazard: &Hazard<'_>) -> bool {
+fn shares(look: &ContentsContext<'_>, producer: u16, later: &Inst, hazard: &Hazard<'_>) -> bool {
     let Some(earlier) = look.steps.get(usize::from(producer)) else { return false };
     let (Some(first), Some(second)) = (look.atom(earlier), look.atom(later)) else {
         return false;
@@ -159,7 +159,7 @@ fn shares(look: &ContentsContext<'_>, producer: u16, later: &Step, hazard: &Haza
 }
 
 /// Wait states that a step itself is.
-fn states(look: &ContentsContext<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
+fn states(look: &ContentsContext<'_>, step: &Inst, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
     if look.isa.nop == Some(step.atom)
         && let Slot::Int(n) = step.arg(0)
     {

@@ -8,7 +8,7 @@ use crate::contents::ContentsContext;
 use crate::contents::operands::{overlap, uses};
 use crate::order::ways::{BranchTargets, FlowState};
 use crate::violation::Violation;
-use lanebook_emit::step::{Slot, Step};
+use lanebook_emit::step::{Inst, Slot};
 use lanebook_tables::{Atom, CounterUse};
 
 /// Loads that are followed at a time.
@@ -65,7 +65,7 @@ pub(in crate::contents) fn waits(
 }
 
 /// The counter of a step that fills registers later.
-fn fills(step: &Step, atom: &Atom<'_>) -> Option<CounterUse> {
+fn fills(step: &Inst, atom: &Atom<'_>) -> Option<CounterUse> {
     let is_filled = |(k, slot): (usize, Slot)| {
         crate::contents::count(slot) > 0 && atom.operands.get(k).is_some_and(|o| uses(o.role).1)
     };
@@ -81,7 +81,7 @@ fn follow(
     batch: &heapless::Vec<Load, BATCH>,
 ) -> Result<(), Violation> {
     let start = InFlight { behind: [ARRIVED; BATCH], unordered: 0 };
-    let meet = |at: usize, step: &Step, held: &mut InFlight| {
+    let meet = |at: usize, step: &Inst, held: &mut InFlight| {
         if let Some(atom) = look.atom(step) {
             touch(look, batch, (at, step, atom), held)?;
             wait(look, batch, step, held);
@@ -96,7 +96,7 @@ fn follow(
 fn touch(
     look: &ContentsContext<'_>,
     batch: &heapless::Vec<Load, BATCH>,
-    (at, step, atom): (usize, &Step, &Atom<'_>),
+    (at, step, atom): (usize, &Inst, &Atom<'_>),
     held: &InFlight,
 ) -> Result<(), Violation> {
     let on_its_way = batch
@@ -131,7 +131,7 @@ fn touch(
 fn wait(
     look: &ContentsContext<'_>,
     batch: &heapless::Vec<Load, BATCH>,
-    step: &Step,
+    step: &Inst,
     held: &mut InFlight,
 ) {
     for (number, counter) in (0u8..).zip(look.arch.counters).filter(|(_, c)| c.wait == step.atom) {
@@ -164,7 +164,7 @@ fn wait(
 /// An operation of a counter begins.
 fn issue(
     batch: &heapless::Vec<Load, BATCH>,
-    (at, step, atom): (usize, &Step, &Atom<'_>),
+    (at, step, atom): (usize, &Inst, &Atom<'_>),
     held: &mut InFlight,
 ) {
     let Some(used) = atom.counter else { return };

@@ -5,7 +5,7 @@ use crate::elements::{ElementReason, refused};
 use crate::expr::Reg;
 use crate::lanes::reduce::CombineAtom;
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::Purpose;
+use crate::step::InstKind;
 use lanebook_ir::{AttrValue, Op, attr_names};
 use lanebook_plan::select::select_elementwise;
 use lanebook_tables::{DtypeId, DtypeKind, OpWord};
@@ -118,7 +118,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let taken = combine.atom.taken().ok_or(refused(op, ElementReason::Operation))?;
         let (a, b) = (self.suited(op, a, taken)?, self.suited(op, b, taken)?);
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         self.combine(op, combine.atom, out, a, b)
     }
 }

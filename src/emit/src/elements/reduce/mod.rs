@@ -14,18 +14,18 @@ use crate::elements::forms::ThreadVar;
 use crate::elements::nest::ElementLists;
 use crate::elements::reduce::combine::Combining;
 use crate::elements::reduce::rows::{PART_BYTES, Reduction, RowDigit, RowDigits};
-use crate::elements::slots::{Doers, SlotVars};
+use crate::elements::slots::{ExecutingThreads, SlotVars};
 use crate::elements::storage::Packing;
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::Purpose;
+use crate::step::InstKind;
 use crate::sync::access::MemAccess;
 use crate::sync::order::PendingAccesses;
 use lanebook_infer::{FragmentForm, IndexForm, MAX_RANK, OperatorId};
 use lanebook_ir::Op;
 use lanebook_loops::Told;
-use lanebook_plan::select::lane_exchange;
+use lanebook_plan::select::lane_shuffle;
 use lanebook_tables::{IndexOp, OpRole, Space};
 
 /// Most results that a thread has.
@@ -70,9 +70,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if let Some(taken) = own.taken {
             return self.take_rows(op, told, (&own, taken, id), (sum, to), room);
         }
-        let doers = self.holders(op, told, id, own.whole)?;
+        let executing = self.holders(op, told, id, own.whole)?;
         let mut guard = None;
-        self.within_branches(op, told, doers.thread, &mut guard)?;
+        self.within_branches(op, told, executing.thread, &mut guard)?;
         let guard = self.guard_of(op, guard)?;
         for k in 0..sum.count {
             self.copy_guarded(op, guard, sum.member(k), to.member(k))?;
@@ -96,11 +96,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if rows > MOST || own.whole.slots >= u32::from(NONE) {
             return Err(refused(op, ElementReason::Results));
         }
-        let doers = self.holders(op, told, id, own.whole)?;
+        let executing = self.holders(op, told, id, own.whole)?;
         // Lanes exchange by their numbers among all threads: a bit of a row must be the same bit there.
         let moved = |digit: &RowDigit| {
             let pair = u32::from(digit.lanes).saturating_mul(2);
-            pair > 0 && doers.threads.0.checked_rem(pair) != Some(0)
+            pair > 0 && executing.threads.0.checked_rem(pair) != Some(0)
         };
         if digits.0.iter().any(moved) {
             return Err(refuse);
@@ -110,7 +110,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let count = u16::try_from(rows).map_err(|_| refuse)?;
         let out = self.steps.tuple(combine.atom.class().ok_or(refuse)?, count)?;
         let lists = (room.again(), &mut *firsts);
-        self.reduce_own(op, told, (own, &doers), lists, (combine, out))?;
+        self.reduce_own(op, told, (own, &executing), lists, (combine, out))?;
         for digit in digits.0.iter().filter(|digit| digit.lanes != 0) {
             self.reduce_lanes(op, combine, digit.lanes, out)?;
         }
@@ -119,8 +119,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             if firsts.contains(&NONE) {
                 return Err(refuse);
             }
-            sum =
-                self.reduce_parts(op, told, (own, &doers), (digits, firsts), (combine, out), open)?;
+            sum = self.reduce_parts(
+                op,
+                told,
+                (own, &executing),
+                (digits, firsts),
+                (combine, out),
+                open,
+            )?;
         }
         Ok(sum)
     }
@@ -155,7 +161,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
-        let doers = self.holders(op, told, id, taken)?;
+        let executing = self.holders(op, told, id, taken)?;
         let mut at: heapless::Vec<IndexForm, MAX_RANK> = heapless::Vec::new();
         for var in taken.vars.iter() {
             at.push(told.inference.arena.whole(var).map_err(&full)?).map_err(|_| refuse)?;
@@ -165,13 +171,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for number in 0..taken.slots {
             let mark = told.inference.arena.mark();
             let work = room.slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, &doers, number, work)?;
+            self.slot_at(told, &executing, number, work)?;
             let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
             let (mut guard, live) = (work.guard, work.live);
             if live {
-                self.within_branches(op, told, doers.thread, &mut guard)?;
+                self.within_branches(op, told, executing.thread, &mut guard)?;
                 let to = to.member(u16::try_from(number).map_err(|_| refuse)?);
-                self.take_row(op, told, (row, doers.thread), guard, (sum, to))?;
+                self.take_row(op, told, (row, executing.thread), guard, (sum, to))?;
             }
             told.inference.arena.release(mark);
         }
@@ -213,7 +219,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        (own, doers): (&Reduction, &Doers),
+        (own, executing): (&Reduction, &ExecutingThreads),
         (room, firsts): (ElementLists<'_>, &mut [u16]),
         (combine, out): (&Combining<'t>, Reg),
     ) -> Result<(), EmitError> {
@@ -227,7 +233,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for number in 0..own.whole.slots {
             let mark = told.inference.arena.mark();
             let work = room.slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, doers, number, work)?;
+            self.slot_at(told, executing, number, work)?;
             let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
             let (guard, live) = (work.guard, work.live);
             told.inference.arena.release(mark);
@@ -245,7 +251,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 *first = u16::try_from(number).unwrap_or(NONE);
             }
             let so_far = out.member(row);
-            self.steps.purpose = Purpose::Arithmetic;
+            self.steps.purpose = InstKind::Arithmetic;
             let Some(_) = guard else {
                 match begins {
                     true => self.copy_tile(op, next, so_far)?,
@@ -291,14 +297,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             return Err(refused(op, ElementReason::Rows));
         }
         let from = self.fragment_regs(op, told, own.from)?;
-        let doers = self.holders(op, told, id, own.whole)?;
+        let executing = self.holders(op, told, id, own.whole)?;
         let ElementLists { slots, known, guards, .. } = room;
         let mut state = AccessState { known, guards };
-        self.meet_parts(op, (true, true), open)?;
+        self.order_parts(op, (true, true), open)?;
         for number in 0..own.whole.slots {
-            self.release_nodes(&mut state, [doers.thread.node].into_iter());
+            self.release_nodes(&mut state, [executing.thread.node].into_iter());
             let mark = told.inference.arena.mark();
-            let place = self.part_place(op, told, (own, &doers), Some(&digits), (number, row));
+            let place = self.part_place(op, told, (own, &executing), Some(&digits), (number, row));
             told.inference.arena.release(mark);
             let Some((at, guard)) = place? else { continue };
             let guard = self.guard_of(op, guard)?;
@@ -307,9 +313,9 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             let next = self.widened(op, combine, next)?;
             self.part_move(op, next, at, guard, false)?;
         }
-        self.meet_parts(op, (false, true), open)?;
+        self.order_parts(op, (false, true), open)?;
         let to = self.fragment_regs(op, told, own.to)?;
-        let doers = self.holders(op, told, id, own.kept)?;
+        let executing = self.holders(op, told, id, own.kept)?;
         let arena = &mut told.inference.arena;
         let (mut sum, mut stride) = (IndexForm::constant(0), i64::from(PART_BYTES));
         for var in own.kept.vars.iter().rev() {
@@ -319,14 +325,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         crate::elements::nest::fresh(slots).ok_or(refuse)?;
         for number in 0..own.kept.slots {
-            self.release_nodes(&mut state, [doers.thread.node].into_iter());
+            self.release_nodes(&mut state, [executing.thread.node].into_iter());
             let mark = told.inference.arena.mark();
             let work = slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, &doers, number, work)?;
+            self.slot_at(told, &executing, number, work)?;
             let own_sum = told.inference.arena.substitute(sum, &work.vars).map_err(&full)?;
             let (guard, live) = (work.guard, work.live);
             if live {
-                let at = self.part_address(op, told, own_sum, doers.thread)?;
+                let at = self.part_address(op, told, own_sum, executing.thread)?;
                 let guard = self.guard_of(op, guard)?;
                 let out = self.steps.tuple(combine.atom.class().ok_or(refuse)?, 1)?;
                 self.take_parts(op, (at, parts, row), guard, (combine, out))?;
@@ -370,11 +376,11 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         out: Reg,
     ) -> Result<(), EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
-        let found = lane_exchange(self.machine.tables, self.machine.arch, mask).ok_or(refuse)?;
+        let found = lane_shuffle(self.machine.tables, self.machine.arch, mask).ok_or(refuse)?;
         let sender = match found.2.by {
             None => None,
             Some((_, times)) => {
-                self.steps.purpose = Purpose::FirstAddress;
+                self.steps.purpose = InstKind::FirstAddress;
                 let other = self.arena.op_const(IndexOp::Xor, self.thread, u64::from(mask))?;
                 let places = u64::from(times.max(1).trailing_zeros());
                 let scaled = self.arena.op_const(IndexOp::Shl, other, places)?;
@@ -382,7 +388,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             }
         };
         let others = self.steps.tuple(out.class, out.count)?;
-        self.steps.purpose = Purpose::Arithmetic;
+        self.steps.purpose = InstKind::Arithmetic;
         for k in 0..out.count {
             self.between_lanes(op, found, mask, sender, (out.member(k), others.member(k)))?;
         }
@@ -398,7 +404,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        (own, doers): (&Reduction, &Doers),
+        (own, executing): (&Reduction, &ExecutingThreads),
         (digits, firsts): (&RowDigits, &[u16]),
         (combine, out): (&Combining<'t>, Reg),
         open: &mut PendingAccesses,
@@ -406,21 +412,26 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let refuse = refused(op, ElementReason::Reduction);
         let (parts, count) = (digits.parts().ok_or(refuse)?, own.count(told).ok_or(refuse)?);
         let row = count.checked_mul(PART_BYTES).ok_or(refuse)?;
-        self.meet_parts(op, (true, true), open)?;
+        self.order_parts(op, (true, true), open)?;
         for (k, first) in (0u16..).zip(firsts) {
             let mark = told.inference.arena.mark();
-            let place =
-                self.part_place(op, told, (own, doers), Some(digits), (u32::from(*first), row))?;
+            let place = self.part_place(
+                op,
+                told,
+                (own, executing),
+                Some(digits),
+                (u32::from(*first), row),
+            )?;
             let (at, guard) = place.ok_or(refuse)?;
             told.inference.arena.release(mark);
             let guard = self.guard_of(op, guard)?;
             self.part_move(op, out.member(k), at, guard, false)?;
         }
-        self.meet_parts(op, (false, true), open)?;
+        self.order_parts(op, (false, true), open)?;
         let sum = self.steps.tuple(out.class, out.count)?;
         for (k, first) in (0u16..).zip(firsts) {
             let mark = told.inference.arena.mark();
-            let place = self.part_place(op, told, (own, doers), None, (u32::from(*first), row));
+            let place = self.part_place(op, told, (own, executing), None, (u32::from(*first), row));
             told.inference.arena.release(mark);
             let (at, guard) = place?.ok_or(refuse)?;
             let guard = self.guard_of(op, guard)?;
@@ -436,14 +447,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        (own, doers): (&Reduction, &Doers),
+        (own, executing): (&Reduction, &ExecutingThreads),
         digits: Option<&RowDigits>,
         (number, row): (u32, u32),
     ) -> Result<Option<(ExprId, Option<ExprId>)>, EmitError> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
         let mut work = crate::elements::slots::WorkSlot::default();
-        self.slot_at(told, doers, number, &mut work)?;
+        self.slot_at(told, executing, number, &mut work)?;
         if !work.live {
             return Ok(None);
         }
@@ -468,14 +479,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         if let Some(digits) = digits {
             for lane in digits.0.iter().filter(|digit| digit.lanes != 0) {
                 let zero = told.inference.arena.digit(lane.digit).map_err(&full)?;
-                self.keep_first(op, told, (&work.vars, doers.thread), zero, &mut guard)?;
+                self.keep_first(op, told, (&work.vars, executing.thread), zero, &mut guard)?;
             }
             if own.whole.copies > 1 {
                 let zero = told.inference.arena.whole(own.whole.copy).map_err(&full)?;
-                self.keep_first(op, told, (&work.vars, doers.thread), zero, &mut guard)?;
+                self.keep_first(op, told, (&work.vars, executing.thread), zero, &mut guard)?;
             }
         }
-        let at = self.part_address(op, told, own_sum, doers.thread)?;
+        let at = self.part_address(op, told, own_sum, executing.thread)?;
         Ok(Some((at, guard)))
     }
 
@@ -512,7 +523,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     }
 
     /// Orders a reduction's parts after what is open: `(writes, emit)`.
-    pub(crate) fn meet_parts(
+    pub(crate) fn order_parts(
         &mut self,
         op: Op,
         (writes, emit): (bool, bool),

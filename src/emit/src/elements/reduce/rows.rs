@@ -4,7 +4,7 @@
 use lanebook_infer::{BaseDigit, BufferId, FormBase, FragmentForm, IndexForm, MAX_RANK};
 use lanebook_infer::{MemoryScope, OperatorId};
 use lanebook_loops::Told;
-use lanebook_plan::select::lane_exchange;
+use lanebook_plan::select::lane_shuffle;
 use lanebook_plan::{AllocPlan, Plan, PlanError, PlanPool};
 use lanebook_tables::{Arch, Tables};
 use lanebook_tile::map::TileShape;
@@ -68,7 +68,7 @@ impl RowDigits {
             for bit in 0..extent.trailing_zeros() {
                 let far = term.stride.checked_shl(bit)?;
                 let mask = u8::try_from(far).ok().filter(|_| far < wave);
-                let lanes = mask.filter(|mask| lane_exchange(tables, arch, *mask).is_some());
+                let lanes = mask.filter(|mask| lane_shuffle(tables, arch, *mask).is_some());
                 let digit = BaseDigit { base: var, unit: unit.checked_shl(bit)?, extent: 2 };
                 out.0.push(RowDigit { digit, lanes: lanes.unwrap_or(0) }).ok()?;
             }

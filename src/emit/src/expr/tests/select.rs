@@ -2,7 +2,7 @@
 //! vector instruction, literals in one place only.
 use crate::expr::tests::{N, Store};
 use crate::expr::{
-    Arg, ExprId, NodeChoice, Reg, RegBank, SelectError, SelectScratch, Selector, StepSink,
+    Arg, ExprId, InstSink, NodeChoice, Reg, RegBank, SelectError, SelectScratch, Selector,
     Variable, Want,
 };
 use lanebook_tables::{
@@ -196,7 +196,7 @@ const ISA: Isa<'static> = Isa {
     dispatch: Dispatch::EMPTY,
 };
 const fn have(atom: u16) -> ArchAtom {
-    ArchAtom { atom: AtomId(atom), native: true, attested: true }
+    ArchAtom { atom: AtomId(atom), native: true, documented_for_arch: true }
 }
 const ARCH: Arch<'static> = Arch {
     name: "toy",
@@ -246,7 +246,7 @@ static TOY: Tables<'static> = Tables {
     weights: WEIGHTS,
     policies: &[],
     sequences: &[],
-    anchors: lanebook_tables::Anchors::EMPTY,
+    seeding: lanebook_tables::Seeding::EMPTY,
     contract: lanebook_tables::Contract::EMPTY,
     arch_names: NameMap::EMPTY,
     atom_names: NameMap::EMPTY,
@@ -262,7 +262,7 @@ struct Sink {
     next: u16,
     limit: Option<usize>,
 }
-impl StepSink for Sink {
+impl InstSink for Sink {
     type Error = ();
     fn fresh(&mut self, class: ClassId, count: u16) -> Result<Reg, ()> {
         self.next += 1;

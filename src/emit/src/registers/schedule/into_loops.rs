@@ -2,8 +2,8 @@
 //! registers as long as the loop goes on, computed anew in each turn as long as it is read. Only
 //! what is made of registers that are there in any case moves.
 
-use super::{Schedule, TOUCHES, Touched};
-use crate::step::{LoopSpan, Purpose};
+use super::{RegisterRun, Schedule, TOUCHES};
+use crate::step::{InstKind, LoopSpan};
 use heapless::{Vec, VecView};
 
 impl Schedule<'_> {
@@ -38,7 +38,7 @@ impl Schedule<'_> {
         end: usize,
         loops: &VecView<LoopSpan>,
     ) -> Option<usize> {
-        let (mut made, mut read): (Vec<Touched, TOUCHES>, Vec<Touched, TOUCHES>) =
+        let (mut made, mut read): (Vec<RegisterRun, TOUCHES>, Vec<RegisterRun, TOUCHES>) =
             (Vec::new(), Vec::new());
         for at in first..last {
             let mut is_full = false;
@@ -67,11 +67,11 @@ impl Schedule<'_> {
                 continue;
             }
             // What reads it as well, and who writes it.
-            let touches_made = self.meets_any(at, &made);
-            let spoils = touches_made && self.meets_any(at, &unwritten)
-                || at > first && self.meets_any(at, &read);
+            let touches_made = self.overlaps_any(at, &made);
+            let spoils = touches_made && self.overlaps_any(at, &unwritten)
+                || at > first && self.overlaps_any(at, &read);
             // What a loop itself does stands outside of what its operations do.
-            let is_control = self.steps.get(at).is_none_or(|s| s.purpose == Purpose::Control);
+            let is_control = self.steps.get(at).is_none_or(|s| s.purpose == InstKind::Control);
             if spoils || touches_made && (at < last || is_control) {
                 return None;
             }
@@ -119,8 +119,8 @@ impl Schedule<'_> {
     fn belong(&mut self, first: usize, last: usize, reader: usize) {
         let Some(origin) = self.steps.get(reader).map(|step| step.origin) else { return };
         let Some(own) = self.steps.get_mut(first..last) else { return };
-        let is_address = |p: Purpose| {
-            matches!(p, Purpose::FirstAddress | Purpose::FurtherAddress | Purpose::Fill)
+        let is_address = |p: InstKind| {
+            matches!(p, InstKind::FirstAddress | InstKind::FurtherAddress | InstKind::Fill)
         };
         for step in own.iter_mut().filter(|step| is_address(step.purpose)) {
             step.origin = origin;

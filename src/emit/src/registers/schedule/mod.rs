@@ -13,13 +13,13 @@
 //! Registers that are not allocated (a carry, a condition) join instructions: who writes one and
 //! who reads it move together, with all between them.
 
+mod inst_set;
 mod into_loops;
-mod step_set;
 
 use crate::registers::allocate::{Owners, find_live_ranges};
-use crate::registers::schedule::step_set::{StepSet, WINDOW};
+use crate::registers::schedule::inst_set::{InstSet, WINDOW};
 use crate::step::{
-    LoopSpan, NO_GUARD, Purpose, Slot, Step, TupleStride, VRegTuple, for_each_register, owner,
+    Inst, InstKind, LoopSpan, NO_GUARD, Slot, TupleStride, VRegTuple, for_each_register, owner,
 };
 use heapless::{Vec, VecView};
 use lanebook_tables::{AtomClass, Role, Space, Tables};
@@ -29,7 +29,7 @@ const TOUCHES: usize = 24;
 
 /// Registers that follow each other, as a step touches them.
 #[derive(Copy, Clone)]
-struct Touched {
+struct RegisterRun {
     class: u8,
     first: u16,
     count: u16,
@@ -48,7 +48,7 @@ struct FixedClasses {
 /// The steps of a kernel, and what their registers are.
 struct Schedule<'s> {
     tables: &'s Tables<'s>,
-    steps: &'s mut VecView<Step>,
+    steps: &'s mut VecView<Inst>,
     registers: &'s VecView<VRegTuple>,
     patterns: &'s VecView<TupleStride>,
     /// Of which class there are too few: its tuples know how long they live.
@@ -57,9 +57,9 @@ struct Schedule<'s> {
     /// them, a bit each.
     across: u16,
     /// Each step that moves together with the next one.
-    joined: StepSet,
+    joined: InstSet,
     /// Each step that is worth moving.
-    sinks: StepSet,
+    sinks: InstSet,
     /// The window's first step.
     base: usize,
 }
@@ -70,7 +70,7 @@ struct Schedule<'s> {
 #[inline(never)] // Beside what is emitted, not below it.
 pub(crate) fn sink_to_readers(
     tables: &Tables<'_>,
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     registers: &mut VecView<VRegTuple>,
     patterns: &VecView<TupleStride>,
     loops: &mut VecView<LoopSpan>,
@@ -96,7 +96,7 @@ pub(crate) struct Lacking {
 #[inline(never)]
 fn schedule(
     (tables, patterns): (&Tables<'_>, &VecView<TupleStride>),
-    steps: &mut VecView<Step>,
+    steps: &mut VecView<Inst>,
     registers: &VecView<VRegTuple>,
     mut loops: Option<&mut VecView<LoopSpan>>,
     lacking: Lacking,
@@ -108,8 +108,8 @@ fn schedule(
         patterns,
         lacking,
         across: 0,
-        joined: StepSet::new(),
-        sinks: StepSet::new(),
+        joined: InstSet::new(),
+        sinks: InstSet::new(),
         base: 0,
     };
     schedule.across = schedule.fixed_across_blocks();
@@ -135,15 +135,15 @@ pub(crate) fn forget(registers: &mut VecView<VRegTuple>) {
 }
 
 impl Schedule<'_> {
-    fn touches(&self, at: usize, mut f: impl FnMut(Touched)) {
+    fn touches(&self, at: usize, mut f: impl FnMut(RegisterRun)) {
         let Some(step) = self.steps.get(at) else { return };
-        let Some(atom) = self.tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label)
+        let Some(atom) = self.tables.atom(step.atom).filter(|_| step.purpose != InstKind::Label)
         else {
             return;
         };
         for_each_register(self.tables, step, self.patterns, |touch| {
             let tuple = owner(self.registers, touch.first).and_then(|k| self.registers.get(k));
-            f(Touched {
+            f(RegisterRun {
                 class: touch.class,
                 first: touch.first,
                 count: touch.count,
@@ -153,7 +153,7 @@ impl Schedule<'_> {
             });
         });
         for operand in atom.operands.iter().filter(|operand| operand.implicit) {
-            f(Touched {
+            f(RegisterRun {
                 class: operand.class.0 as u8,
                 first: 0,
                 count: 1,
@@ -166,7 +166,7 @@ impl Schedule<'_> {
 
     /// Whether a step touches what one of these touches that are allocated, so that they have to
     /// stay in their order.
-    fn meets_any(&self, at: usize, own: &[Touched]) -> bool {
+    fn overlaps_any(&self, at: usize, own: &[RegisterRun]) -> bool {
         self.steps.get(at).is_some_and(|step| {
             let mut meets = false;
             for_each_register(self.tables, step, self.patterns, |touch| {
@@ -185,7 +185,7 @@ impl Schedule<'_> {
         let most = begin.saturating_add(WINDOW).min(self.steps.len());
         for at in begin..most {
             if self.ends_block(at) {
-                let is_label = self.steps.get(at).is_some_and(|s| s.purpose == Purpose::Label);
+                let is_label = self.steps.get(at).is_some_and(|s| s.purpose == InstKind::Label);
                 return if is_label && at > begin { at } else { at.saturating_add(1) };
             }
         }
@@ -195,7 +195,7 @@ impl Schedule<'_> {
     /// Whether a step is a label or a branch.
     fn ends_block(&self, at: usize) -> bool {
         self.steps.get(at).is_some_and(|step| {
-            step.purpose == Purpose::Label
+            step.purpose == InstKind::Label
                 || step.args.iter().any(|arg| matches!(arg, Slot::Label(_)))
         })
     }
@@ -239,7 +239,7 @@ impl Schedule<'_> {
 
     /// Finds what is worth moving in a block, from the window's first step to before `end`.
     fn find_sinks(&mut self, end: usize) {
-        (self.joined, self.sinks) = (StepSet::new(), StepSet::new());
+        (self.joined, self.sinks) = (InstSet::new(), InstSet::new());
         for at in self.base..end {
             self.join(at, end);
         }
@@ -315,7 +315,7 @@ impl Schedule<'_> {
         }
         let mut helps = false;
         for at in first..end {
-            let own = |touch: Touched| touch.written && touch.class == self.lacking.class;
+            let own = |touch: RegisterRun| touch.written && touch.class == self.lacking.class;
             self.touches(at, |touch| helps |= own(touch));
         }
         helps
@@ -324,7 +324,7 @@ impl Schedule<'_> {
 
     /// Whether a step brings elements from memory into registers, and does nothing else.
     fn is_load(&self, at: usize) -> bool {
-        let Some(step) = self.steps.get(at).filter(|step| step.purpose == Purpose::Move) else {
+        let Some(step) = self.steps.get(at).filter(|step| step.purpose == InstKind::Move) else {
             return false;
         };
         let atom = self.tables.atom(step.atom).filter(|_| step.guard == NO_GUARD);
@@ -338,7 +338,7 @@ impl Schedule<'_> {
     /// Whether a step writes memory or orders accesses: no load passes it.
     fn keeps_loads(&self, at: usize) -> bool {
         let Some(step) = self.steps.get(at) else { return true };
-        let atom = self.tables.atom(step.atom).filter(|_| step.purpose != Purpose::Label);
+        let atom = self.tables.atom(step.atom).filter(|_| step.purpose != InstKind::Label);
         atom.is_none_or(|atom| match atom.movement {
             Some(movement) => movement.atomic.is_some() || movement.to.space != Space::Register,
             None => matches!(atom.class, AtomClass::Sync | AtomClass::Control | AtomClass::Move),
@@ -347,10 +347,10 @@ impl Schedule<'_> {
 
     /// The purpose and the operation of steps whose order tells which part of a tile each is for:
     /// those of a movement with an index tile.
-    fn ordered_among(&self, first: usize, last: usize) -> Option<(Purpose, u16)> {
+    fn ordered_among(&self, first: usize, last: usize) -> Option<(InstKind, u16)> {
         let mut own = (first..last).filter_map(|at| self.steps.get(at));
-        let step = own.find(|step| matches!(step.purpose, Purpose::Move | Purpose::Index))?;
-        let is_indexed = |s: &Step| s.purpose == Purpose::Index && s.origin == step.origin;
+        let step = own.find(|step| matches!(step.purpose, InstKind::Move | InstKind::Index))?;
+        let is_indexed = |s: &Inst| s.purpose == InstKind::Index && s.origin == step.origin;
         self.steps.iter().any(is_indexed).then_some((step.purpose, step.origin))
     }
 
@@ -376,11 +376,11 @@ impl Schedule<'_> {
         let Some(step) = self.steps.get(at) else { return false };
         let is_plain = matches!(
             step.purpose,
-            Purpose::FirstAddress
-                | Purpose::FurtherAddress
-                | Purpose::Fill
-                | Purpose::Arithmetic
-                | Purpose::Index
+            InstKind::FirstAddress
+                | InstKind::FurtherAddress
+                | InstKind::Fill
+                | InstKind::Arithmetic
+                | InstKind::Index
         );
         let atom = self.tables.atom(step.atom).filter(|_| is_plain && step.guard == NO_GUARD);
         let is_alu = atom.is_some_and(|atom| {
@@ -408,11 +408,11 @@ impl Schedule<'_> {
     }
 
     /// Whether the last step that writes registers before a step is worth moving, or moves with it.
-    fn is_made_by_worthy(&self, touch: &Touched, (first, at): (usize, usize)) -> bool {
+    fn is_made_by_worthy(&self, touch: &RegisterRun, (first, at): (usize, usize)) -> bool {
         let mut before = at;
         while before > self.base {
             before = before.saturating_sub(1);
-            if self.meets_any(before, &[Touched { written: false, ..*touch }]) {
+            if self.overlaps_any(before, &[RegisterRun { written: false, ..*touch }]) {
                 let own = self.start_of_group(before.saturating_add(1));
                 return before >= first || self.sinks.has(own.saturating_sub(self.base));
             }
@@ -423,7 +423,7 @@ impl Schedule<'_> {
     /// Moves steps that stand together down to the first that touches what they do, if there is
     /// one.
     fn sink(&mut self, first: usize, last: usize, end: usize) {
-        let mut own: Vec<Touched, TOUCHES> = Vec::new();
+        let mut own: Vec<RegisterRun, TOUCHES> = Vec::new();
         let mut is_full = false;
         for at in first..last {
             self.touches(at, |touch| {
@@ -443,7 +443,7 @@ impl Schedule<'_> {
                 let of = self.steps.get(at).map(|step| (step.purpose, step.origin));
                 is_load && self.keeps_loads(at)
                     || ordered.is_some() && ordered == of
-                    || self.meets_any(at, &own)
+                    || self.overlaps_any(at, &own)
             });
             if meets {
                 break;

@@ -745,7 +745,7 @@ impl OpTypes<'_, '_, '_> {
             _ if !ty.is_tile() => Ok(()),
             TileEncoding::Written(text) => self.covers(self.program.text(text), ty),
             TileEncoding::Alias(name) => self.alias(name, Some(ty)),
-            TileEncoding::Made(at, len) => self.covers(self.program.pools.made(at, len), ty),
+            TileEncoding::Interned(at, len) => self.covers(self.program.pools.made(at, len), ty),
             TileEncoding::None | TileEncoding::Handle(_) => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use lanebook_ir::Op;
 use lanebook_tables::{BankModel, OpRole, Space, TupleStyle};
 use lanebook_tile::basis::{HalfAccess, PlaceBasis, construct};
 use lanebook_tile::copy_atom::CopyAtom;
-use lanebook_tile::map::{Columns, Fragment, MemoryMap, SharedLayout};
+use lanebook_tile::map::{BitMatrix, Fragment, MemoryMap, SharedLayout};
 use lanebook_tile::offset::varying;
 use lanebook_tile::tiling::Reject;
 
@@ -26,7 +26,7 @@ type Able = heapless::Vec<(u8, u32), MOST>;
 
 /// An exchange that is possible.
 #[derive(Copy, Clone)]
-pub(super) struct ExchangeWay {
+pub(super) struct ExchangeForm {
     basis: PlaceBasis,
     pub(super) store: HalfPlan,
     pub(super) load: HalfPlan,
@@ -48,11 +48,11 @@ const ORDERS: [PlaceOrder; 3] = [PlaceOrder::Plain, PlaceOrder::Store, PlaceOrde
 fn exchange_of(
     op: Op,
     (from, to): (&Fragment, &Fragment),
-    way: &ExchangeWay,
+    way: &ExchangeForm,
     alloc: u16,
 ) -> SharedExchange {
     let (from, to, basis, store, load) = (*from, *to, way.basis, way.store, way.load);
-    SharedExchange { op, alloc, from, to, basis, store, load, rounds: Columns::new() }
+    SharedExchange { op, alloc, from, to, basis, store, load, rounds: BitMatrix::new() }
 }
 
 /// Of two reasons why an exchange is too large that of the smaller one; else the first.
@@ -106,7 +106,7 @@ impl Planner<'_, '_, '_, '_> {
 
     fn push_lanes(&mut self, lanes: ShufflePlan) -> Result<(), PlanError> {
         let capacity = self.plan.lanes.capacity();
-        self.plan.lanes.push(lanes).map_err(|_| full(PlanPool::Lanes, capacity, lanes.op))
+        self.plan.lanes.push(lanes).map_err(|_| full(PlanPool::Shuffles, capacity, lanes.op))
     }
 
     /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.
@@ -132,7 +132,7 @@ impl Planner<'_, '_, '_, '_> {
         &self,
         op: Op,
         (from, to): (&Fragment, &Fragment),
-        way: &ExchangeWay,
+        way: &ExchangeForm,
     ) -> Result<(), PlanError> {
         let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let bytes = u32::try_from(from.shape.bytes()).unwrap_or(u32::MAX);
@@ -148,7 +148,7 @@ impl Planner<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         between: &ExchangeSides,
-        (way, forms): &(ExchangeWay, (FormKind, FormKind)),
+        (way, forms): &(ExchangeForm, (FormKind, FormKind)),
         inside: Option<u32>,
     ) -> Result<(), PlanError> {
         let shape = between.from.shape;
@@ -204,8 +204,8 @@ impl Planner<'_, '_, '_, '_> {
         op: Op,
         between: &ExchangeSides,
         ceiling: u32,
-    ) -> Result<(ExchangeWay, (FormKind, FormKind)), PlanError> {
-        let mut best: Option<(ExchangeWay, (FormKind, FormKind))> = None;
+    ) -> Result<(ExchangeForm, (FormKind, FormKind)), PlanError> {
+        let mut best: Option<(ExchangeForm, (FormKind, FormKind))> = None;
         let mut why = None;
         let is_conversion = self.program.role(op) == OpRole::Convert;
         for forms in FORMS {
@@ -240,11 +240,11 @@ impl Planner<'_, '_, '_, '_> {
         (from, to): (&Fragment, &Fragment),
         extra: u32,
         limit: u32,
-    ) -> Result<Option<ExchangeWay>, PlanError> {
+    ) -> Result<Option<ExchangeForm>, PlanError> {
         let (mut stores, mut loads) = (Able::new(), Able::new());
         self.able(op, from, true, &mut stores)?;
         self.able(op, to, false, &mut loads)?;
-        let mut best: Option<ExchangeWay> = None;
+        let mut best: Option<ExchangeForm> = None;
         let (mut why, mut too_large) = (None, None);
         let cheapest = |list: &Able| list.iter().min_by_key(|(_, cost)| *cost).map(|(n, _)| *n);
         let (first, mut limit) = ((cheapest(&stores), cheapest(&loads)), limit);
@@ -258,7 +258,7 @@ impl Planner<'_, '_, '_, '_> {
                     for order in ORDERS {
                         // As dear as the best before it counts where it has fewer conflicts by
                         // another reading.
-                        let equal = |way: &ExchangeWay| way.cost.saturating_add(1).min(limit);
+                        let equal = |way: &ExchangeForm| way.cost.saturating_add(1).min(limit);
                         let limit = best.as_ref().map_or(limit, equal).saturating_sub(extra);
                         if least_store.saturating_add(least_load) >= limit {
                             why = why.or((!bounds).then_some(Reject::Dearer));
@@ -267,7 +267,7 @@ impl Planner<'_, '_, '_, '_> {
                         match self.exchange_by((store, load), (from, to), order, limit) {
                             Ok(way) => {
                                 let way =
-                                    ExchangeWay { cost: way.cost.saturating_add(extra), ..way };
+                                    ExchangeForm { cost: way.cost.saturating_add(extra), ..way };
                                 if best.is_some_and(|best| !self.is_clearer(&way, &best, from)) {
                                     continue;
                                 }
@@ -295,7 +295,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         match (best, why) {
             (None, _) if too_large.is_some() => Err(too_large.unwrap_or(PlanError::Stale)),
-            (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoMover { op, why }),
+            (None, Some(why)) if why != Reject::Dearer => Err(PlanError::NoCopyAtom { op, why }),
             (found, _) => Ok(found),
         }
     }
@@ -350,7 +350,7 @@ impl Planner<'_, '_, '_, '_> {
             }
         }
         if out.is_empty() {
-            return Err(PlanError::NoMover { op, why: why.unwrap_or(Reject::Form) });
+            return Err(PlanError::NoCopyAtom { op, why: why.unwrap_or(Reject::Form) });
         }
         Ok(())
     }
@@ -385,7 +385,7 @@ impl Planner<'_, '_, '_, '_> {
         (from, to): (&Fragment, &Fragment),
         order: PlaceOrder,
         limit: u32,
-    ) -> Result<ExchangeWay, Reject> {
+    ) -> Result<ExchangeForm, Reject> {
         let atom =
             |stores, number: u8| self.movers(stores).get(usize::from(number)).ok_or(Reject::Form);
         let (store, load) = (atom(true, store)?, atom(false, load)?);
@@ -404,7 +404,7 @@ impl Planner<'_, '_, '_, '_> {
             .cost(&self.target.tables.weights)
             .saturating_add(load.cost(&self.target.tables.weights));
         if cost < limit {
-            Ok(ExchangeWay { basis, store, load, cost })
+            Ok(ExchangeForm { basis, store, load, cost })
         } else {
             Err(Reject::Dearer)
         }

@@ -6,7 +6,7 @@ use crate::data::ShufflePlan;
 use crate::select::fragments::reduce::ExchangeSides;
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
-use lanebook_tile::map::{Columns, Fragment};
+use lanebook_tile::map::{BitMatrix, Fragment};
 
 /// A side of an exchange as its instruction finds or leaves it, and what is done inside each lane
 /// between that and the distribution that there is.
@@ -48,8 +48,8 @@ pub(super) const FORMS: [(FormKind, FormKind); 11] = [
 ];
 
 /// Columns with those of `first` in front, in its order.
-fn ordered(columns: &[u32], first: &[u32]) -> Columns<u32, 12> {
-    let mut out = Columns::new();
+fn ordered(columns: &[u32], first: &[u32]) -> BitMatrix<u32, 12> {
+    let mut out = BitMatrix::new();
     let front = first.iter().filter(|e| columns.contains(e));
     for &e in front.chain(columns.iter().filter(|e| !first.contains(e))) {
         let _ = out.push(e);
@@ -127,7 +127,7 @@ impl Planner<'_, '_, '_, '_> {
                 }
             }
             FormKind::CommonFirst => {
-                let mut common: Columns<u32, 12> = Columns::new();
+                let mut common: BitMatrix<u32, 12> = BitMatrix::new();
                 for &e in columns.iter().filter(|e| other.register.as_slice().contains(e)) {
                     let _ = common.push(e);
                 }
@@ -138,7 +138,7 @@ impl Planner<'_, '_, '_, '_> {
         // Registers that need not follow each other are no matter of order.
         let packing = usize::from(fragment.packing());
         let packed = |f: &Fragment| {
-            let mut out: Columns<u32, 12> = Columns::new();
+            let mut out: BitMatrix<u32, 12> = BitMatrix::new();
             for &e in f.register.as_slice().iter().take(packing) {
                 let _ = out.push(e);
             }

@@ -6,7 +6,7 @@
 //! architecture give at once.
 
 use crate::data::HalfPlan;
-use crate::select::fragments::exchange::ExchangeWay;
+use crate::select::fragments::exchange::ExchangeForm;
 use crate::select::planner::Planner;
 use lanebook_tables::{BankModel, Space};
 use lanebook_tile::map::{BankAccess, Fragment, MemoryMap, SharedLayout, count_conflicts};
@@ -26,11 +26,16 @@ impl Planner<'_, '_, '_, '_> {
     /// Whether a way is better than the best before it: it costs less, or as much with no more
     /// instructions and fewer conflicts by the other reading.
     #[inline(never)] // Nothing of it stays on the stack while ways are compared.
-    pub(super) fn is_clearer(&self, way: &ExchangeWay, best: &ExchangeWay, of: &Fragment) -> bool {
+    pub(super) fn is_clearer(
+        &self,
+        way: &ExchangeForm,
+        best: &ExchangeForm,
+        of: &Fragment,
+    ) -> bool {
         if way.cost != best.cost {
             return way.cost < best.cost;
         }
-        let count = |way: &ExchangeWay| {
+        let count = |way: &ExchangeForm| {
             let (stores, loads) = (way.store.figures.count, way.load.figures.count);
             stores.saturating_add(loads)
         };
@@ -38,7 +43,7 @@ impl Planner<'_, '_, '_, '_> {
             return false;
         }
         let Some(map) = SharedLayout::BY_ROWS.map(of.shape) else { return false };
-        let extra = |way: &ExchangeWay| {
+        let extra = |way: &ExchangeForm| {
             let (store, load) =
                 (self.extra(&way.store, true, &map), self.extra(&way.load, false, &map));
             store.saturating_add(load)

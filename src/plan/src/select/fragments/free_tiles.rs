@@ -126,7 +126,7 @@ impl Planner<'_, '_, '_, '_> {
                 (Err(e), _) => {
                     why = e;
                     let why =
-                        if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                        if let PlanError::NoCopyAtom { why, .. } = e { why } else { Reject::Form };
                     self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
                 }
             }

@@ -85,7 +85,7 @@ impl<'w> InsertedConversions<'w> {
             PlanError::Conflict { op, place: Some(place) } => (op, place),
             // What goes to memory or comes from there element by element has a register for each,
             // where its layout is written; the lanes are the same.
-            PlanError::NoMover { op, why: Reject::Bounds { .. } }
+            PlanError::NoCopyAtom { op, why: Reject::Bounds { .. } }
                 if moved(program, op).is_some_and(|tile| is_packed(program, tile)) =>
             {
                 if self.is_full(op) {
@@ -96,7 +96,7 @@ impl<'w> InsertedConversions<'w> {
             }
             // What no instruction stores as it is distributed may be distributed in another way
             // behind a conversion.
-            PlanError::NoMover { op, .. } => match program.role(op) {
+            PlanError::NoCopyAtom { op, .. } => match program.role(op) {
                 // A tile whose layout is written is another one behind a conversion.
                 OpRole::Store | OpRole::Atomic
                     if !self.made(program, program.operand(op, 0))
@@ -258,7 +258,7 @@ impl<'w> InsertedConversions<'w> {
     #[must_use]
     pub fn refused_load(&self, program: &Program<'_, '_>) -> Option<PlanError> {
         self.first.filter(|error| match error {
-            PlanError::NoMover { op, .. } => program.role(*op) == OpRole::Load,
+            PlanError::NoCopyAtom { op, .. } => program.role(*op) == OpRole::Load,
             _ => false,
         })
     }
@@ -274,17 +274,17 @@ impl<'w> InsertedConversions<'w> {
             op: Some(op),
         });
         match last {
-            PlanError::Conflict { .. } | PlanError::NoMover { .. } if room.is_some() => {
+            PlanError::Conflict { .. } | PlanError::NoCopyAtom { .. } if room.is_some() => {
                 room.unwrap_or(last)
             }
-            PlanError::NoMover { op, .. }
+            PlanError::NoCopyAtom { op, .. }
                 if matches!(self.first, Some(PlanError::Conflict { .. }))
                     && !self.own().contains(&op)
                     && !program.operands(op).any(|value| self.made(program, Some(value))) =>
             {
                 last
             }
-            PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
+            PlanError::Conflict { .. } | PlanError::NoCopyAtom { .. } => self.first.unwrap_or(last),
             _ => last,
         }
     }

@@ -12,13 +12,13 @@
 //! linearly on its number: registers swapped in some of the lanes.
 
 use crate::data::{ShufflePlan, Swap};
-use crate::select::elementwise::{choose_bytes, lane_move_atom};
+use crate::select::elementwise::{lane_move_atom, permute_bytes};
 use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_tables::{Atom, BankModel};
 use lanebook_tile::copy_atom::CopyAtom;
 use lanebook_tile::evaluate::TargetInfo;
-use lanebook_tile::map::{Columns, Fragment, Subspace};
+use lanebook_tile::map::{BitMatrix, Fragment, Subspace};
 use lanebook_tile::tiling::Reject;
 
 /// Where lanes' names begin, above those of registers.
@@ -33,7 +33,7 @@ fn bit(n: usize) -> u32 {
 }
 
 /// A basis, in order.
-type OrderedBasis = Columns<u32, MOST>;
+type OrderedBasis = BitMatrix<u32, MOST>;
 
 /// What is known of two distributions.
 struct Sides<'f> {
@@ -90,8 +90,8 @@ impl<'f> Sides<'f> {
 
 /// Columns of registers that move: `inside` shares one, what else the distribution's registers add
 /// counts them.
-fn words(columns: &[u32], inside: &[u32], q: &Subspace) -> Columns<u32, 12> {
-    let (mut out, mut span) = (Columns::new(), Subspace::new());
+fn words(columns: &[u32], inside: &[u32], q: &Subspace) -> BitMatrix<u32, 12> {
+    let (mut out, mut span) = (BitMatrix::new(), Subspace::new());
     for &column in inside {
         let _ = out.push(column);
     }
@@ -176,7 +176,7 @@ fn attempt(
         let chosen = rounds.element.iter().enumerate().filter(|(k, _)| names & bit(*k) != 0);
         chosen.fold(0, |sum, (_, e)| sum ^ place(*e).unwrap_or(0)).wrapping_shr(together)
     };
-    let mut swapped: Columns<u32, THREADS> = Columns::new();
+    let mut swapped: BitMatrix<u32, THREADS> = BitMatrix::new();
     for (k, _) in from.lane.as_slice().iter().enumerate() {
         let lane = rounds.lane.get(k).ok_or(Reject::Tangled)?;
         let word = sends(bit(k)) ^ shared.get(k).copied().unwrap_or(0);
@@ -319,9 +319,9 @@ fn exchanged(swaps: &mut [Swap], a: usize, b: usize) {
 /// The fewest swaps that together change a register's number by the word of each bit of a thread's
 /// number. Those that bring what is read behind them, `read`, from outside of it come first: behind
 /// each of them half as many registers are left to be swapped.
-fn fewest_swaps(words: &[u32], read: &Subspace) -> Result<Columns<Swap, 6>, Reject> {
-    let (mut first, mut last): (Columns<Swap, 6>, Columns<Swap, 6>) =
-        (Columns::new(), Columns::new());
+fn fewest_swaps(words: &[u32], read: &Subspace) -> Result<BitMatrix<Swap, 6>, Reject> {
+    let (mut first, mut last): (BitMatrix<Swap, 6>, BitMatrix<Swap, 6>) =
+        (BitMatrix::new(), BitMatrix::new());
     let (mut outside, mut inside) = (Subspace::new(), Subspace::new());
     for (k, &word) in words.iter().enumerate() {
         let threads = u16::try_from(bit(k)).map_err(|_| Reject::Size)?;
@@ -351,7 +351,7 @@ fn fewest_swaps(words: &[u32], read: &Subspace) -> Result<Columns<Swap, 6>, Reje
 
 /// Lets the swaps of a list that have these names take place in more threads, and answers the sum
 /// of their words; `None` if there are no names.
-fn added(swaps: &mut Columns<Swap, 6>, names: Option<u32>, threads: u16) -> Option<u32> {
+fn added(swaps: &mut BitMatrix<Swap, 6>, names: Option<u32>, threads: u16) -> Option<u32> {
     let names = names?;
     let mut sum = 0;
     for (k, swap) in swaps.as_mut_slice().iter_mut().enumerate() {
@@ -363,7 +363,7 @@ fn added(swaps: &mut Columns<Swap, 6>, names: Option<u32>, threads: u16) -> Opti
     Some(sum)
 }
 
-fn push_swap(swaps: &mut Columns<Swap, 6>, word: u32, threads: u16) -> Result<(), Reject> {
+fn push_swap(swaps: &mut BitMatrix<Swap, 6>, word: u32, threads: u16) -> Result<(), Reject> {
     let word = u16::try_from(word).map_err(|_| Reject::Size)?;
     if swaps.push(Swap { word, threads }) { Ok(()) } else { Err(Reject::Size) }
 }
@@ -569,7 +569,7 @@ impl Planner<'_, '_, '_, '_> {
         let TargetInfo { tables, arch, .. } = self.target;
         let w = &tables.weights;
         let (choices, mut copies) = (plan.choices(from, to), 0u32);
-        if choices > 0 && choose_bytes(tables, arch).is_none() {
+        if choices > 0 && permute_bytes(tables, arch).is_none() {
             return Err(Reject::Packing { atom_bits: 32 });
         }
         // A register of each lane takes as many passes as all banks have room for at once.

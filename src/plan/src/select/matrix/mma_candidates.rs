@@ -10,7 +10,7 @@ use lanebook_ir::{Op, Value, attr_names};
 use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
 use lanebook_tile::evaluate::TargetInfo;
 use lanebook_tile::map::Fragment;
-use lanebook_tile::matrix::together;
+use lanebook_tile::matrix::warpgroup;
 use lanebook_tile::product::{Product, ProductTile};
 use lanebook_tile::unit::tensor;
 
@@ -51,10 +51,10 @@ impl MmaProblem {
 
     /// The atoms that multiply elements of these types, those of A and B exchanged or not; where no
     /// matrix unit has such elements, instructions of one lane each.
-    fn able<'t>(&self, arch: &Arch<'t>, swapped: bool) -> &'t [AtomId] {
+    fn able<'t>(&self, arch: &Arch<'t>, transposed: bool) -> &'t [AtomId] {
         let [Some(a), Some(b), Some(c), Some(d)] = self.types else { return &[] };
         let units = |a, b| arch.dispatch(Capability::Product { a, b, c, d });
-        let (own, other) = if swapped { ((b, a), (a, b)) } else { ((a, b), (b, a)) };
+        let (own, other) = if transposed { ((b, a), (a, b)) } else { ((a, b), (b, a)) };
         match (units(own.0, own.1), units(other.0, other.1)) {
             ([], []) => arch.dispatch(Capability::LaneProduct { a: own.0, b: own.1, c, d }),
             (own, _) => own,
@@ -71,14 +71,14 @@ impl MmaProblem {
     ) -> impl Iterator<Item = usize> + use<'t> {
         let (arch, sides) = (target.arch, per_atom(&target).saturating_mul(2));
         let plain = self.able(arch, false);
-        let swapped = self.able(arch, true);
+        let transposed = self.able(arch, true);
         let usable = move |list: &[AtomId], at: usize| {
             list.get(at)
                 .and_then(|id| arch.own(*id))
-                .is_some_and(|have| have.attested && have.native == native)
+                .is_some_and(|have| have.documented_for_arch && have.native == native)
         };
-        (0..plain.len().max(swapped.len())).flat_map(move |at| {
-            let usable = (usable(plain, at), usable(swapped, at));
+        (0..plain.len().max(transposed.len())).flat_map(move |at| {
+            let usable = (usable(plain, at), usable(transposed, at));
             let fits = move |k: &usize| if k.is_multiple_of(2) { usable.0 } else { usable.1 };
             (0..sides).filter(fits).filter_map(move |k| at.checked_mul(sides)?.checked_add(k))
         })
@@ -150,14 +150,15 @@ impl Planner<'_, '_, '_, '_> {
         number: usize,
     ) -> Option<Product> {
         let TargetInfo { tables, arch, wave, warps, .. } = *target;
-        let (swapped, number) = (number % 2 == 1, number / 2);
+        let (transposed, number) = (number % 2 == 1, number / 2);
         let per_atom = per_atom(target);
-        let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
+        let id = *given.able(arch, transposed).get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(id)?;
         let (op, tile, widths) = (given.op, given.tile, given.bits);
         let whole = || {
-            atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped)
+            atom.matrix
+                .filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !transposed)
         };
         let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
         let is_said = self.program.has_attr(op, attr_names::SUMS);
@@ -184,11 +185,11 @@ impl Planner<'_, '_, '_, '_> {
                 !is_said || p.repeats.0 == 0 || lanes == Ok(p.shape.m)
             });
         }
-        let alone = warps.checked_sub(together(atom, shape.d)?)?;
+        let alone = warps.checked_sub(warpgroup(atom, shape.d)?)?;
         // Where there are more warps than instances, all that can be divided is, and warps that are
         // left do what others do.
         let [m, n] =
-            if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
+            if transposed { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
         let most = |all: u32, step: u16| {
             u8::try_from(all.saturating_sub(step.trailing_zeros())).unwrap_or(alone)
         };
@@ -196,19 +197,21 @@ impl Planner<'_, '_, '_, '_> {
         let alike = atom.shared(shape.a).is_none()
             && atom.shared(shape.b).is_none()
             && !atom.params().any(|(_, vary)| vary.grows.1);
-        let spare = if alike { alone.saturating_sub(most.0.saturating_add(most.1)) } else { 0 };
-        if spare > 0 && along_m > 0 {
+        let replicated_warps =
+            if alike { alone.saturating_sub(most.0.saturating_add(most.1)) } else { 0 };
+        if replicated_warps > 0 && along_m > 0 {
             return None;
         }
-        let split = if spare > 0 { most } else { (along_m, alone.checked_sub(along_m)?) };
-        let product = match swapped {
+        let split =
+            if replicated_warps > 0 { most } else { (along_m, alone.checked_sub(along_m)?) };
+        let product = match transposed {
             false => Product::new(id, atom, tile, widths, split),
-            true => Product::swapped(id, atom, tile, widths, split),
+            true => Product::transposed(id, atom, tile, widths, split),
         };
         product
-            .and_then(|p| p.repeated(spare))
+            .and_then(|p| p.repeated(replicated_warps))
             .filter(|p| p.c.lane.len() == usize::from(wave))
-            .filter(|p| !swapped || given.chained || goes_along_rows(&p.c))
+            .filter(|p| !transposed || given.chained || goes_along_rows(&p.c))
     }
 
     /// A candidate with its extents in the order of tiles whose distributions are known: what it adds

@@ -125,7 +125,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         let turn =
             (piece.columns > 0).then_some(RowRotation { low: piece.lanes, count: piece.columns });
         Some(SharedLayout {
-            strip: (piece.runs < shape.cols).then_some(piece.runs),
+            column_block: (piece.runs < shape.cols).then_some(piece.runs),
             turn,
             post,
             ..SharedLayout::BY_ROWS

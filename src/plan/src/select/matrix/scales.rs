@@ -12,7 +12,7 @@ use crate::select::planner::Planner;
 use lanebook_ir::Op;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, Capability, DtypeId};
-use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
+use lanebook_tile::map::{BitMatrix, Fragment, TileShape, log2_exact};
 use lanebook_tile::product::{Product, ProductInput};
 use lanebook_tile::shaping::tile_shape;
 
@@ -247,7 +247,7 @@ fn feed(
     }
     warps(&mut fragment, product, input, own.outer.checked_add(across)?)?;
     let bits = u32::from(along.checked_add(across)?);
-    let mut all = Columns::new();
+    let mut all = BitMatrix::new();
     for choice in choice.iter().take(bits as usize) {
         if !all.push(*choice) {
             return None;
@@ -274,7 +274,7 @@ fn warps(fragment: &mut Fragment, product: &Product, input: ProductInput, first:
             return None;
         }
     }
-    (0..product.spare).all(|_| fragment.warp.push(0)).then_some(())
+    (0..product.replicated_warps).all(|_| fragment.warp.push(0)).then_some(())
 }
 
 fn take_first(

@@ -123,7 +123,7 @@ struct BestProduct {
 fn named(product: &Product) -> Candidate {
     match product.tensor {
         Some(loads) => Candidate::Tensor(product.atom, loads.form),
-        None if product.swapped => {
+        None if product.transposed => {
             Candidate::Transposed(product.atom, product.warps.1, product.warps.0)
         }
         None => Candidate::Matrix(product.atom, product.warps.0, product.warps.1),
@@ -137,17 +137,17 @@ fn most_registers(product: &Product) -> u16 {
 
 impl<'t> Planner<'_, 't, '_, '_> {
     /// Chooses an atom and a split over warps for each product.
-    pub(crate) fn choose_products(&mut self, function: Op) -> Result<(), PlanError> {
+    pub(crate) fn select_products(&mut self, function: Op) -> Result<(), PlanError> {
         for op in self.program.inside(function) {
             if self.program.role(op) == OpRole::Matrix {
-                self.choose_product(op)?;
+                self.select_mma(op)?;
             }
         }
         self.cross_conversions(Crossed::Own)
     }
 
     #[inline(never)]
-    fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
+    fn select_mma(&mut self, op: Op) -> Result<(), PlanError> {
         let site = self.product_site(op)?;
         let mut refusals = Refusals {
             last: match self.in_tensor_memory(op)? {
@@ -238,7 +238,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         for number in site.problem.numbers(self.target, stage.native) {
             let Some(product) = self
                 .candidate(&site.problem, number)
-                .filter(|p| (p.spare > 0) == stage.replicated)
+                .filter(|p| (p.replicated_warps > 0) == stage.replicated)
                 .filter(|p| !stage.sliced || most_registers(p) > self.target.isa.tile_most())
             else {
                 continue;
@@ -380,7 +380,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
                         refusals.as_written = refusals.as_written.or(Some(e));
                     }
                     let why =
-                        if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                        if let PlanError::NoCopyAtom { why, .. } = e { why } else { Reject::Form };
                     self.reject(op, what, why, 0);
                 }
             }
@@ -415,7 +415,7 @@ impl<'t> Planner<'_, 't, '_, '_> {
         // a register each.
         let (mut form, mut once) = (ProductForm::default(), true);
         let mut cost = self.price_product(site, product, form, limit);
-        if matches!(cost, Err(PlanError::NoMover { .. }))
+        if matches!(cost, Err(PlanError::NoCopyAtom { .. }))
             && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits)
         {
             self.plan.fragments.truncate(mark);

@@ -7,12 +7,12 @@ use core::num::NonZeroU16;
 use lanebook_ir::{Def, Op, Value};
 use lanebook_tables::{Atom, AtomId, Major, OpRole, TensorMemory, TensorMove, TensorTile};
 use lanebook_tile::evaluate::TargetInfo;
-use lanebook_tile::map::{Columns, Fragment, TileShape, log2_exact};
+use lanebook_tile::map::{BitMatrix, Fragment, TileShape, log2_exact};
 use lanebook_tile::matrix::{RepeatOrder, Skip, atom_bits, operand_fragment, widest};
-use lanebook_tile::panel_digits::PanelDigit;
-use lanebook_tile::panel_places::PanelPlaces;
 use lanebook_tile::product::Product;
 use lanebook_tile::product::TensorLoads;
+use lanebook_tile::repeat_digits::RepeatDigit;
+use lanebook_tile::repeat_places::RepeatPlaces;
 use lanebook_tile::unit::tensor::{self, MAX_MOVE_BITS};
 
 /// Where an accumulator is wanted in registers, the loop that carries it there, and whether it
@@ -108,7 +108,7 @@ pub fn tensor_product(
     form: usize,
     known: Option<&Fragment>,
 ) -> Option<Product> {
-    let (tables, arch, together) = (target.tables, target.arch, target.warps);
+    let (tables, arch, warpgroup) = (target.tables, target.arch, target.warps);
     let memory = tensor::memory(tables, arch).ok()?;
     let moves =
         tables.units.tensor_moves.get(form).filter(|m| arch.features.contains(&m.feature))?;
@@ -124,9 +124,9 @@ pub fn tensor_product(
     let (rm, rn, rk) = repeats;
     // All instances are issued by one thread: nothing is dealt out to warps.
     let (tile_a, tile_b) = (TileShape::new(m, k, bits.0)?, TileShape::new(k, n, bits.1)?);
-    let step_k = PanelDigit::power(shape.k)?;
+    let step_k = RepeatDigit::power(shape.k)?;
     let own_b =
-        atom_bits(&instance, shape.b, tile_b, (step_k, PanelDigit::power(shape.n)?), together)?;
+        atom_bits(&instance, shape.b, tile_b, (step_k, RepeatDigit::power(shape.n)?), warpgroup)?;
     let (a, tensor_a) = match atom.tensor()?.a {
         Some(_) => {
             let way = (target, memory, place, tile_a);
@@ -144,8 +144,8 @@ pub fn tensor_product(
                 &instance,
                 shape.a,
                 tile_a,
-                (PanelDigit::power(shape.m)?, step_k),
-                together,
+                (RepeatDigit::power(shape.m)?, step_k),
+                warpgroup,
             )?;
             (
                 operand_fragment(
@@ -181,13 +181,13 @@ pub fn tensor_product(
         atom: id,
         shape,
         pairs: false,
-        swapped: false,
+        transposed: false,
         warps: (0, 0),
-        spare: 0,
-        together,
+        replicated_warps: 0,
+        warpgroup,
         repeats,
         panels,
-        below: PanelPlaces::default(),
+        below: RepeatPlaces::default(),
         a,
         b,
         c,
@@ -264,7 +264,7 @@ fn fetched(
     // Each warp of a group reaches a part of the lanes; more groups share the columns.
     let reach = log2_exact(u64::from(memory.lanes_per_warp))?;
     let group = log2_exact(u64::from(memory.warps))?;
-    let mut warp: Columns<u32, 5> = Columns::new();
+    let mut warp: BitMatrix<u32, 5> = BitMatrix::new();
     for bit in 0..group {
         if !warp.push((*lanes.get(usize::from(reach.checked_add(bit)?))?)?) {
             return None;

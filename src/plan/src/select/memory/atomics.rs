@@ -1,6 +1,6 @@
 //! Atomic operations: which instruction combines registers with memory, each element in one step.
 
-use crate::select::memory::copy_atom_search::{AtomSearch, Way, wants};
+use crate::select::memory::copy_atom_search::{AtomSearch, CopyForm, wants};
 use crate::select::planner::{CopyEnd, CopyOp, Planner};
 use lanebook_tables::Capability;
 use lanebook_tile::copy_atom::CopyAtom;
@@ -50,7 +50,7 @@ impl Planner<'_, '_, '_, '_> {
             if indexed && copy_atom.is_split {
                 continue;
             }
-            let what = Way { atom: *id, second: None, transpose: None };
+            let what = CopyForm { atom: *id, second: None, transpose: None };
             let found = self.target.evaluate(&copy_atom, from, to, search.limit());
             // An element that a lane holds twice would be combined twice. Of the threads that hold
             // an element one takes part; where a mask says who does, or all are to know what was

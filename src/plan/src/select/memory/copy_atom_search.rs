@@ -15,7 +15,7 @@ use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
 /// A way to do a movement.
 #[derive(Copy, Clone)]
-pub(super) struct Way {
+pub(super) struct CopyForm {
     /// The atom.
     pub atom: AtomId,
     /// The one behind it, where it goes through registers.
@@ -54,8 +54,8 @@ impl AtomSearch<'_> {
     }
 
     /// Takes a way if it is cheaper than those before it; whether it was.
-    pub(super) fn consider(&mut self, way: Way, outcome: Result<Evaluated, Reject>) -> bool {
-        let Way { atom, second, transpose } = way;
+    pub(super) fn consider(&mut self, way: CopyForm, outcome: Result<Evaluated, Reject>) -> bool {
+        let CopyForm { atom, second, transpose } = way;
         let found = match outcome {
             Ok(found) => found,
             Err(why) => {
@@ -74,7 +74,7 @@ impl AtomSearch<'_> {
                 return false;
             }
             Some(Best { atom, second, transpose, found, .. }) => {
-                let beaten = Way { atom, second, transpose };
+                let beaten = CopyForm { atom, second, transpose };
                 self.lose(beaten, Reject::Dearer, found.figures.cost);
             }
             None => {}
@@ -83,7 +83,7 @@ impl AtomSearch<'_> {
         true
     }
 
-    fn lose(&mut self, way: Way, why: Reject, cost: u32) {
+    fn lose(&mut self, way: CopyForm, why: Reject, cost: u32) {
         if let Some(record) = self.record.as_mut() {
             record.lose((way.atom, way.transpose), why, cost);
         }
@@ -98,7 +98,7 @@ impl AtomSearch<'_> {
                 WantedAtom::Named(_) | WantedAtom::Unknown => Reject::NotNative,
             };
             let why = self.closest.unwrap_or(none);
-            return Err(PlanError::NoMover { op: self.movement.op, why });
+            return Err(PlanError::NoCopyAtom { op: self.movement.op, why });
         }
         Ok(self.best.filter(|best| all || best.found.figures.cost < self.cap))
     }
@@ -174,7 +174,7 @@ impl Planner<'_, '_, '_, '_> {
         // Of copies that run ahead those come last that keep registers.
         if apart {
             return search.found().map_err(|error| match error {
-                PlanError::NoMover { op, .. } => PlanError::Stages { op, why: Unstaged::Boxes },
+                PlanError::NoCopyAtom { op, .. } => PlanError::Stages { op, why: Unstaged::Boxes },
                 error => error,
             });
         }
@@ -184,7 +184,7 @@ impl Planner<'_, '_, '_, '_> {
         }
         if ahead {
             return search.found().map_err(|error| match error {
-                PlanError::NoMover { op, .. } => PlanError::Stages { op, why: Unstaged::Mover },
+                PlanError::NoCopyAtom { op, .. } => PlanError::Stages { op, why: Unstaged::Mover },
                 error => error,
             });
         }
@@ -211,12 +211,12 @@ impl Planner<'_, '_, '_, '_> {
         self.try_atomic(&mut search, ends);
         let is_few = self.has_few(movement);
         search.found().map_err(|error| match error {
-            PlanError::NoMover { op, why: Reject::Form | Reject::Absent }
+            PlanError::NoCopyAtom { op, why: Reject::Form | Reject::Absent }
                 if movement.wanted == WantedAtom::Any =>
             {
                 PlanError::Atomic { op, why: Unatomic::Elements }
             }
-            PlanError::NoMover { op, why: Reject::Copies } if is_few => {
+            PlanError::NoCopyAtom { op, why: Reject::Copies } if is_few => {
                 PlanError::Atomic { op, why: Unatomic::Few }
             }
             error => error,
@@ -246,7 +246,7 @@ impl Planner<'_, '_, '_, '_> {
                 && !(indexed && (copy_atom.is_split || copy_atom.uniform))
         };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
-            let what = Way { atom: copy_atom.atom, second: None, transpose: None };
+            let what = CopyForm { atom: copy_atom.atom, second: None, transpose: None };
             if bound.at(copy_atom.share_bytes, instruction) >= search.limit() {
                 search.consider(what, Err(Reject::Dearer));
                 if search.record.is_some() {
@@ -292,7 +292,7 @@ impl Planner<'_, '_, '_, '_> {
                 let left = search.limit().saturating_sub(staged.found.figures.cost);
                 let (atom, second) =
                     if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
-                let what = Way { atom, second: Some(second), transpose: staged.transpose };
+                let what = CopyForm { atom, second: Some(second), transpose: staged.transpose };
                 if bound.at(half.share_bytes, self.target.tables.weights.instruction) >= left {
                     search.consider(what, Err(Reject::Dearer));
                     if search.record.is_some() {
@@ -318,7 +318,7 @@ impl Planner<'_, '_, '_, '_> {
             if form.at.len() != global.starts().count() {
                 continue;
             }
-            let what = Way { atom: form.atom, second: None, transpose: None };
+            let what = CopyForm { atom: form.atom, second: None, transpose: None };
             // What lies outside of bounds is outside of the map as well, which says them: it is read
             // as zeros, and not written.
             if global.is_masked || global.guards != 0 && global.indexed.is_some() {

@@ -25,7 +25,7 @@ pub(crate) struct CopyBound {
     pub(crate) shared: u32,
     /// With blocks transposed in registers, which columns of a tile can be stored from; the
     /// greatest number where nothing does that.
-    pub(crate) flipped: u32,
+    pub(crate) transposed: u32,
     /// Bytes that a lane moves.
     pub(crate) lane_bytes: u32,
     /// Executions.
@@ -48,7 +48,7 @@ impl CopyBound {
         figures
             .get(usize::from(layout.row_major))
             .copied()
-            .filter(|_| layout.strip.is_none() && !layout.by_table)
+            .filter(|_| layout.column_block.is_none() && !layout.by_table)
             .unwrap_or(u32::MAX)
     }
 
@@ -130,7 +130,7 @@ impl Planner<'_, '_, '_, '_> {
             movement: 0,
             base: cost,
             shared: passes,
-            flipped: u32::MAX,
+            transposed: u32::MAX,
             lane_bytes,
             weight: 1,
             copies: false,
@@ -165,7 +165,8 @@ impl Planner<'_, '_, '_, '_> {
                 .filter(|s| usize::from(s.movement) == number && s.transpose.is_some())
             {
                 let stores = half.at(staged.bits / 8, self.target.tables.weights.instruction);
-                bound.flipped = bound.flipped.min(staged.found.figures.cost.saturating_add(stores));
+                bound.transposed =
+                    bound.transposed.min(staged.found.figures.cost.saturating_add(stores));
             }
             if is_free {
                 for row_major in [true, false] {
@@ -224,7 +225,7 @@ impl Planner<'_, '_, '_, '_> {
     pub(crate) fn least(&self, layout: &SharedLayout, bound: &CopyBound, element: u32) -> u32 {
         let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
         let straight = bound.at(width, self.target.tables.weights.instruction);
-        if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
+        if bound.loads && !layout.row_major { straight.min(bound.transposed) } else { straight }
     }
 
     /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has

@@ -101,7 +101,7 @@ pub fn shared_by_rows(
         }
         layout => layout?,
     };
-    let whole = layout.row_major || layout.strip.is_none();
+    let whole = layout.row_major || layout.column_block.is_none();
     let once = layout.post.padding().is_none_or(|padding| padding.pads().len() <= 1);
     if whole && once && layout.turn.is_none() { Ok(layout) } else { Err(Unwritable::Rows) }
 }
@@ -288,19 +288,20 @@ fn arranged(order: &[u8], row_major: bool, shape: TileShape) -> Option<SharedLay
         if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
     let (first_inner, first_outer) = if row_major { (0, shape.cols) } else { (shape.cols, 0) };
     let counted = |first: u8, count: u8| first..first.saturating_add(count);
-    let strip = order.iter().copied().zip(counted(first_inner, inner));
-    let strip = u8::try_from(strip.take_while(|(bit, own)| bit == own).count()).ok()?;
-    if strip == 0 && inner > 0 && outer > 0 {
+    let column_block = order.iter().copied().zip(counted(first_inner, inner));
+    let column_block =
+        u8::try_from(column_block.take_while(|(bit, own)| bit == own).count()).ok()?;
+    if column_block == 0 && inner > 0 && outer > 0 {
         // Strips of one element: in the other order they are whole.
         return None;
     }
-    let wanted = counted(first_inner, strip)
+    let wanted = counted(first_inner, column_block)
         .chain(counted(first_outer, outer))
-        .chain(counted(first_inner.checked_add(strip)?, inner.checked_sub(strip)?));
-    let strip = Some(strip).filter(|strip| *strip < inner);
+        .chain(counted(first_inner.checked_add(column_block)?, inner.checked_sub(column_block)?));
+    let column_block = Some(column_block).filter(|column_block| *column_block < inner);
     wanted.eq(order.iter().copied()).then_some(SharedLayout {
         row_major,
-        strip,
+        column_block,
         ..SharedLayout::BY_ROWS
     })
 }

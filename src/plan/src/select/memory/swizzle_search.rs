@@ -125,7 +125,7 @@ struct LayoutSearch {
 /// lane or instance has; padding shifts rows.
 fn pieces(layout: &SharedLayout) -> ViableAtoms {
     let mut out = ViableAtoms::ALL;
-    if layout.strip.is_some() {
+    if layout.column_block.is_some() {
         return out;
     }
     if let Some(swizzle) = layout.post.swizzle().filter(|swizzle| swizzle.b > 0) {
@@ -413,7 +413,7 @@ impl Planner<'_, '_, '_, '_> {
             },
             Ok(None) => search.capped = true,
             Err(error) => {
-                if let PlanError::NoMover { why, .. } = error {
+                if let PlanError::NoCopyAtom { why, .. } = error {
                     self.lose_layout(search, layout, why, 0);
                 }
                 search.failure = search.failure.or(Some(error));
@@ -442,7 +442,7 @@ impl Planner<'_, '_, '_, '_> {
         let why = self.suits_units(search.index, layout, shape).err()?;
         let error = of.map(|op| match search.from {
             LayoutsFrom::Written => PlanError::Written { op, why: Unwritable::Unit },
-            _ => PlanError::NoMover { op, why },
+            _ => PlanError::NoCopyAtom { op, why },
         });
         Some((why, error))
     }
@@ -485,7 +485,7 @@ impl Planner<'_, '_, '_, '_> {
 
     fn boxed_layout(&self, index: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
         self.unit_layout(index, number, shape)
-            .filter(|layout| layout.row_major && layout.strip.is_some())
+            .filter(|layout| layout.row_major && layout.column_block.is_some())
     }
 
     /// The alignment that every shared tile has at the least, and the most that one can want: a
@@ -551,7 +551,7 @@ impl Planner<'_, '_, '_, '_> {
             return Ok(None);
         }
         if !wants_reason && let Some(op) = self.refused(layout, bounds) {
-            return Err(PlanError::NoMover { op, why: Reject::Form });
+            return Err(PlanError::NoCopyAtom { op, why: Reject::Form });
         }
         let map = alloc.map_by(layout).ok_or(PlanError::Stale)?;
         let align = alloc.align_by(layout, self.aligns());
@@ -595,7 +595,7 @@ impl Planner<'_, '_, '_, '_> {
                 }
                 let best = match found {
                     // The reason may be one that was passed over.
-                    Err(PlanError::NoMover { .. }) if wants_reason => {
+                    Err(PlanError::NoCopyAtom { .. }) if wants_reason => {
                         self.best_copy_atom(k, movement, shared, cap, ViableAtoms::ALL, None)?
                     }
                     found => found?,

@@ -9,7 +9,7 @@
 use crate::data::{GlobalPlan, MAP_RANK, MapPlan};
 use lanebook_tables::{DtypeId, OPERAND_PLACES, SwizzleMode, TensorMap, TiledMove};
 use lanebook_tile::evaluate::{Evaluated, TargetInfo};
-use lanebook_tile::map::{Columns, Combine, MemoryMap, TileShape};
+use lanebook_tile::map::{BitMatrix, Combine, MemoryMap, TileShape};
 use lanebook_tile::tiling::{Figures, Reject, Tiling};
 use lanebook_tile::unit::map::{self, MapRule};
 use lanebook_tile::unit::{UnitError, has, swizzle};
@@ -58,11 +58,11 @@ fn stride_bytes(rank: u8, global: &GlobalPlan) -> Result<[Option<u32>; MAP_RANK 
 /// One instance for each box of the tile.
 fn instances(shape: TileShape, found: &FittedBox) -> Result<Tiling, Reject> {
     let mut tiling = Tiling {
-        address_lanes: Columns::new(),
-        warps: Columns::new(),
-        instances: Columns::new(),
-        tuple: Columns::new(),
-        instance_registers: Columns::new(),
+        address_lanes: BitMatrix::new(),
+        warps: BitMatrix::new(),
+        instances: BitMatrix::new(),
+        tuple: BitMatrix::new(),
+        instance_registers: BitMatrix::new(),
         second: 0,
         grid: shape.grid,
         by_rows: true,
@@ -232,8 +232,7 @@ impl<'t> TensorMapCopies<'_, 't> {
     /// Bytes of a tile, if what says that they have come can count them.
     fn bytes_at_once(&self, form: &TiledMove<'_>, shape: TileShape) -> Result<u32, Reject> {
         let bytes = u32::try_from(shape.bytes()).map_err(|_| Reject::Size)?;
-        let objects =
-            self.0.tables.units.completions.iter().filter(|c| has(self.0.arch, c.feature));
+        let objects = self.0.tables.units.mbarriers.iter().filter(|c| has(self.0.arch, c.feature));
         let most = if form.signal.is_some() {
             objects.map(|c| c.most_bytes).max().ok_or(Reject::Form)?
         } else {

@@ -5,7 +5,7 @@
 
 use crate::expr::Reg;
 use crate::lower::context::{EmitError, LowerContext, ValueRegs};
-use crate::step::{Purpose, Slot, slot};
+use crate::step::{InstKind, Slot, slot};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{OpRole, RegisterKind};
 use lanebook_tile::shaping::{Shaping, repeated};
@@ -105,7 +105,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let bits = dtype.and_then(|id| self.machine.tables.dtype(id)).map_or(0, |d| d.bits);
         let class = self.machine.class(RegisterKind::Vector, WORD).ok_or(refuse)?;
         let reg = self.steps.tuple(class, if bits > WORD { 2 } else { 1 })?;
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Fill);
         for (k, word) in (0..reg.count).zip([low, high]) {
             self.fill(reg.member(k), i64::from(word))?;
         }
@@ -135,9 +135,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let source = self.source(op, value)?;
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
         let reg = self.tile(source.reg.class, fragment)?;
-        let missing = crate::step::StepError::NoAtom(crate::step::Missing::Move(reg.class));
+        let missing = crate::step::InstError::NoAtom(crate::step::Missing::Move(reg.class));
         let atom = self.machine.copy_into(reg.class, 1, reg.class).ok_or(missing)?;
-        self.steps.purpose = Purpose::Fill;
+        self.steps.purpose = InstKind::Fill;
         for k in 0..reg.count {
             let from = self.register(&source, k).ok_or(EmitError::Unplanned(op))?;
             let to =

@@ -13,7 +13,7 @@
 //! 5. The result's place `p` is place `kept.at(p)` of these registers, in the same lane.
 
 use lanebook_ir::Op;
-use lanebook_tile::map::{Columns, Fragment, Subspace};
+use lanebook_tile::map::{BitMatrix, Fragment, Subspace};
 
 /// Registers that change places in some lanes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -34,21 +34,21 @@ pub struct ShufflePlan {
     /// log2 of the elements of a register that moves.
     pub packing: u8,
     /// The operand's place that each bit of a sent place's number adds.
-    pub sent: Columns<u32, 12>,
+    pub sent: BitMatrix<u32, 12>,
     /// Swaps before the movement.
-    pub before: Columns<Swap, 6>,
+    pub before: BitMatrix<Swap, 6>,
     /// The sent register that each bit of a received register's number adds.
-    pub word: Columns<u32, 12>,
+    pub word: BitMatrix<u32, 12>,
     /// What each bit of a received register's number adds to the lane that it comes from.
-    pub offset: Columns<u32, 12>,
+    pub offset: BitMatrix<u32, 12>,
     /// What each bit of a lane's number adds to the lane that it reads.
-    pub lane: Columns<u32, 6>,
+    pub lane: BitMatrix<u32, 6>,
     /// What each bit of a warp's number adds to the lanes that its lanes read.
-    pub warp: Columns<u8, 5>,
+    pub warp: BitMatrix<u8, 5>,
     /// Swaps after the movement.
-    pub behind: Columns<Swap, 6>,
+    pub behind: BitMatrix<Swap, 6>,
     /// The received place that each bit of a place of the result adds.
-    pub kept: Columns<u32, 12>,
+    pub kept: BitMatrix<u32, 12>,
     /// Weighted sum in quarter units.
     pub cost: u32,
 }
@@ -59,18 +59,18 @@ impl ShufflePlan {
     #[must_use]
     pub fn new(op: Op, packing: u8) -> Self {
         let (sent, word, offset, kept) =
-            (Columns::new(), Columns::new(), Columns::new(), Columns::new());
+            (BitMatrix::new(), BitMatrix::new(), BitMatrix::new(), BitMatrix::new());
         Self {
             op,
             ahead: false,
             packing,
             sent,
-            before: Columns::new(),
+            before: BitMatrix::new(),
             word,
             offset,
-            lane: Columns::new(),
-            warp: Columns::new(),
-            behind: Columns::new(),
+            lane: BitMatrix::new(),
+            warp: BitMatrix::new(),
+            behind: BitMatrix::new(),
             kept,
             cost: 0,
         }
@@ -248,7 +248,7 @@ impl Gather<'_> {
 
     /// Old registers that a new one takes bytes of, each once, in the order of its bytes.
     #[must_use]
-    pub fn registers_of(&self, word: u32) -> Columns<u32, 4> {
+    pub fn registers_of(&self, word: u32) -> BitMatrix<u32, 4> {
         registers(self.bytes_of(word))
     }
 
@@ -272,8 +272,8 @@ fn whole(bytes: [Option<ByteSource>; 4]) -> Option<u32> {
 }
 
 /// The registers of bytes, each once.
-fn registers(bytes: [Option<ByteSource>; 4]) -> Columns<u32, 4> {
-    let mut out: Columns<u32, 4> = Columns::new();
+fn registers(bytes: [Option<ByteSource>; 4]) -> BitMatrix<u32, 4> {
+    let mut out: BitMatrix<u32, 4> = BitMatrix::new();
     for (register, _) in bytes.into_iter().flatten() {
         if !out.as_slice().contains(&register) {
             let _ = out.push(register);
@@ -298,7 +298,7 @@ impl Either {
     /// One choice for what a register is and what it is in the lanes of a swap, if both are made of
     /// two registers.
     fn of(plain: [Option<ByteSource>; 4], swapped: [Option<ByteSource>; 4]) -> Option<Self> {
-        let mut seen: Columns<u32, 2> = Columns::new();
+        let mut seen: BitMatrix<u32, 2> = BitMatrix::new();
         for (register, _) in plain.into_iter().chain(swapped).flatten() {
             if !seen.as_slice().contains(&register) && !seen.push(register) {
                 return None;
@@ -404,8 +404,8 @@ impl ShufflePlan {
     /// which they differ.
     #[must_use]
     pub fn selectors(&self, from: &Fragment, to: &Fragment) -> (u32, u32) {
-        let (mut made, mut threads): (Columns<u64, 12>, Columns<u16, 12>) =
-            (Columns::new(), Columns::new());
+        let (mut made, mut threads): (BitMatrix<u64, 12>, BitMatrix<u16, 12>) =
+            (BitMatrix::new(), BitMatrix::new());
         let mut note = |plain: [u8; 4], swapped: [u8; 4], swap: Swap| {
             let number =
                 |bytes: [u8; 4]| bytes.iter().fold(0, |sum, byte| (sum << 3) | u64::from(*byte));

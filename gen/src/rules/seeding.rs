@@ -1,4 +1,4 @@
-//! How passes give layouts to operations: `rules/anchors.ron` and `rules/candidates.ron`.
+//! How passes give layouts to operations: `rules/seeding.ron` and `rules/candidates.ron`.
 //!
 //! Names of architectures and element types are checked here and kept as names: a build may have
 //! fewer architectures.
@@ -13,10 +13,10 @@ use lanebook_suggest::remedy;
 use lanebook_tables as t;
 use serde::Deserialize;
 
-/// `rules/anchors.ron`.
+/// `rules/seeding.ron`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AnchorsFile {
+pub struct SeedingFile {
     /// Warps of a program that does not say how many.
     pub warps: u16,
     /// Rows of the unit of a product in place.
@@ -123,8 +123,8 @@ pub struct CandidateEntry {
 
 /// Operations that passes put into a program are declared. (Those that they only meet may be a
 /// dialect's own.)
-pub(super) fn check(anchors: &AnchorsFile, ops: &Ops, diags: &mut Diagnostics) {
-    for entry in anchors.units.iter().filter_map(|unit| unit.ops.as_ref()) {
+pub(super) fn check(seeding: &SeedingFile, ops: &Ops, diags: &mut Diagnostics) {
+    for entry in seeding.units.iter().filter_map(|unit| unit.ops.as_ref()) {
         for name in [&entry.alloc, &entry.product, &entry.load] {
             ops.names.find(name, "operation", diags);
         }
@@ -237,7 +237,7 @@ fn family(names: &[Name], hw: &HwModel, diags: &mut Diagnostics) {
 }
 
 /// Checks the names of a file.
-pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) -> AnchorsFile {
+pub(super) fn resolve(file: SeedingFile, hw: &HwModel, diags: &mut Diagnostics) -> SeedingFile {
     let archs = || hw.archs.iter().map(|arch| arch.name.as_str());
     let arch = |name: &Name, diags: &mut Diagnostics| {
         if hw.arch_named(name).is_none() {
@@ -329,7 +329,7 @@ pub(super) fn candidates(
 }
 
 /// As the tables have them.
-pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anchors<'static> {
+pub(super) fn lower(file: &SeedingFile, candidates: &[CandidateEntry]) -> t::Seeding<'static> {
     let quiet = &mut Diagnostics::default();
     let pairs =
         |pairs: &[(Name, Name)]| pairs.iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>();
@@ -374,11 +374,11 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
             });
         }
     }
-    t::Anchors {
+    t::Seeding {
         warps: file.warps,
         unit_rows: file.unit_rows,
         targets: list(
-            pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch }),
+            pairs(&file.targets).into_iter().map(|(text, arch)| t::SeedingTarget { text, arch }),
         ),
         dtypes: list(
             pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype }),

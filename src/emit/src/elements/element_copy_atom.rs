@@ -4,7 +4,7 @@ use crate::elements::address::AccessState;
 use crate::elements::{ElementReason, refused};
 use crate::expr::{ExprId, Reg, RegBank};
 use crate::lower::context::{EmitError, LowerContext};
-use crate::step::{MAX_ARGS, Purpose, Slot as Arg, slot};
+use crate::step::{InstKind, MAX_ARGS, Slot as Arg, slot};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::{
     AccessId, Atom, AtomId, Capability, ClassId, Movement, OffsetField, Role, Side, Space,
@@ -12,13 +12,13 @@ use lanebook_tables::{
 use lanebook_tile::copy_atom::{BitPlace, CopyAtom};
 
 /// The instruction that moves neighbouring elements of a thread.
-pub(crate) struct Mover<'t> {
+pub(crate) struct ElementCopyAtom<'t> {
     pub id: AtomId,
     pub atom: &'t Atom<'t>,
     pub movement: &'t Movement<'t>,
 }
 
-impl<'t> Mover<'t> {
+impl<'t> ElementCopyAtom<'t> {
     /// The class of the registers that it fills or empties.
     pub fn class(&self) -> Option<ClassId> {
         let (_, data, _) = self.memory();
@@ -50,7 +50,12 @@ fn is_plain(copy: &CopyAtom, bytes: u32) -> bool {
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
     /// The instruction that moves so many bytes a lane between registers and memory.
-    pub(crate) fn mover(&self, space: Space, loads: bool, bytes: u32) -> Option<Mover<'t>> {
+    pub(crate) fn mover(
+        &self,
+        space: Space,
+        loads: bool,
+        bytes: u32,
+    ) -> Option<ElementCopyAtom<'t>> {
         let tables = self.machine.tables;
         let (from, to) = if loads { (space, Space::Register) } else { (Space::Register, space) };
         let able = self.machine.arch.dispatch(Capability::Transfer { from, to });
@@ -68,15 +73,15 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 && !movement.crosses_lanes
                 && movement.size.is_none()
                 && u32::from(operand.registers) == bytes.div_ceil(4);
-            fits.then_some(Mover { id: *id, atom, movement })
+            fits.then_some(ElementCopyAtom { id: *id, atom, movement })
         })
     }
 
     /// An instruction that brings rows of a tile from shared memory to all lanes, and the class of its
     /// registers; `None` where its addresses are not what is computed here.
-    pub(crate) fn mover_by(&self, id: AtomId) -> Option<(Mover<'t>, ClassId)> {
+    pub(crate) fn mover_by(&self, id: AtomId) -> Option<(ElementCopyAtom<'t>, ClassId)> {
         let atom = self.machine.tables.atom(id)?;
-        let mover = Mover { id, atom, movement: atom.movement.as_ref()? };
+        let mover = ElementCopyAtom { id, atom, movement: atom.movement.as_ref()? };
         let (memory, ..) = mover.memory();
         let class = mover.class()?;
         self.is_addressed(atom, memory).then_some((mover, class))
@@ -132,7 +137,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let (side, data, _) = mover.memory();
         let (place, value) = (usize::from(side.operand), usize::from(data.operand));
         let operand = mover.atom.operands.get(value).ok_or(refuse)?;
-        self.steps.purpose = Purpose::FirstAddress;
+        self.steps.purpose = InstKind::FirstAddress;
         let address = self.compute(at, RegBank::Vector)?;
         let own = match loads {
             false => self.suited(op, part, operand)?,
@@ -150,7 +155,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
         *args.get_mut(value).ok_or(refuse)? = slot(own);
         *args.get_mut(place).ok_or(refuse)? = slot(address);
-        self.steps.purpose = Purpose::Move;
+        self.steps.purpose = InstKind::Move;
         let used = args.get(..mover.atom.operands.len()).ok_or(refuse)?;
         self.steps.guard = guard;
         let appended = self.steps.append(mover.id, used);
@@ -178,7 +183,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     ) -> Result<Option<Reg>, EmitError> {
         let Some(word) = word else { return Ok(None) };
         let refuse = EmitError::Unplanned(op);
-        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Control);
+        let purpose = core::mem::replace(&mut self.steps.purpose, InstKind::Control);
         let word = self.compute(word, RegBank::Vector)?;
         let rules = self.machine.isa.guard.ok_or(refuse)?;
         let guard = match rules.test {

@@ -1,17 +1,17 @@
-//! What `rules/anchors.ron` and `rules/candidates.ron` say: the knowledge with which passes give
+//! What `rules/seeding.ron` and `rules/candidates.ron` say: the knowledge with which passes give
 //! layouts to operations.
 use crate::{ArchId, OpRole, Space, Tables};
 
 /// How layouts are given to loads, stores and products.
 #[derive(Copy, Clone, Debug)]
-pub struct Anchors<'a> {
+pub struct Seeding<'a> {
     /// Warps that work together where a program does not say it; 0: it must.
     pub warps: u16,
     /// Rows of the unit of a product in place, by which fragments lie: one of fewer is taken where no
     /// other divides the product.
     pub unit_rows: u16,
     /// Architectures by the names that other compilers' modules carry.
-    pub targets: &'a [AnchorTarget<'a>],
+    pub targets: &'a [SeedingTarget<'a>],
     /// Element types by the names that other compilers give them.
     pub dtypes: &'a [DtypeName<'a>],
     /// Element types of an instruction whose modifiers name the format: a format (`text`), and the
@@ -30,9 +30,9 @@ pub struct Anchors<'a> {
     pub read_as: &'a [DtypeName<'a>],
 }
 
-impl Anchors<'_> {
+impl Seeding<'_> {
     /// No knowledge.
-    pub const EMPTY: Anchors<'static> = Anchors {
+    pub const EMPTY: Seeding<'static> = Seeding {
         warps: 0,
         unit_rows: 0,
         targets: &[],
@@ -48,7 +48,7 @@ impl Anchors<'_> {
 
 /// An architecture's name in another compiler.
 #[derive(Copy, Clone, Debug)]
-pub struct AnchorTarget<'a> {
+pub struct SeedingTarget<'a> {
     /// As the module's attribute has it.
     pub text: &'a str,
     /// The architecture's name.
@@ -56,7 +56,7 @@ pub struct AnchorTarget<'a> {
 }
 
 impl Tables<'_> {
-    /// The architecture that a module's target names: as rules/anchors.ron has it, or by its own
+    /// The architecture that a module's target names: as rules/seeding.ron has it, or by its own
     /// name behind the vendor's (`hip:gfx1201`).
     ///
     /// ```
@@ -67,7 +67,7 @@ impl Tables<'_> {
     /// ```
     #[must_use]
     pub fn target_named(&self, text: &str) -> Option<ArchId> {
-        if let Some(known) = self.anchors.targets.iter().find(|known| known.text == text) {
+        if let Some(known) = self.seeding.targets.iter().find(|known| known.text == text) {
             return self.arch_named(known.arch);
         }
         let colon = text.bytes().position(|byte| byte == b':')?;

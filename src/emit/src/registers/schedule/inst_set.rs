@@ -4,9 +4,9 @@
 pub(super) const WINDOW: usize = 4096;
 
 /// A bit for each step of a window.
-pub(super) struct StepSet([u64; WINDOW / 64]);
+pub(super) struct InstSet([u64; WINDOW / 64]);
 
-impl StepSet {
+impl InstSet {
     pub(super) const fn new() -> Self {
         Self([0; WINDOW / 64])
     }

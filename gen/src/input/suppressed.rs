@@ -16,7 +16,7 @@ const LISTING: [&str; 2] = ["aliases", "phases"];
 
 /// Something that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct Suppressed {
     /// Where it stands.
     pub span: Span,
     /// Errors that were held back because of it.
@@ -28,7 +28,7 @@ pub struct Lost {
     names: Vec<String>,
 }
 
-impl Lost {
+impl Suppressed {
     /// One name.
     #[must_use]
     pub fn name(name: &str, span: Span) -> Self {
@@ -154,7 +154,7 @@ mod tests {
     fn what_is_lost_covers_its_names_and_no_others() {
         let at = Span::new(FileId(0), 0, 0);
         let text = r#"(groups: [(name: "g.one", isa: "t" atoms: [(nmae: "v_b_bits_", template: "x"), (name: "w{n}.k", tags: ["tag"])])], aliases: ["p", "q"])"#;
-        let lost = Lost::text(text, at, false);
+        let lost = Suppressed::text(text, at, false);
         for name in ["g.one", "v_b128", "w16.k", "p", "q"] {
             assert!(lost.covers(name), "{name}");
         }
@@ -162,15 +162,17 @@ mod tests {
             assert!(!lost.covers(name), "{name}");
         }
         // The quote that ends the name is missing.
-        assert!(Lost::text("(name: \"abc, isa: \"t\")", at, false).covers("abc"));
+        assert!(Suppressed::text("(name: \"abc, isa: \"t\")", at, false).covers("abc"));
         // An entry without a name may be any; one with a name is that.
-        assert!(Lost::text("(isa: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything"));
         assert!(
-            !Lost::text("(isa: \"a(b\", name: \"t\", atoms: [(name: \"a\")])", at, true)
+            Suppressed::text("(isa: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything")
+        );
+        assert!(
+            !Suppressed::text("(isa: \"a(b\", name: \"t\", atoms: [(name: \"a\")])", at, true)
                 .covers("anything")
         );
-        assert!(Lost::text("()", at, false).covers("anything"));
+        assert!(Suppressed::text("()", at, false).covers("anything"));
         // An empty file is none.
-        assert!(!Lost::text(" \n", at, false).covers("anything"));
+        assert!(!Suppressed::text(" \n", at, false).covers("anything"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Node 0 is the source, node 1 the sink. Arcs come in pairs, a direction and its reverse. A
 //! network that does not fit its room is refused, and nothing of it counts.
-use lanebook_ir::sheet::{Arc, Flow, LayoutTable, NONE};
+use lanebook_ir::layout_table::{Arc, Flow, LayoutTable, NONE};
 
 /// An arc that no cut can afford.
 pub(super) const ENDLESS: u32 = u32::MAX;
@@ -15,47 +15,50 @@ pub(super) const SINK: u16 = 1;
 
 /// A network in a sheet's room.
 pub(super) struct MinCut<'n, 's> {
-    sheet: &'n mut LayoutTable<'s>,
+    layout_table: &'n mut LayoutTable<'s>,
 }
 
 impl<'n, 's> MinCut<'n, 's> {
-    pub fn over(sheet: &'n mut LayoutTable<'s>) -> Self {
-        Self { sheet }
+    pub fn over(layout_table: &'n mut LayoutTable<'s>) -> Self {
+        Self { layout_table }
     }
     /// Forgets the network; there is a source and a sink.
     pub fn clear(&mut self) -> Option<()> {
-        self.sheet.arcs.clear();
-        self.sheet.flow.clear();
+        self.layout_table.arcs.clear();
+        self.layout_table.flow.clear();
         self.node()?;
         self.node().map(|_| ())
     }
     pub fn node(&mut self) -> Option<u16> {
-        let number = u16::try_from(self.sheet.flow.len()).ok().filter(|number| *number != NONE)?;
-        self.sheet.flow.push(Flow { first: NONE, at: NONE, level: NONE }).ok()?;
+        let number =
+            u16::try_from(self.layout_table.flow.len()).ok().filter(|number| *number != NONE)?;
+        self.layout_table.flow.push(Flow { first: NONE, at: NONE, level: NONE }).ok()?;
         Some(number)
     }
     /// `from` on the source's side and `to` on the sink's costs `price`.
     pub fn arc(&mut self, from: u16, to: u16, price: u32) -> Option<()> {
         for (from, to, left) in [(from, to, price), (to, from, 0)] {
-            let number =
-                u16::try_from(self.sheet.arcs.len()).ok().filter(|number| *number != NONE)?;
-            let node = self.sheet.flow.get_mut(usize::from(from))?;
+            let number = u16::try_from(self.layout_table.arcs.len())
+                .ok()
+                .filter(|number| *number != NONE)?;
+            let node = self.layout_table.flow.get_mut(usize::from(from))?;
             let next = node.first;
-            self.sheet.arcs.push(Arc { to, next, left }).ok()?;
+            self.layout_table.arcs.push(Arc { to, next, left }).ok()?;
             node.first = number;
         }
         Some(())
     }
     /// Whether a node is on the source's side, once the network is solved.
     pub fn is_new(&self, node: u16) -> bool {
-        self.sheet.flow.get(usize::from(node)).is_some_and(|node| node.level != NONE)
+        self.layout_table.flow.get(usize::from(node)).is_some_and(|node| node.level != NONE)
     }
     /// The price of the cheapest cut; afterwards [`is_new`](Self::is_new) says on which side nodes
     /// are: on the source's are those that every cheapest cut has there. `None`: every cut is
     /// endless, or costs `most` and more, or a path is longer than there is room for.
     #[inline(never)]
     pub fn solve(&mut self, most: u64) -> Option<u64> {
-        let (flow, arcs) = (self.sheet.flow.as_mut_slice(), self.sheet.arcs.as_mut_slice());
+        let (flow, arcs) =
+            (self.layout_table.flow.as_mut_slice(), self.layout_table.arcs.as_mut_slice());
         let mut total = 0u64;
         while spread(flow, arcs, SINK, Some(SOURCE)) {
             let mut any = false;

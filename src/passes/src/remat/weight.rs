@@ -16,14 +16,14 @@
 //! neither (two paths that disagree), a conversion is charged.
 use crate::remat::behaviour::{LayoutBehaviour, ValueReader};
 use crate::remat::layouts::ProgramLayouts;
-use crate::remat::net::{ENDLESS, MinCut, SINK, SOURCE};
+use crate::remat::min_cut::{ENDLESS, MinCut, SINK, SOURCE};
 use heapless::Vec;
-use lanebook_ir::sheet::{NONE, ValueInLayout};
+use lanebook_ir::layout_table::{NONE, ValueInLayout};
 use lanebook_ir::{ErrorKind, Pool, Value};
 
 /// Values of a region.
 const REGION: usize = 128;
-const _: () = assert!(REGION <= lanebook_ir::sheet::TableValue::SLOTS);
+const _: () = assert!(REGION <= lanebook_ir::layout_table::TableValue::SLOTS);
 /// Values that all questions of a program look at, at the most: so many, and so many for each of
 /// its values. Behind half of it regions are small.
 const LOOKS: (usize, usize) = (8192, 16);
@@ -99,9 +99,14 @@ type CutResult<T = ()> = Result<Option<T>, ErrorKind>;
 impl<'s> ProgramLayouts<'_, 's, '_> {
     // ---- entries
     pub fn entry(&self, value: Value, layout: u16) -> Option<u16> {
-        let mut at =
-            self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
-        while let Some(entry) = self.program.pools.sheet.entries.get(usize::from(at)) {
+        let mut at = self
+            .program
+            .pools
+            .layout_table
+            .nodes
+            .get(value.index())
+            .map_or(NONE, |node| node.first);
+        while let Some(entry) = self.program.pools.layout_table.entries.get(usize::from(at)) {
             if entry.layout() == layout {
                 return Some(at);
             }
@@ -112,15 +117,20 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     /// Whether a value is computed in a layout.
     pub fn is_on(&self, value: Value, layout: u16) -> bool {
         self.entry(value, layout)
-            .and_then(|at| self.program.pools.sheet.entries.get(usize::from(at)))
+            .and_then(|at| self.program.pools.layout_table.entries.get(usize::from(at)))
             .is_some_and(|entry| entry.is_on())
     }
     /// Layouts in which a value is computed.
     pub fn layouts_on<const N: usize>(&self, value: Value) -> Vec<u16, N> {
         let mut out = Vec::new();
-        let mut at =
-            self.program.pools.sheet.nodes.get(value.index()).map_or(NONE, |node| node.first);
-        while let Some(entry) = self.program.pools.sheet.entries.get(usize::from(at)) {
+        let mut at = self
+            .program
+            .pools
+            .layout_table
+            .nodes
+            .get(value.index())
+            .map_or(NONE, |node| node.first);
+        while let Some(entry) = self.program.pools.layout_table.entries.get(usize::from(at)) {
             if entry.is_on() && out.push(entry.layout()).is_err() {
                 break;
             }
@@ -131,24 +141,27 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     /// The entry of a value in a layout; a new one is last of the value's.
     pub fn enter(&mut self, value: Value, layout: u16, on: bool) -> Result<u16, ErrorKind> {
         if let Some(found) = self.entry(value, layout) {
-            if let Some(entry) = self.program.pools.sheet.entries.get_mut(usize::from(found)) {
+            if let Some(entry) = self.program.pools.layout_table.entries.get_mut(usize::from(found))
+            {
                 entry.set_on(entry.is_on() || on);
             }
             return Ok(found);
         }
-        let sheet = &mut self.program.pools.sheet;
-        let limit = u32::try_from(sheet.entries.capacity()).unwrap_or(u32::MAX);
+        let layout_table = &mut self.program.pools.layout_table;
+        let limit = u32::try_from(layout_table.entries.capacity()).unwrap_or(u32::MAX);
         let full = ErrorKind::Capacity { pool: Pool::Entries, limit };
-        let number =
-            u16::try_from(sheet.entries.len()).ok().filter(|number| *number != NONE).ok_or(full)?;
-        sheet.entries.push(ValueInLayout::new(layout, on)).map_err(|_| full)?;
-        let node = sheet.nodes.get_mut(value.index()).ok_or(ErrorKind::Broken)?;
+        let number = u16::try_from(layout_table.entries.len())
+            .ok()
+            .filter(|number| *number != NONE)
+            .ok_or(full)?;
+        layout_table.entries.push(ValueInLayout::new(layout, on)).map_err(|_| full)?;
+        let node = layout_table.nodes.get_mut(value.index()).ok_or(ErrorKind::Broken)?;
         if node.first == NONE {
             node.first = number;
             return Ok(number);
         }
         let mut at = node.first;
-        while let Some(entry) = sheet.entries.get_mut(usize::from(at)) {
+        while let Some(entry) = layout_table.entries.get_mut(usize::from(at)) {
             if entry.next == NONE {
                 entry.next = number;
                 break;
@@ -166,7 +179,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
         if self.is_vain(value, layout) {
             return Ok(false);
         }
-        let whole = self.program.pools.sheet.nodes.len().saturating_mul(LOOKS.1);
+        let whole = self.program.pools.layout_table.nodes.len().saturating_mul(LOOKS.1);
         let left = whole.saturating_add(LOOKS.0).saturating_sub(self.looked);
         let mut most = match left {
             0 => return Ok(false),
@@ -189,7 +202,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
         let fits = self.build(&mut region)?.is_some();
         // A cut that is no cheaper than what there is says nothing.
         let cut = if fits {
-            MinCut::over(&mut self.program.pools.sheet).solve(region.before)
+            MinCut::over(&mut self.program.pools.layout_table).solve(region.before)
         } else {
             None
         };
@@ -203,18 +216,18 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
             }
         }
         for slot in &region.slots {
-            if let Some(node) = self.program.pools.sheet.nodes.get_mut(slot.value.index()) {
+            if let Some(node) = self.program.pools.layout_table.nodes.get_mut(slot.value.index()) {
                 node.set_slot(None);
             }
         }
         Ok((fits || region.slots.is_empty()).then_some(better))
     }
     fn slot_of(&self, value: Value) -> Option<usize> {
-        self.program.pools.sheet.nodes.get(value.index())?.slot().map(usize::from)
+        self.program.pools.layout_table.nodes.get(value.index())?.slot().map(usize::from)
     }
     /// Takes a value into the region, if its layout is free and not the wanted one already.
     fn take(&mut self, value: Value, new: u16, region: &mut Region) {
-        let Some(node) = self.program.pools.sheet.nodes.get(value.index()) else { return };
+        let Some(node) = self.program.pools.layout_table.nodes.get(value.index()) else { return };
         if let Some(slot) = node.slot() {
             let known = region.slots.get(usize::from(slot));
             region.is_at_odds |= known.is_none_or(|known| known.new != new);
@@ -232,7 +245,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
         }
         let number = region.slots.len() as u16;
         if region.slots.push(RegionValue { value, new, flow: NONE }).is_ok()
-            && let Some(node) = self.program.pools.sheet.nodes.get_mut(value.index())
+            && let Some(node) = self.program.pools.layout_table.nodes.get_mut(value.index())
         {
             node.set_slot(Some(number));
         }
@@ -265,7 +278,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
 
     // ---- the network
     fn net(&mut self) -> MinCut<'_, 's> {
-        MinCut::over(&mut self.program.pools.sheet)
+        MinCut::over(&mut self.program.pools.layout_table)
     }
     #[inline(never)]
     fn build(&mut self, region: &mut Region) -> CutResult {
@@ -322,7 +335,8 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
                 return Ok(None);
             }
             region.before = region.before.saturating_add(u64::from(work));
-            if let Some(entry) = self.program.pools.sheet.entries.get_mut(usize::from(entry)) {
+            if let Some(entry) = self.program.pools.layout_table.entries.get_mut(usize::from(entry))
+            {
                 entry.link = b;
             }
         }
@@ -331,7 +345,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     /// Node B of a value's old layout; M follows.
     fn old_flow(&self, value: Value, layout: u16) -> Option<u16> {
         let entry =
-            self.program.pools.sheet.entries.get(usize::from(self.entry(value, layout)?))?;
+            self.program.pools.layout_table.entries.get(usize::from(self.entry(value, layout)?))?;
         if entry.is_on() { Some(entry.link) } else { None }
     }
     /// The node that stands for a want at the rim, or one that the region cannot satisfy; `None`
@@ -512,7 +526,9 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
                 let Some(at) = self.entry(slot.value, layout) else { continue };
                 let flow = self.old_flow(slot.value, layout).unwrap_or(SINK);
                 let dropped = self.net().is_new(flow);
-                if let Some(entry) = self.program.pools.sheet.entries.get_mut(usize::from(at)) {
+                if let Some(entry) =
+                    self.program.pools.layout_table.entries.get_mut(usize::from(at))
+                {
                     entry.set_on(!dropped);
                 }
             }

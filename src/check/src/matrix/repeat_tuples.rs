@@ -9,7 +9,7 @@ use lanebook_tile::product::Product;
 /// One dimension of an operand: panels of the tile that an instance takes, how far apart they are in
 /// the instruction's registers in bits, and how many of such groups an operand's tile has.
 #[derive(Copy, Clone)]
-struct PanelAxis {
+struct RepeatAxis {
     panels: u32,
     step: u32,
     groups: u32,
@@ -17,16 +17,16 @@ struct PanelAxis {
 
 /// A block of an operand's registers, maybe in several panels.
 #[derive(Copy, Clone)]
-pub(crate) struct PanelTuple {
-    rows: PanelAxis,
-    cols: PanelAxis,
+pub(crate) struct RepeatTuple {
+    rows: RepeatAxis,
+    cols: RepeatAxis,
     /// Blocks in a panel.
     blocks: u32,
     /// Bits of the instruction's operand.
     bits: u32,
 }
 
-impl PanelTuple {
+impl RepeatTuple {
     /// An operand by its number in the instruction, of which `bits` are all that it takes.
     pub(crate) fn of(
         tables: &Tables<'_>,
@@ -46,14 +46,14 @@ impl PanelTuple {
         let whole = extent.is_power_of_two() && width.is_power_of_two();
         let atom = tables.atom(product.atom)?;
         let instance = atom.with_columns(s.n).filter(|_| !whole);
-        let axis = |dim: usize, along_rows: bool| -> Option<PanelAxis> {
+        let axis = |dim: usize, along_rows: bool| -> Option<RepeatAxis> {
             let (extent, below, _, groups) = *dims.get(dim)?;
             let panels = u32::from(extent).checked_shr(extent.trailing_zeros())?;
             let step = match &instance {
                 Some(instance) if panels > 1 => apart(instance, number, s.c, below, along_rows)?,
                 _ => 0,
             };
-            Some(PanelAxis { panels, step, groups: u32::from(groups) })
+            Some(RepeatAxis { panels, step, groups: u32::from(groups) })
         };
         let ((.., high, _), (.., low, _)) = (dims.get(row)?, dims.get(col)?);
         let blocks = power(usize::from(*high).checked_add(usize::from(*low))?)?;
@@ -63,7 +63,7 @@ impl PanelTuple {
     /// The bit of the tile's registers that bit `bit` of block `block` is.
     pub(crate) fn tile_bit(&self, block: u32, bit: u32) -> Option<u32> {
         let (group, number) = (block.checked_div(self.blocks)?, block.checked_rem(self.blocks)?);
-        let digit = |axis: PanelAxis| match axis.step {
+        let digit = |axis: RepeatAxis| match axis.step {
             0 => Some(0),
             step => bit.checked_div(step)?.checked_rem(axis.panels),
         };
@@ -104,7 +104,7 @@ impl PanelTuple {
 }
 
 /// A bit's number without the digit that counts an axis' panels.
-fn taken_out(bit: u32, axis: PanelAxis) -> Option<u32> {
+fn taken_out(bit: u32, axis: RepeatAxis) -> Option<u32> {
     if axis.step == 0 {
         return Some(bit);
     }

@@ -20,7 +20,7 @@ pub(crate) fn agree(cx: &mut PassContext<'_, '_, '_>, convert: OpId) -> Result<(
             one(cx, convert, op)?;
         }
     }
-    cx.program.pools.sheet.clear();
+    cx.program.pools.layout_table.clear();
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! Passes take a layout that they cannot read for one of which nothing is known; this says what is
 //! wrong with it, and where. Other notations, names without an alias and layouts that need a matrix
 //! instruction of an architecture that is not known are left alone.
-use crate::remat::facts::{Text, blank, cut, expanded, extents};
+use crate::remat::layout_facts::{Text, blank, cut, expanded, extents};
 use lanebook_ir::{
     EncodingFault, ErrorKind, IrError, Pool, Program, TextRef, Type, TypeKind, TypeRef,
 };
@@ -23,7 +23,7 @@ const MOST: usize = 1024;
 /// [`ErrorKind::AliasCycle`] and [`ErrorKind::LayoutText`] at the alias, [`ErrorKind::Encoding`] at
 /// the operation whose result or region has the layout, in text order.
 pub fn check_layouts(program: &Program<'_, '_>) -> Result<(), IrError> {
-    let arch = crate::remat::facts::target(program);
+    let arch = crate::remat::layout_facts::target(program);
     for (name, body) in program.aliases() {
         if is_cyclic(program, name) {
             return Err(IrError { kind: ErrorKind::AliasCycle, at: program.place_of(body) });

@@ -29,7 +29,7 @@ const OTHER_STAGES: [&str; 5] = ["files", "schema", "rules", "ledger", "proofs"]
 
 /// What is sound, compiled, and what had to go for it.
 #[derive(Debug)]
-pub struct Sound {
+pub struct PartialModel {
     /// The tables of what is left, without rules. Good for the audit, not for a build.
     pub compiled: Compiled,
     /// What is left out.
@@ -60,7 +60,7 @@ impl LeftOut {
 /// The sound part of what was loaded. `said` is what is wrong with it, not settled yet; what only
 /// tables can show is added to it. Nothing if no part can be told apart.
 #[must_use]
-pub fn sound(sources: &Sources, loaded: Loaded, said: &mut Diagnostics) -> Option<Sound> {
+pub fn sound(sources: &Sources, loaded: Loaded, said: &mut Diagnostics) -> Option<PartialModel> {
     // What is held back here is so again, if it is about entries.
     let mut part = Part { loaded, left_out: LeftOut::default(), wrong: wrong(sources, said, []) };
     let mut lost = said.only_lost();
@@ -267,10 +267,10 @@ impl Part {
         sources: &Sources,
         model: HwModel,
         tables: lanebook_tables::Tables<'static>,
-    ) -> Sound {
+    ) -> PartialModel {
         let compiled =
             Compiled::new(sources.clone(), self.loaded, model, RuleModel::default(), tables);
-        Sound { compiled, left_out: self.left_out }
+        PartialModel { compiled, left_out: self.left_out }
     }
 }
 

@@ -5,10 +5,10 @@
 //! `below` of `0..=bits`, the same for all operands that have the dimension: which rows of a tile an
 //! instruction takes is free, as long as they agree on it. What the panels' digit adds to a place has
 //! to be whole registers of the lane that has the element, so that an instruction's registers are
-//! those of its panels, in an order of their own ([`PanelRegisters`]).
+//! those of its panels, in an order of their own ([`RepeatRegisters`]).
 
-use crate::panel_places::PanelPlaces;
 use crate::product::{Product, ProductTile};
+use crate::repeat_places::RepeatPlaces;
 use lanebook_layout::AxisId;
 use lanebook_tables::{Instance, MatrixShape};
 
@@ -19,7 +19,7 @@ const DIGITS: usize = 14;
 
 /// An extent as panels of a power of two.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct PanelDigit {
+pub struct RepeatDigit {
     /// Panels: an odd number.
     pub count: u16,
     /// log2 of the elements in a panel.
@@ -28,7 +28,7 @@ pub struct PanelDigit {
     pub below: u8,
 }
 
-impl PanelDigit {
+impl RepeatDigit {
     /// An extent whose panels are counted by `2^below`; `None` where a panel has fewer elements.
     #[must_use]
     pub fn of(extent: u16, below: u8) -> Option<Self> {
@@ -67,12 +67,12 @@ impl PanelDigit {
 /// How the panels of an operand's rows and columns stand in its registers: bits of a lane's registers
 /// from one panel to the next; 0 where there is one.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct PanelSteps {
+pub struct RepeatStrides {
     rows: (u32, u32),
     cols: (u32, u32),
 }
 
-impl PanelSteps {
+impl RepeatStrides {
     /// A bit of the operand's registers as one of a panel's.
     #[must_use]
     pub fn inside(self, bit: u32) -> Option<u32> {
@@ -108,13 +108,13 @@ fn without(bit: u32, (step, count): (u32, u32)) -> Option<u32> {
 /// The steps of an operand's panels; `None` where its layout is no sum of what bits and panels add,
 /// or panels are not in whole registers of the same lane.
 #[must_use]
-pub fn panel_steps(
+pub fn repeat_strides(
     instance: &Instance<'_>,
     number: u8,
-    (rows, cols): (PanelDigit, PanelDigit),
-) -> Option<PanelSteps> {
+    (rows, cols): (RepeatDigit, RepeatDigit),
+) -> Option<RepeatStrides> {
     if (rows.count, cols.count) == (1, 1) {
-        return Some(PanelSteps::default());
+        return Some(RepeatStrides::default());
     }
     steps_of(instance, number, rows, cols)
 }
@@ -123,9 +123,9 @@ pub fn panel_steps(
 fn steps_of(
     instance: &Instance<'_>,
     number: u8,
-    rows: PanelDigit,
-    cols: PanelDigit,
-) -> Option<PanelSteps> {
+    rows: RepeatDigit,
+    cols: RepeatDigit,
+) -> Option<RepeatStrides> {
     let operand = instance.atom.operands.get(usize::from(number))?;
     let layout = operand.layout.filter(|_| instance.atom.shared(number).is_none())?;
     let at = |row: u32, col: u32| -> Option<[i64; 3]> {
@@ -140,7 +140,7 @@ fn steps_of(
         Some([l.checked_sub(l0)?, b.checked_sub(b0)?, w.checked_sub(w0)?])
     };
     // What the panels' digits add, and what each bit adds.
-    let step = |digit: PanelDigit, along_rows: bool| -> Option<(u32, u32)> {
+    let step = |digit: RepeatDigit, along_rows: bool| -> Option<(u32, u32)> {
         if digit.count == 1 {
             return Some((0, 1));
         }
@@ -149,7 +149,7 @@ fn steps_of(
         let b = u32::try_from(b).ok().filter(|b| *b > 0 && b.is_multiple_of(WORD))?;
         ((l, w) == (0, 0)).then_some((b, u32::from(digit.count)))
     };
-    let steps = PanelSteps { rows: step(rows, true)?, cols: step(cols, false)? };
+    let steps = RepeatStrides { rows: step(rows, true)?, cols: step(cols, false)? };
     // Places go on from one digit to the next, so that a panel's are numbered without gaps.
     let mut digits: heapless::Vec<(u32, u32), DIGITS> = heapless::Vec::new();
     for digit in [steps.rows, steps.cols].iter().copied().filter(|(step, _)| *step > 0) {
@@ -211,16 +211,16 @@ fn steps_of(
 
 /// How panels are counted along m, n and k, if they can be for all operands that are in registers.
 #[must_use]
-pub fn below_of(instance: &Instance<'_>, shape: &MatrixShape) -> Option<PanelPlaces> {
+pub fn below_of(instance: &Instance<'_>, shape: &MatrixShape) -> Option<RepeatPlaces> {
     if [shape.m, shape.n, shape.k].iter().all(|extent| extent.is_power_of_two()) {
-        return Some(PanelPlaces::default());
+        return Some(RepeatPlaces::default());
     }
     // A unit that works on while the kernel goes on takes registers that nothing brings together.
     instance.atom.more.is_none_or(|more| more.runs.is_none()).then(|| search(instance, shape))?
 }
 
 #[inline(never)]
-fn search(instance: &Instance<'_>, shape: &MatrixShape) -> Option<PanelPlaces> {
+fn search(instance: &Instance<'_>, shape: &MatrixShape) -> Option<RepeatPlaces> {
     // Where an extent is a power of two, nothing is counted.
     let ways = |extent: u16| {
         let most = if extent.is_power_of_two() { 0 } else { extent.trailing_zeros() };
@@ -229,11 +229,11 @@ fn search(instance: &Instance<'_>, shape: &MatrixShape) -> Option<PanelPlaces> {
     for m in ways(shape.m) {
         for n in ways(shape.n) {
             for k in ways(shape.k) {
-                let Some(below) = PanelPlaces::new((m, n, k)) else { continue };
+                let Some(below) = RepeatPlaces::new((m, n, k)) else { continue };
                 let digits = shape_digits(shape, below)?;
                 let fits = operands(shape, digits)
                     .iter()
-                    .all(|(number, digits)| panel_steps(instance, *number, *digits).is_some());
+                    .all(|(number, digits)| repeat_strides(instance, *number, *digits).is_some());
                 if fits {
                     return Some(below);
                 }
@@ -246,24 +246,24 @@ fn search(instance: &Instance<'_>, shape: &MatrixShape) -> Option<PanelPlaces> {
 /// The extents of an instruction as panels.
 #[doc(hidden)]
 #[must_use]
-pub fn shape_digits(shape: &MatrixShape, below: PanelPlaces) -> Option<[PanelDigit; 3]> {
+pub fn shape_digits(shape: &MatrixShape, below: RepeatPlaces) -> Option<[RepeatDigit; 3]> {
     let (m, n, k) = below.get();
-    Some([PanelDigit::of(shape.m, m)?, PanelDigit::of(shape.n, n)?, PanelDigit::of(shape.k, k)?])
+    Some([RepeatDigit::of(shape.m, m)?, RepeatDigit::of(shape.n, n)?, RepeatDigit::of(shape.k, k)?])
 }
 
 /// A, B and C with their dimensions.
 fn operands(
     shape: &MatrixShape,
-    [m, n, k]: [PanelDigit; 3],
-) -> [(u8, (PanelDigit, PanelDigit)); 3] {
+    [m, n, k]: [RepeatDigit; 3],
+) -> [(u8, (RepeatDigit, RepeatDigit)); 3] {
     [(shape.a, (m, k)), (shape.b, (k, n)), (shape.c, (m, n))]
 }
 
 /// Where the registers of an instance's operand are among those of the tile, where its panels are
 /// not beside each other.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct PanelRegisters {
-    steps: PanelSteps,
+pub struct RepeatRegisters {
+    steps: RepeatStrides,
     /// Instances' panels along the operand's columns.
     across: u32,
     /// Instances in a panel.
@@ -274,7 +274,7 @@ pub struct PanelRegisters {
     all: u16,
 }
 
-impl PanelRegisters {
+impl RepeatRegisters {
     /// Those of a tile of a product, by what the instruction calls it. `None` where blocks of registers are whole operands, one behind the other.
     #[must_use]
     pub fn of(product: &Product, instance: &Instance<'_>, tile: ProductTile) -> Option<Self> {
@@ -287,7 +287,7 @@ impl PanelRegisters {
             ProductTile::B => (b, (rk, rn), pn),
             ProductTile::C => (c, (rm, rn), pn),
         };
-        let steps = panel_steps(instance, number, pair).filter(|steps| !steps.is_plain())?;
+        let steps = repeat_strides(instance, number, pair).filter(|steps| !steps.is_plain())?;
         let all = u16::from(instance.registers(number)?);
         let panels = u32::from(pair.0.count).checked_mul(u32::from(pair.1.count))?;
         Some(Self {

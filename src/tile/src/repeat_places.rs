@@ -3,12 +3,12 @@
 /// log2 of what an instruction's panels are counted by along m, n and k; all 0 where its extents are
 /// powers of two. A byte, since products are held by the dozen on small stacks.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct PanelPlaces(u8);
+pub struct RepeatPlaces(u8);
 
-/// Digits of [`PanelPlaces`]: so many values along m and n, and along k.
+/// Digits of [`RepeatPlaces`]: so many values along m and n, and along k.
 const PLACES: (u8, u8) = (7, 5);
 
-impl PanelPlaces {
+impl RepeatPlaces {
     /// `None` where there is no room for one of them.
     #[must_use]
     pub fn new((m, n, k): (u8, u8, u8)) -> Option<Self> {
@@ -31,16 +31,16 @@ impl PanelPlaces {
 
 #[cfg(test)]
 mod tests {
-    use super::PanelPlaces;
+    use super::RepeatPlaces;
 
     #[test]
     fn a_byte_holds_three_of_them() {
         for m in 0..9 {
             for n in 0..9 {
                 for k in 0..9 {
-                    let places = PanelPlaces::new((m, n, k));
+                    let places = RepeatPlaces::new((m, n, k));
                     assert_eq!(
-                        places.map(PanelPlaces::get),
+                        places.map(RepeatPlaces::get),
                         (m < 7 && n < 7 && k < 5).then_some((m, n, k))
                     );
                 }

@@ -2,7 +2,7 @@
 //! layouts takes.
 use core::fmt::Write;
 use heapless::String;
-use lanebook_ir::sheet::LayoutRecord;
+use lanebook_ir::layout_table::LayoutRecord;
 use lanebook_ir::{AttrValue, Program, Shape, TileEncoding, Type};
 use lanebook_layout::notation::ttg;
 use lanebook_layout::{AxisId, Hw, Linear, Logical, triton};
@@ -78,7 +78,7 @@ pub(super) fn spelled(
             out.push('#').ok()?;
             out.push_str(program.text(name)).ok()
         }
-        TileEncoding::Written(_) | TileEncoding::Made(..) => {
+        TileEncoding::Written(_) | TileEncoding::Interned(..) => {
             let ty = Type::ELIDED.encoded(encoding);
             out.push_str(program.layout_text(&ty)?).ok()
         }
