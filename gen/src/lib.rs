@@ -12,7 +12,7 @@
 //!    architecture can do, and [`select`](mod@select) leaves architectures out;
 //! 6. [`render`](mod@render) prints them as Rust statics; `compiled` holds all of it;
 //! 7. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors'
-//!    assemblers about it; of inputs with errors they see the [`partial_model`](mod@sound) part; [`new_arch_template`]
+//!    assemblers about it; of inputs with errors they see the [`partial_model`](mod@partial_model) part; [`new_arch_template`]
 //!    begins a new architecture; [`fact`] writes facts as those who measure them do.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and
