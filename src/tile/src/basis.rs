@@ -16,7 +16,7 @@ use lanebook_tables::BankModel;
 /// Most bits of a share's number, in elements.
 const SHARE: usize = 8;
 /// Most different groups of lanes of both sides that are told apart.
-const GROUPS: usize = 10;
+const GROUPS: usize = 6;
 
 /// A renumbering of a panel's elements: the place that each bit of an element's number adds, by
 /// exclusive or.
@@ -69,8 +69,6 @@ pub struct HalfAccess<'a> {
     pub fragment: &'a Fragment,
     /// Which lanes are served together, if that is known.
     pub banks: Option<&'a BankModel<'a>>,
-    /// Bytes of another reading of it: as many neighbours as want these are served together.
-    pub row_bytes: u32,
 }
 
 /// What a bit of a lane's share is.
@@ -243,7 +241,7 @@ fn together(
         && let Some(group) = model.groups.first()
     {
         let shift = u32::from(halves.first()?.fragment.shape.bits / 8).checked_ilog2()?;
-        other.span(filling(bytes_of(model), *group, other.len, shift), &mut lanes);
+        other.span(filling(model, *group, other.len, shift), &mut lanes);
     }
     for slot in found.iter_mut().take(len).skip(other.len).filter(|slot| **slot == 0) {
         let shared = mine.spares().find(|e| lanes.contains(*e));
@@ -256,17 +254,13 @@ fn together(
     Some(out)
 }
 
-/// What all banks give at once.
-fn bytes_of(model: &BankModel<'_>) -> u32 {
-    u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes))
-}
-
 /// The lanes of a group, the first ones, that want as many bytes as the banks give at once, with
 /// `2^len` elements of `2^shift` bytes a lane: where no two of these meet in a bank, the whole group
 /// is served in as few passes as its bytes need.
-fn filling(bytes: u32, group: u64, len: usize, shift: u32) -> u64 {
+fn filling(model: &BankModel<'_>, group: u64, len: usize, shift: u32) -> u64 {
     let lane = u32::try_from(len).ok().and_then(|len| len.checked_add(shift));
     let lane_bytes = lane.and_then(|bits| 1u32.checked_shl(bits)).unwrap_or(u32::MAX);
+    let bytes = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes));
     let most = bytes.checked_div(lane_bytes).unwrap_or(1).max(1);
     let (mut lanes, mut rest) = (0u64, group);
     for _ in 0..most {
@@ -283,8 +277,6 @@ fn filling(bytes: u32, group: u64, len: usize, shift: u32) -> u64 {
 struct Served {
     span: Subspace,
     top: usize,
-    /// Another reading: heeded where that is possible beside the others.
-    is_other: bool,
 }
 
 fn served(
@@ -295,24 +287,22 @@ fn served(
     out: &mut heapless::Vec<Served, GROUPS>,
 ) {
     let Some(model) = half.banks else { return };
-    let mut note = |bytes: u32, group: u64, is_other: bool| {
-        let top = log2_exact(u64::from(bytes)).map(usize::from);
-        let Some(top) = top.and_then(|top| top.checked_sub(shift as usize)) else { return };
+    let bytes = u64::from(model.banks).saturating_mul(u64::from(model.bank_bytes));
+    let Some(top) = log2_exact(bytes).and_then(|top| usize::from(top).checked_sub(shift as usize))
+    else {
+        return;
+    };
+    for (number, &group) in model.groups.iter().enumerate() {
+        // Lanes shifted by a constant add the same.
+        if model.groups.iter().take(number).any(|before| is_shift(*before, group)) {
+            continue;
+        }
         let mut span = Subspace::new();
         for &e in vector.iter().take(share.len) {
             let _ = span.insert(e, 0);
         }
-        share.span(filling(bytes, group, share.len, shift), &mut span);
-        let _ = out.push(Served { span, top, is_other });
-    };
-    for (number, &group) in model.groups.iter().enumerate() {
-        // Lanes shifted by a constant add the same.
-        if !model.groups.iter().take(number).any(|before| is_shift(*before, group)) {
-            note(bytes_of(model), group, false);
-        }
-    }
-    if half.row_bytes > 0 && half.row_bytes < bytes_of(model) {
-        note(half.row_bytes, u64::MAX, true);
+        share.span(filling(model, group, share.len, shift), &mut span);
+        let _ = out.push(Served { span, top });
     }
 }
 
@@ -397,32 +387,23 @@ fn masks(count: u32, ones: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Gives each bit above the banks vectors of bank bits, so that no group of lanes meets in a bank;
-/// where none helps, it stays. Other readings of the groups are heeded as far as these leave room.
+/// where none helps, it stays.
 fn settle(
     order: &mut BitMatrix<u32, MAX_BITS>,
     share: usize,
     groups: &mut heapless::Vec<Served, GROUPS>,
 ) {
     for p in (share..order.len()).rev() {
-        let tops = |others: bool| {
-            let asked = groups.iter().filter(move |g| g.top <= p && (others || !g.is_other));
-            asked.map(|g| g.top).max()
-        };
-        if groups.iter().all(|g| g.top > p) {
-            return;
-        }
+        let Some(top) = groups.iter().map(|g| g.top).filter(|top| *top <= p).max() else { return };
+        let banks = order.as_slice().get(share..top.min(p)).unwrap_or(&[]);
         let own = order.get(p).unwrap_or(0);
-        let found = [true, false].into_iter().find_map(|others| {
-            let banks = order.as_slice().get(share..tops(others)?.min(p)).unwrap_or(&[]);
-            let count = u32::try_from(banks.len()).unwrap_or(0);
-            let sum = |mask: u32| {
-                let chosen = banks.iter().enumerate().filter(|(q, _)| mask & bit_of(*q) != 0);
-                chosen.fold(own, |sum, (_, e)| sum ^ e)
-            };
-            let asked = |g: &&Served| g.top <= p && (others || !g.is_other);
-            let fits = |e: &u32| groups.iter().filter(asked).all(|g| !g.span.contains(*e));
-            (0..=count).find_map(|ones| masks(count, ones).map(sum).find(fits))
-        });
+        let count = u32::try_from(banks.len()).unwrap_or(0);
+        let sum = |mask: u32| {
+            let chosen = banks.iter().enumerate().filter(|(q, _)| mask & bit_of(*q) != 0);
+            chosen.fold(own, |sum, (_, e)| sum ^ e)
+        };
+        let fits = |e: &u32| groups.iter().filter(|g| g.top <= p).all(|g| !g.span.contains(*e));
+        let found = (0..=count).find_map(|ones| masks(count, ones).map(sum).find(fits));
         let chosen = found.unwrap_or(own);
         if let Some(place) = order.as_mut_slice().get_mut(p) {
             *place = chosen;

@@ -53,7 +53,7 @@ impl Machine {
         let movement = TABLES.atom(copy_atom.atom).and_then(|a| a.movement).expect("it moves");
         let side = if movement.to.space == Space::Shared { &movement.to } else { &movement.from };
         let banks = self.target.arch.banks.iter().find(|m| m.name == side.banks);
-        HalfAccess { copy_atom, fragment, banks, row_bytes: 0 }
+        HalfAccess { copy_atom, fragment, banks }
     }
 
     fn places(

@@ -26,11 +26,11 @@ type Able = heapless::Vec<(u8, u32), MOST>;
 
 /// An exchange that is possible.
 #[derive(Copy, Clone)]
-pub(super) struct ExchangeForm {
+struct ExchangeForm {
     basis: PlaceBasis,
-    pub(super) store: HalfPlan,
-    pub(super) load: HalfPlan,
-    pub(super) cost: u32,
+    store: HalfPlan,
+    load: HalfPlan,
+    cost: u32,
 }
 
 /// Whose bits come in order among the places: the tile's own, those of the store's lanes and warps,
@@ -256,10 +256,8 @@ impl Planner<'_, '_, '_, '_> {
                         continue;
                     }
                     for order in ORDERS {
-                        // As dear as the best before it counts where it has fewer conflicts by
-                        // another reading.
-                        let equal = |way: &ExchangeForm| way.cost.saturating_add(1).min(limit);
-                        let limit = best.as_ref().map_or(limit, equal).saturating_sub(extra);
+                        let limit =
+                            best.as_ref().map_or(limit, |way| way.cost).saturating_sub(extra);
                         if least_store.saturating_add(least_load) >= limit {
                             why = why.or((!bounds).then_some(Reject::Dearer));
                             continue;
@@ -268,9 +266,6 @@ impl Planner<'_, '_, '_, '_> {
                             Ok(way) => {
                                 let way =
                                     ExchangeForm { cost: way.cost.saturating_add(extra), ..way };
-                                if best.is_some_and(|best| !self.is_clearer(&way, &best, from)) {
-                                    continue;
-                                }
                                 if let Err(error) = self.goes_in_rounds(op, (from, to), &way) {
                                     too_large =
                                         Some(too_large.map_or(error, |e| smaller_need(e, error)));
@@ -355,17 +350,11 @@ impl Planner<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// A half with what is known of its banks.
-    fn access_of<'h>(&'h self, copy_atom: &'h CopyAtom, fragment: &'h Fragment) -> HalfAccess<'h> {
-        let (banks, row_bytes) = (self.banks(copy_atom), self.row_bytes());
-        HalfAccess { copy_atom, fragment, banks, row_bytes }
-    }
-
     /// What one half costs where it alone decides.
     #[inline(never)]
     fn half_alone(&self, number: u8, fragment: &Fragment, stores: bool) -> Result<u32, Reject> {
         let copy_atom = self.movers(stores).get(usize::from(number)).ok_or(Reject::Form)?;
-        let half = self.access_of(copy_atom, fragment);
+        let half = HalfAccess { copy_atom, fragment, banks: self.banks(copy_atom) };
         let basis = construct(&half, &half, false, self.any()).ok_or(Reject::RegisterOrder)?;
         let map = SharedLayout::BY_ROWS.map(fragment.shape).ok_or(Reject::Size)?;
         let found = self.half(copy_atom, &basis.apply(fragment), &map, u32::MAX)?;
@@ -389,7 +378,8 @@ impl Planner<'_, '_, '_, '_> {
         let atom =
             |stores, number: u8| self.movers(stores).get(usize::from(number)).ok_or(Reject::Form);
         let (store, load) = (atom(true, store)?, atom(false, load)?);
-        let (first, second) = (self.access_of(store, from), self.access_of(load, to));
+        let first = HalfAccess { copy_atom: store, fragment: from, banks: self.banks(store) };
+        let second = HalfAccess { copy_atom: load, fragment: to, banks: self.banks(load) };
         let apart =
             Reject::Apart { atom_bytes: store.run_bytes.max(load.run_bytes), tile_bytes: 0 };
         let basis = match order {

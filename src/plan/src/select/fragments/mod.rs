@@ -4,7 +4,6 @@
 pub(crate) mod exchange;
 pub(crate) mod exchange_forms;
 pub(crate) mod exchange_half;
-pub(crate) mod exchange_reading;
 pub(crate) mod exchange_rounds;
 pub(crate) mod explicit_layouts;
 pub(crate) mod flow;
