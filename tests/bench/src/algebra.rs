@@ -1,9 +1,9 @@
 //! Layout algebra beside its peers: Triton's linear layouts, CuTe's Python algebra, TVM's TIRx
 //! layouts.
 //!
-//! The peers' figures are medians from `shared/facts/triton.md` section 7 and
-//! `shared/facts/cute_tirx.md` "Speed", measured on another machine: read the ratios as orders of
+//! The peers' figures are medians that others measured ([`crate::peer`]): read the ratios as orders of
 //! magnitude.
+use crate::peer::{PYCUTE, TRITON_LAYOUTS, TVM};
 use crate::report::Report;
 use lanebook::layout::cute::{self as tree, IntTuple, Tiler};
 use lanebook::layout::notation::{cute, tirx as notation, ttg};
@@ -16,12 +16,7 @@ use lanebook::{TABLES, encoding};
 use std::hint::black_box as opaque;
 
 /// The section's heading.
-pub const SECTION: &str =
-    "Layout algebra (peers' figures from their own measurements, another machine)";
-
-const TRITON: &str = "Triton 3.9, facts/triton.md 7";
-const PYCUTE: &str = "pycute, facts/cute_tirx.md";
-const TVM: &str = "TVM 0.27 less the call, facts/cute_tirx.md";
+pub const SECTION: &str = "Layout algebra";
 
 /// The shape that Triton's figures are for.
 const SHAPE: [u32; 2] = [128, 64];
@@ -144,12 +139,12 @@ fn linear(report: &mut Report) {
             effort.nanoseconds(|_| form(&encoding)) / 1e3,
             "us",
             peer,
-            TRITON,
+            TRITON_LAYOUTS.to_string(),
         );
     }
     let [from, to, _, shared, ..] = forms.as_slice() else { return };
     let mut held = |what: &str, nanoseconds: f64, peer: f64| {
-        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, TRITON)
+        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, TRITON_LAYOUTS.to_string())
     };
     from.invert_and_compose(to).expect("registers to registers");
     held(
@@ -195,7 +190,7 @@ const GOAL: f64 = 150.0;
 fn strided(report: &mut Report) {
     let effort = report.effort;
     let mut cute = |what: &str, nanoseconds: f64, peer: f64| {
-        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, PYCUTE)
+        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, PYCUTE.to_string())
     };
     let (a, b) = (written("((2,4),(8,16)):((1,16),(2,64))"), written("(8,4):(4,1)"));
     cute(
@@ -279,7 +274,7 @@ fn strided(report: &mut Report) {
         5.5,
     );
     let mut tvm = |what: &str, nanoseconds: f64, peer: f64| {
-        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, TVM)
+        report.held(SECTION, what, nanoseconds / 1e3, "us", peer, TVM.to_string())
     };
     let fragment = named("S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@warpid");
     let view = fragment.view();

@@ -18,6 +18,14 @@ pub struct Budget {
     pub is_least: bool,
     /// Whether a row is one of it.
     pub is_for: fn(&Row) -> bool,
+    /// Why it is not met, where that is known.
+    pub why: Option<&'static str>,
+}
+
+impl Budget {
+    const fn missed(self, why: &'static str) -> Self {
+        Self { why: Some(why), ..self }
+    }
 }
 
 const fn most(
@@ -26,7 +34,7 @@ const fn most(
     unit: &'static str,
     is_for: fn(&Row) -> bool,
 ) -> Budget {
-    Budget { what, most, unit, is_least: false, is_for }
+    Budget { what, most, unit, is_least: false, is_for, why: None }
 }
 
 /// Whether a row is the whole compile of a program.
@@ -115,36 +123,57 @@ pub const BUDGETS: [Budget; 22] = [
     }),
 ];
 
-/// The table: each budget with the worst of its rows.
+/// A budget and the rows that it is for.
+pub struct Verdict<'r> {
+    /// Which.
+    pub budget: &'static Budget,
+    /// The worst row; none was measured where there is none.
+    pub worst: Option<&'r Row>,
+    /// Rows that keep to it.
+    pub met: usize,
+    /// Rows.
+    pub of: usize,
+}
+
+/// Each budget with the worst of its rows.
 #[must_use]
-pub fn table(report: &Report) -> String {
-    let mut out = format!("{SECTION}\n");
-    for budget in &BUDGETS {
+pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
+    let of = |budget: &'static Budget| {
         let rows: Vec<&Row> = report.rows.iter().filter(|row| (budget.is_for)(row)).collect();
-        let worst = rows
-            .iter()
-            .copied()
-            .reduce(|a, b| if (a.value > b.value) != budget.is_least { a } else { b });
-        let Some(worst) = worst else {
-            let _ = writeln!(out, "  {:<52} not measured", budget.what);
-            continue;
-        };
         let fits = |row: &&&Row| {
             if budget.is_least { row.value >= budget.most } else { row.value <= budget.most }
         };
         let met = rows.iter().filter(fits).count();
+        let worse = |a: &Row, b: &Row| (a.value > b.value) != budget.is_least;
+        let worst = rows.iter().copied().reduce(|a, b| if worse(a, b) { a } else { b });
+        Verdict { budget, worst, met, of: rows.len() }
+    };
+    BUDGETS.iter().map(of).collect()
+}
+
+/// The table: each budget with the worst of its rows, and why it is missed where it is.
+#[must_use]
+pub fn table(report: &Report) -> String {
+    let mut out = format!("{SECTION}\n");
+    for Verdict { budget, worst, met, of } in verdicts(report) {
+        let Some(worst) = worst else {
+            let _ = writeln!(out, "  {:<52} not measured", budget.what);
+            continue;
+        };
         let _ = writeln!(
             out,
-            "  {:<52} {:>9.1} of {:>8} {:<5} {:>6.2} x  {} ({met} of {}; {})",
+            "  {:<52} {:>9.1} of {:>8} {:<5} {:>6.2} x  {} ({met} of {of}; {})",
             budget.what,
             worst.value,
             budget.most,
             budget.unit,
             worst.value / budget.most,
-            if met == rows.len() { "met    " } else { "NOT MET" },
-            rows.len(),
+            if met == of { "met    " } else { "NOT MET" },
             worst.what,
         );
+        if met < of {
+            let _ = writeln!(out, "    why: {}", budget.why.unwrap_or("nobody has looked yet"));
+        }
     }
     out
 }

@@ -1,6 +1,7 @@
 //! Layout inference: of the kernels that TileLang's was timed with, and by the number of loops. Telling
 //! the program is counted as well.
 use crate::clock::Effort;
+use crate::peer::TILELANG;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::infer::Inference;
@@ -14,9 +15,6 @@ use std::time::Instant;
 
 /// The section's heading.
 pub const SECTION: &str = "Layout inference";
-
-/// Where TileLang's figures come from.
-const PEER: &str = "TileLang 0.1.15, LayoutInference alone, one warm process on 2 shared cores, 2026-09 (facts on TileLang, section 6)";
 
 fn buffer(name: &str, shape: &[u32], dtype: &str, scope: &str) -> Value {
     json!({ "name": name, "shape": shape, "dtype": dtype, "scope": scope })
@@ -190,7 +188,14 @@ pub fn measure(report: &mut Report) {
     for (what, program, budget, peer) in kernels {
         let took = microseconds(&mut memory, &program, report.effort);
         report.held(SECTION, what, took, "us", budget, "the budget");
-        report.held(SECTION, format!("{what}, beside TileLang"), took, "us", peer * 1e3, PEER);
+        report.held(
+            SECTION,
+            format!("{what}, beside TileLang"),
+            took,
+            "us",
+            peer * 1e3,
+            TILELANG.to_string(),
+        );
     }
     for (name, budget) in [("gemm", 200.0), ("attention", 1000.0)] {
         for target in ["sm_80", "sm_90", "gfx942"] {

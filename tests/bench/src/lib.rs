@@ -5,6 +5,7 @@
 //! exact, and `tests/claims.rs` holds them against Triton's.
 
 pub mod address;
+pub mod against;
 pub mod algebra;
 pub mod budget;
 mod clock;
@@ -15,6 +16,7 @@ pub mod growth;
 pub mod inference;
 pub mod lookup;
 pub mod passes;
+pub mod peer;
 pub mod regions;
 pub mod report;
 pub mod room;

@@ -1,7 +1,8 @@
 //! Prints the report: `cargo run --release -p lanebook-bench`; with `-- passes room`, those parts
-//! of it alone; with `-- --json` as JSON, for comparison of two commits; with `-- --steps` the
+//! of it alone; with `-- --json` as JSON, of which `-- --against FILE` tells what is more and less than
+//! then; with `-- --steps` the
 //! counted address instructions; with `-- conversions [--all] [FILE]` conversions beside Triton's.
-use lanebook_bench::{Effort, PARTS, Report, address, budget, conversions};
+use lanebook_bench::{Effort, PARTS, Report, address, against, budget, conversions};
 
 /// Every recorded conversion beside Triton's; status 1 where one is wrong, or the project's own
 /// records cost more than their budget.
@@ -25,6 +26,17 @@ fn main() {
     if asked.first().is_some_and(|arg| arg == "conversions") {
         converted(&asked[1..]);
     }
+    let older = asked.iter().position(|arg| arg == "--against").map(|at| {
+        asked.remove(at);
+        let file = (at < asked.len()).then(|| asked.remove(at));
+        let text = file
+            .ok_or("--against FILE".to_string())
+            .and_then(|file| std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}")));
+        text.unwrap_or_else(|e| {
+            eprintln!("{e}");
+            std::process::exit(2)
+        })
+    });
     let json = asked.iter().any(|arg| arg == "--json");
     asked.retain(|arg| arg != "--json");
     if asked.iter().any(|arg| arg == "--steps") {
@@ -33,7 +45,7 @@ fn main() {
     if let Some(unknown) = asked.iter().find(|arg| PARTS.iter().all(|(name, _)| name != arg)) {
         let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
         eprintln!(
-            "{unknown}: no part of the report; there are {}, --json and --steps",
+            "{unknown}: no part of the report; there are {}, --json, --against FILE and --steps",
             names.join(", ")
         );
         std::process::exit(2);
@@ -48,7 +60,16 @@ fn main() {
         }
     }
     if json {
-        return print!("{}", report.json());
+        return print!("{}", against::document(&report));
+    }
+    if let Some(older) = older {
+        match against::compared(&report, &older) {
+            Ok(text) => return print!("{text}"),
+            Err(e) => {
+                eprintln!("{e}");
+                std::process::exit(2)
+            }
+        }
     }
     print!("{report}");
     print!("{}", budget::table(&report));

@@ -70,35 +70,6 @@ impl Report {
     ) {
         self.rows.push(Row { section, what: what.into(), value, unit, reference: None });
     }
-    /// The rows as a JSON list of objects.
-    #[must_use]
-    pub fn json(&self) -> String {
-        let text = |text: &str| {
-            let mut out = String::from('"');
-            for c in text.chars() {
-                match c {
-                    '"' | '\\' => out.extend(['\\', c]),
-                    c if c < ' ' => out.push(' '),
-                    c => out.push(c),
-                }
-            }
-            out.push('"');
-            out
-        };
-        let rows = self.rows.iter().map(|row| {
-            let reference = row.reference.as_ref().map_or(String::new(), |(value, whose)| {
-                format!(", \"reference\": {value}, \"whose\": {}", text(whose))
-            });
-            format!(
-                "  {{\"section\": {}, \"what\": {}, \"value\": {}, \"unit\": {}{reference}}}",
-                text(row.section),
-                text(&row.what),
-                row.value,
-                text(row.unit)
-            )
-        });
-        format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
-    }
     /// Adds a remark.
     pub fn note(&mut self, section: &'static str, text: impl Into<String>) {
         self.notes.push((section, text.into()));

@@ -4,8 +4,8 @@ use lanebook::compile::{compile, plan};
 use lanebook::ir::SmallStorage;
 use lanebook::{EMISSION, LEAN, TABLES};
 use lanebook_bench::{
-    Effort, Report, address, algebra, budget, conversion_time, conversions, distinct, growth,
-    lookup, passes, regions, room, size, whole,
+    Effort, Report, address, against, algebra, budget, conversion_time, conversions, distinct,
+    growth, lookup, passes, regions, room, size, whole,
 };
 use std::sync::OnceLock;
 
@@ -166,8 +166,21 @@ fn the_report_has_every_row() {
     for row in report.rows.iter().filter(|row| row.section != address::SECTION) {
         assert!(row.value > 0.0, "{row:?}");
     }
-    let (text, json) = (report.to_string(), report.json());
+    let (text, json) = (report.to_string(), against::document(report));
     assert!(report.rows.iter().all(|row| text.contains(&row.what) && json.contains(&row.what)));
+    let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["budgets"].as_array().map(Vec::len), Some(budget::BUDGETS.len()));
+    assert!(document["made"]["machine"]["cores"].as_u64() > Some(0), "{}", document["made"]);
+    // Beside itself nothing differs; beside one where a figure was half and one was missing, these.
+    let same = against::compared(report, &json).expect("a document");
+    assert!(same.ends_with(&format!("  {} differ by at most 5 %\n", report.rows.len())), "{same}");
+    let mut older = document;
+    let first = older["rows"][0]["value"].as_f64().expect("a number");
+    older["rows"][0]["value"] = (first / 2.0).into();
+    older["rows"].as_array_mut().expect("a list").pop();
+    let told = against::compared(report, &older.to_string()).expect("a document");
+    assert!(told.contains("  more  ") && told.contains("(2.00 x)"), "{told}");
+    assert!(told.contains("  new   ") && against::compared(report, "[]").is_err(), "{told}");
 }
 
 /// Every budget is held against something, images excepted, which are built by a script.
