@@ -284,11 +284,12 @@ fn layouts_that_are_none_are_shown() {
         .refused(1, &["standard input:1:6", "the layout stands for itself", "^^"]);
 }
 
+const PASSES: &str = "default-layouts,coalesce,accelerate-matmul,remove-conversions";
+
 /// What passes leave of a product is compiled: units of both vendors, factors that a unit reads from
 /// shared memory, sums in tensor memory.
 #[test]
 fn what_passes_leave_is_compiled() {
-    const PASSES: &str = "default-layouts,coalesce,accelerate-matmul,remove-conversions";
     let units = [
         ("sm_80", "mma.m16n8k16"),
         ("sm_90a", "wgmma."),
@@ -303,4 +304,81 @@ fn what_passes_leave_is_compiled() {
         assert_eq!(made.code, 0, "{arch}: {}\n{}", made.err, left.out);
         assert!(made.out.contains(unit), "{arch}: {}", made.out);
     }
+}
+
+/// Instructions of a text: lines that are no labels, directives, comments or brackets.
+fn instructions(text: &str) -> usize {
+    let code = |line: &&str| {
+        !line.is_empty()
+            && !line.ends_with(':')
+            && !line.starts_with(['.', '{', '}', ')', '/', ';'])
+    };
+    text.lines().map(str::trim).filter(code).count()
+}
+
+/// What passes decide is what `compile` emits: of every example that an architecture takes, what
+/// passes leave is taken too, and takes at most a sixteenth and eight instructions more.
+#[test]
+fn what_passes_decide_costs_no_more() {
+    const ARCHS: [(&str, &str); 4] =
+        [("sm_80", "ptx"), ("sm_90a", "ptx"), ("gfx942", "amdgcn"), ("gfx1100", "amdgcn")];
+    let all = examples();
+    assert!(all.len() >= 35, "{}", all.len());
+    // Each on one of them in turn; what once was refused, or took three times as many, on the first.
+    let often = ["attention.tile", "gemm_fp8.tile", "gemm_functions.tile", "gemm_int4.tile"];
+    let judged = |number: usize, name: &str, at: usize| {
+        at == number % ARCHS.len() || at == 0 && often.iter().any(|it| name.ends_with(it))
+    };
+    let (mut before, mut after, mut seen) = (0, 0, 0);
+    for (number, name) in all.iter().enumerate() {
+        for (at, (arch, emit)) in ARCHS.into_iter().enumerate() {
+            if !judged(number, name, at) {
+                continue;
+            }
+            let plain = run(&["compile", name, "--arch", arch, "--emit", emit]);
+            if plain.code != 0 {
+                continue;
+            }
+            let left = run(&["opt", name, "--arch", arch, "--passes", PASSES]);
+            assert_eq!(left.code, 0, "{name} {arch}: {}", left.err);
+            let made =
+                run_in(&root(), &["compile", "-", "--arch", arch, "--emit", emit], &left.out);
+            assert_eq!(made.code, 0, "{name} {arch}: {}\n{}", made.err, left.out);
+            let (own, theirs) = (instructions(&plain.out), instructions(&made.out));
+            assert!(own > 20 && theirs <= own + own / 16 + 8, "{name} {arch}: {own}, {theirs}");
+            (before, after, seen) = (before + own, after + theirs, seen + 1);
+        }
+    }
+    assert!(seen >= 25, "{seen}");
+    assert!(after <= before + before / 100, "{after} instructions in all, {before} without passes");
+}
+
+fn examples() -> Vec<String> {
+    let folder = "gen/cli/examples";
+    let files = std::fs::read_dir(root().join(folder)).expect("the examples");
+    let mut all: Vec<String> = files
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".tile"))
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    all.sort();
+    all
+}
+
+/// A function of registers says of its results what it returns, with the layouts that it was given.
+#[test]
+fn results_are_said_as_they_are_returned() {
+    let text = "func @f(%x: tensor<16x64xf32>, %y: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x64xf32>) {threads = 128} {
+  %s = add %x, %y : tensor<16x64xf32>
+  return %s, %x : tensor<16x64xf32>, tensor<16x64xf32>
+}
+";
+    let left =
+        run_in(&root(), &["opt", "-", "--arch", "sm_80", "--passes", "default-layouts"], text);
+    assert_eq!(left.code, 0, "{}", left.err);
+    let (head, _) = left.out.split_once('\n').expect("a line");
+    let (_, said) = head.split_once(" -> (").expect("results");
+    assert_eq!(said.matches("#ttg.blocked<").count(), 2, "{}", left.out);
+    let made = run_in(&root(), &["compile", "-", "--arch", "sm_80"], &left.out);
+    assert_eq!(made.code, 0, "{}\n{}", made.err, left.out);
 }

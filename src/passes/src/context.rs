@@ -32,7 +32,7 @@ pub enum Analysis {
     /// `assign-layouts`: loads, stores, atomics and copies get layouts, group by group.
     AssignLayouts,
     /// `default-layouts`: tiles without a layout get nested tiles, and conversions stand where
-    /// operations want others.
+    /// operations want others; programs over memrefs are left to their planner.
     DefaultLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,
@@ -184,6 +184,22 @@ impl<'a, 's, 't> PassContext<'a, 's, 't> {
         let Some(result) = self.program.result(op, 0) else { return Ok(()) };
         let capacity = u16::try_from(self.work.capacity()).unwrap_or(u16::MAX);
         self.work.push(Node::Value(result)).map_err(|_| PassError::Run(RunError::Work { capacity }))
+    }
+    /// Empties the worklist.
+    pub fn forget_work(&mut self) {
+        self.work.clear();
+    }
+    /// Puts a value on the worklist.
+    pub fn push_value(&mut self, value: Value) -> Result<(), PassError> {
+        let capacity = u16::try_from(self.work.capacity()).unwrap_or(u16::MAX);
+        self.work.push(Node::Value(value)).map_err(|_| PassError::Run(RunError::Work { capacity }))
+    }
+    /// The value to look at next, of a worklist that only holds values.
+    pub fn pop_value(&mut self) -> Option<Value> {
+        match self.work.pop()? {
+            Node::Value(value) => Some(value),
+            Node::Op(_) => None,
+        }
     }
     /// The operation to look at next, if it is still there. One that lost its last reader to a
     /// change goes here.

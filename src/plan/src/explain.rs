@@ -58,6 +58,9 @@ impl Unwritable {
                 "where an extent of a register tile is no power of two, its odd factor counts panels that stand in registers of their own in each lane; the layout written here has it elsewhere, or has registers of one panel apart in a tile that is handed over"
             }
             Self::Unread => "the layout written for this register tile has not been read",
+            Self::Registers => {
+                "the layout written for this register tile gives each lane more registers than a tile may have here"
+            }
             Self::Order
             | Self::Offset
             | Self::Meet
@@ -115,7 +118,9 @@ impl Unwritable {
             Self::Padding => {
                 "the padding written for this shared tile does not stand behind powers of two of bytes"
             }
-            Self::Panels => "the layout written for this shared tile cannot be kept to",
+            Self::Panels | Self::Registers => {
+                "the layout written for this shared tile cannot be kept to"
+            }
             Self::Rows => {
                 "the layout written for this shared tile of a function of parallel loops is none of rows or columns at one distance or in strips, with a swizzle or without one, nor, of more dimensions, row by row without gaps"
             }

@@ -200,7 +200,7 @@ pub fn of_breach(
                 .filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word))
                 .unwrap_or(word);
             let unwritten = match word {
-                "results" => Some(("this function says result types, which nothing reads", "remove them; a kernel stores its results into memrefs, a snippet says them in `return`")),
+                "results" => Some(("this function says result types, which nothing reads", "remove them; a kernel stores its results into memrefs")),
                 "callee" | "map" | "name" | "prefix" => Some(("a name, map, text or word stands here that nothing follows from", "remove it")),
                 _ => None,
             };

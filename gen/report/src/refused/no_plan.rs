@@ -317,6 +317,16 @@ pub(super) fn of_plan(
             op,
             String::new(),
         ),
+        PlanError::Written { op, why: Unwritable::Registers } => here(
+            Problem::refused(
+                what,
+                "let more lanes and warps share the tile, or take a smaller one; or write none, and one is chosen",
+            ),
+            op,
+            program.result(op, 0).map_or_else(String::new, |v| {
+                format!("{}, {} threads", tile(tables, program, v), threads(program))
+            }),
+        ),
         PlanError::Written { op, .. } if program.role(op) != OpRole::Alloc => here(
             Problem::refused(
                 what,

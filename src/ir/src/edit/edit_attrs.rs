@@ -1,10 +1,12 @@
 //! Changing attributes.
 use crate::attr::{AttrValue, Literal};
+use crate::attr_names;
 use crate::data::{AttrData, AttrKind, OpData, Stamp, UseData, UseKind, ValueData, ValueKind};
 use crate::edit::edit_ops::Edit;
 use crate::error::ErrorKind;
 use crate::handle::{AttrRef, Op, TextRef, Use, Value};
 use crate::program::{Program, payload};
+use lanebook_tables::OpRole;
 
 impl Program<'_, '_> {
     // ---- attributes
@@ -127,6 +129,32 @@ impl Program<'_, '_> {
             self.pools.edit::<ValueData>(value.index(), |data| data.attrs = cell)?;
         }
         Ok(())
+    }
+    /// Lets a function say of its results what it returns: types behind the arrow that are those of
+    /// `return` but for their layouts take these.
+    pub fn say_results(&mut self, function: Op) -> Edit {
+        let end = self.body(function).and_then(|body| self.terminator(body));
+        let Some(end) = end.filter(|end| self.role(*end) == OpRole::Return) else { return Ok(()) };
+        let (mut at, mut number) = (self.op_data(function).ok_or(ErrorKind::Stale)?.attrs, 0usize);
+        let mut changed = false;
+        while let Some(cell) = at {
+            let data = *self.attr_data(cell).ok_or(ErrorKind::Broken)?;
+            at = data.next;
+            let (true, Some(said)) = (self.key_is(data.key, attr_names::RESULT_TYPE), data.ty)
+            else {
+                continue;
+            };
+            let returned = self.operand(end, number).map(|value| self.type_of(value));
+            number = number.saturating_add(1);
+            let said = self.type_at(said);
+            if let Some(to) = returned.filter(|to| to.agrees(&said) && !self.same_type(to, &said)) {
+                let to = self.intern(to)?;
+                self.pools.edit::<AttrData>(cell.index(), |at| at.ty = Some(to))?;
+                changed = true;
+            }
+        }
+        // The text says it no more.
+        if changed { self.remove_attr(function, attr_names::RESULTS) } else { Ok(()) }
     }
     /// Removes an operation's attribute, if it is there.
     pub fn remove_attr(&mut self, op: Op, key: &str) -> Edit {

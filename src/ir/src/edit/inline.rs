@@ -76,6 +76,7 @@ type OpenFunctions = Vec<(Op, Option<Op>), MAX_CALLS>;
 pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Result<Op, IrError> {
     let kernel = chosen(program, name)?;
     hand_down(program, kernel)?;
+    heed_results(program, kernel)?;
     let checked = check_calls(program, kernel);
     program.renumber();
     checked?;
@@ -304,6 +305,29 @@ fn may_be_called(program: &Program<'_, '_>, kernel: Op, function: Op) -> Result<
     }
     let blocks = program.regions(function).next().map(|region| program.blocks(region).count());
     if blocks == Some(1) { Ok(()) } else { Err(at(program, ErrorKind::Misplaced, function)) }
+}
+
+/// What a snippet says behind its arrow is what it returns: it then says it there alone.
+///
+/// # Errors
+/// It returns something else.
+#[inline(never)]
+fn heed_results(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let end = program.body(kernel).and_then(|body| program.terminator(body));
+    let returns = end
+        .is_some_and(|end| program.role(end) == OpRole::Return && program.operand_count(end) > 0);
+    if !returns || !program.has_attr(kernel, attr_names::RESULT_TYPE) {
+        return Ok(());
+    }
+    if !says_results(program, kernel) {
+        return Err(at(program, ErrorKind::ReturnedTypes, kernel));
+    }
+    for key in [attr_names::RESULTS, attr_names::RESULT_TYPE] {
+        while program.has_attr(kernel, key) {
+            program.remove_attr(kernel, key).map_err(|kind| at(program, kind, kernel))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether an attribute says that something is not so.

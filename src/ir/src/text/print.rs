@@ -445,6 +445,8 @@ impl Printer<'_, '_, '_> {
         if let Some(AttrValue::Text(types)) = program.attr(op, attr_names::RESULTS) {
             self.put(" -> ")?;
             self.put(program.text(types))?;
+        } else {
+            self.returned(op)?;
         }
         let skip = [
             attr_names::SYM_NAME,
@@ -457,6 +459,29 @@ impl Printer<'_, '_, '_> {
         let first = program.attrs(op).find(|attr| !skip.contains(&program.text(attr.key)));
         let bare = first.is_none_or(|attr| attr.value != AttrValue::Unit);
         self.dictionary(op, if bare { " " } else { " attributes " }, &skip)
+    }
+    /// Types behind a function's arrow, where its text no longer says them.
+    fn returned(&mut self, op: Op) -> fmt::Result {
+        let program = self.program;
+        let types = || {
+            program.attrs(op).filter_map(|attr| match attr.value {
+                AttrValue::Int(_, Some(ty))
+                    if program.text(attr.key) == attr_names::RESULT_TYPE =>
+                {
+                    Some(program.type_at(ty))
+                }
+                _ => None,
+            })
+        };
+        let several = types().nth(1).is_some();
+        for (number, ty) in types().enumerate() {
+            self.put(if number > 0 { ", " } else { " -> " })?;
+            if several && number == 0 {
+                self.put("(")?;
+            }
+            self.ty(&ty)?;
+        }
+        if several { self.put(")") } else { Ok(()) }
     }
     fn counted(&mut self, op: Op) -> fmt::Result {
         let program = self.program;

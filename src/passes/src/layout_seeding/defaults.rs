@@ -6,8 +6,12 @@
 //! as most that change shapes do, they are converted. What has a layout keeps it. The layouts are
 //! no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets
 //! the rest follow.
+//!
+//! A program that moves tiles through memrefs is left as it is: its tiles are cut up by whoever plans
+//! it, who would have to keep to a lane's share of one element.
 use crate::layout_seeding::LayoutSeeding;
 use crate::layout_seeding::blocked::{Workers, blocked, order_of};
+use crate::layout_seeding::open::{is_open, is_planned};
 use crate::layout_seeding::runs::TileExtents;
 use crate::layout_seeding::seeded_layouts::{Core, NewLayout};
 use crate::{PassContext, PassError, edit, remat};
@@ -18,15 +22,6 @@ use lanebook_tables::{OpId, OpRole};
 
 /// Bytes of a layout's text.
 const LONGEST: usize = 256;
-
-/// A tile in registers that has no layout yet.
-fn is_open(ty: &Type) -> bool {
-    ty.is_tile()
-        && !ty.is_memory()
-        && ty.encoding == TileEncoding::None
-        && ty.shape.rank() > 0
-        && ty.shape.elements().is_some()
-}
 
 fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
     match program.def(value) {
@@ -42,7 +37,7 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         Value::at(at)
             .is_some_and(|value| is_made(program, value) && is_open(&program.type_of(value)))
     };
-    if !(0..values).any(|at| open(work.cx.program, at)) {
+    if is_planned(work.cx.program) || !(0..values).any(|at| open(work.cx.program, at)) {
         return Ok(());
     }
     let workers = work.workers()?;
@@ -61,7 +56,16 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         let encoding = named(work.cx.program, &made).map_err(edit)?;
         work.cx.program.set_type(value, ty.encoded(encoding)).map_err(edit)?;
     }
-    remat::agree(work.cx, convert)
+    remat::agree(work.cx, convert)?;
+    // What functions return is what they say behind their arrows.
+    let mut at = work.cx.program.first(work.cx.program.root());
+    while let Some(op) = at {
+        at = work.cx.program.following(op, None);
+        if work.cx.program.role(op) == OpRole::Function {
+            work.cx.program.say_results(op).map_err(edit)?;
+        }
+    }
+    Ok(())
 }
 
 /// Nested tiles for a tile of these extents.

@@ -18,6 +18,7 @@
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
 //! | `blocked` `coalesce` `defaults` | nested tiles: for accesses through pointers, for tiles without a layout |
 //! | `product` `links` | matrix instructions for products, and what each product has to do with others |
+//! | `open` | tiles that the planner cuts up: layouts that reach them |
 //! | `tensor` | products whose sums lie in tensor memory |
 //! | `scaled` | block scales of products |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
@@ -29,6 +30,7 @@ pub(crate) mod defaults;
 pub(crate) mod group;
 pub(crate) mod legal;
 pub(crate) mod links;
+pub(crate) mod open;
 pub(crate) mod product;
 pub(crate) mod runs;
 pub(crate) mod scaled;
@@ -179,7 +181,8 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
         let lanes = module_int(program, "threads-per-warp").or_else(wave);
         let threads = || {
             program
-                .functions()
+                .all()
+                .filter(|op| program.role(*op) == OpRole::Function)
                 .find_map(|function| program.int_attr(function, attr_names::THREADS))
                 .and_then(|n| u32::try_from(n).ok())
         };

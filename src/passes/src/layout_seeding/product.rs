@@ -19,6 +19,7 @@
 //! is left alone, and so is one that has an instruction.
 use crate::layout_seeding::group::Seen;
 use crate::layout_seeding::links::{self, Links};
+use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
@@ -82,11 +83,50 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         }
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
         let links = links::find(work, &mut trail, op)?;
-        let Some(choice) = choose(work, &shape, workers, links)? else { continue };
+        let planned = work.cx.program.result(op, 0).is_some_and(|to| is_left(work.cx.program, to));
+        let Some(choice) = choose(work, &shape, workers, links)?
+            .filter(|choice| !planned || suits_planner(work.cx.program, &shape, choice))
+        else {
+            continue;
+        };
         let done = rewrite(work, convert, alloc, op, &shape, &choice)?;
         work.cx.changed(done)?;
     }
-    Ok(())
+    open::join(work.cx)
+}
+
+/// Whether a choice is worth its while in a program whose planner would make another: the planner
+/// keeps sums in tensor memory from turn to turn and shares scaled products out by their scales; no
+/// warp should do what another does; and where rows are repeated, a transposed product has a row's
+/// elements in every lane.
+fn suits_planner(
+    program: &Program<'_, '_>,
+    shape: &ProductShape,
+    choice: &ProductChoice<'_>,
+) -> bool {
+    let twice = |instr: Extents, split: (u32, u32)| {
+        let at = |number| instr.get(number).unwrap_or(1);
+        at(0).saturating_mul(split.0) > shape.m || at(1).saturating_mul(split.1) > shape.n
+    };
+    let (copies, transposed) = match choice.core {
+        Core::AmdMfma(it) => {
+            let warps = &it.warps_per_cta;
+            let last = warps.iter().count();
+            let at = |back: usize| last.checked_sub(back).and_then(|at| warps.get(at)).unwrap_or(1);
+            (twice(it.instr_shape, (at(2), at(1))), it.is_transposed)
+        }
+        Core::AmdWmma(it) => (false, it.is_transposed),
+        _ => (false, false),
+    };
+    choice.sums.is_none()
+        && choice.scales.is_none()
+        && !copies
+        && !(transposed && open::repeats_rows(program))
+}
+
+/// Whether the planner decides about an operand: it has no layout, and the program is planned.
+fn is_left(program: &Program<'_, '_>, value: Value) -> bool {
+    open::is_open(&program.type_of(value)) && open::is_planned(program)
 }
 
 /// A product whose result is laid out in nested tiles, or not at all: it has no instruction yet.
@@ -563,12 +603,18 @@ fn rewrite(
     for number in 0..work.cx.program.operand_count(op).min(3) {
         let Some(value) = work.cx.program.operand(op, number) else { continue };
         let ty = work.cx.program.type_of(value);
+        // A factor without a layout follows from the result's, in registers or where it lies in
+        // shared memory.
+        let shared = number < 2 && choice.shared.get(number) == Some(&true);
+        if number < 2 && is_left(work.cx.program, value) {
+            continue;
+        }
         let made = if number == 2 {
             work.cx
                 .program
                 .insert_before(op, convert, &[value], &[ty.encoded(result)])
                 .map_err(edit)?
-        } else if choice.shared.get(number) == Some(&true) {
+        } else if shared {
             let source = unconverted(work.cx.program, value);
             let tile = NewLayout::of(Core::Nvmma(in_shared(
                 work,
@@ -595,6 +641,9 @@ fn rewrite(
     for (number, spread) in choice.scales.iter().flatten().enumerate() {
         let number = number.saturating_add(3);
         let Some(value) = work.cx.program.operand(op, number) else { continue };
+        if is_left(work.cx.program, value) {
+            continue;
+        }
         let ty = work.cx.program.type_of(value);
         let encoding = encoding(work, &NewLayout::of(Core::Spread(*spread)))?;
         let made = work

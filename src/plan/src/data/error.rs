@@ -325,6 +325,8 @@ pub enum Unwritable {
     /// ([`read_layouts`](lanebook_ir::Program::read_layouts)); or it is in a notation of another
     /// system, and nobody has brought it to one of these (`lanebook::written::resolve_layouts`).
     Unread,
+    /// It gives each lane more registers of a tile than are followed.
+    Registers,
     /// The function is one of parallel loops, and the layout neither by rows or columns at one
     /// distance or in strips, nor, of more than two dimensions, row by row without gaps.
     Rows,

@@ -122,7 +122,7 @@ fn place_registers(view: &LayoutRef<'_>, out: &mut Fragment) -> Result<bool, Unw
         let extent = if let Some(e) = bits().find(|e| stride(*e) == Some(want)) {
             in_order &= along.is_some() == (grid.cols > 1) && down.is_some() == (grid.rows > 1);
             if !out.register.push(e) {
-                return Err(Unwritable::Size);
+                return Err(Unwritable::Registers);
             }
             2
         } else if along == Some(want) && want.checked_rem(unit) == Some(0) {
