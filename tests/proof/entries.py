@@ -24,7 +24,7 @@ INSTANCES = {
     "lanebook_check::ContentsStorage": {"STEPS": "1536", "REGISTERS": "4096", "READS": "16384", "GOALS": "8192"},
     "lanebook_tile::candidates::FamilyFigures": {"I": "core::option::IntoIter<lanebook_tile::copy_atom::CopyAtom>"},
     "lanebook_tile::product::ProductInput": {"T": "u32"},
-    "lanebook_tile::map::Columns": {"T": "u32", "N": "20"},
+    "lanebook_tile::map::BitMatrix": {"T": "u32", "N": "20"},
     "lanebook_ir::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
     "lanebook_emit::expr::Selector": {"S": "crate::by_hand::Opaque"},
     "lanebook_loops::AnchorUnit": {"R": "u32"},
