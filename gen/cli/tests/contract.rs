@@ -438,3 +438,29 @@ fn the_reference_is_made_from_the_contract() {
     );
     golden("ops.reduce.txt", &run(&["ops", "reduce", "--arch", "sm_80"]).fine());
 }
+
+/// A number that a function of parallel loops is given is data: no loop counts by it.
+#[test]
+fn loops_count_by_indices() {
+    let program = |ty: &str, bounds: &str| {
+        format!(
+            "func @f(%X: memref<64xf32>, %k: {ty}) {{threads = 64}} {{
+  scf.for %t = {bounds} {{
+    parallel (%i) in (64) {{
+      %x = memref.load %X[%i]
+      memref.store %x, %X[%i]
+    }}
+  }}
+}}
+"
+        )
+    };
+    compile(&program("index", "0 to %k step 1")).fine();
+    for (ty, bounds, operand) in [
+        ("f32", "0 to %k step 1", "operand 1 (upper)"),
+        ("i32", "0 to %k step 1", "operand 1 (upper)"),
+        ("i32", "%k to 10 step 1", "operand 0 (lower)"),
+    ] {
+        compile(&program(ty, bounds)).refused(1, &[operand, "must be an index", ":2:3"]);
+    }
+}

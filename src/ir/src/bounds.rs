@@ -91,9 +91,9 @@ impl Program<'_, '_> {
         let inside = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
         let mut out = MemrefBounds::new();
         let halves = self.value_attr(memref, attr_names::HALVES).is_some();
-        for (dim, part) in inside.split(',').enumerate() {
+        for (dim, part) in inside.as_bytes().split(|byte| *byte == b',').enumerate() {
             let halves = halves && dim.checked_add(1) == Some(shape.rank());
-            let word = part.trim_ascii();
+            let word = core::str::from_utf8(part.trim_ascii()).ok()?;
             let bound = if word == "_" {
                 MemrefBound::None
             } else if word.bytes().next()?.is_ascii_digit() {

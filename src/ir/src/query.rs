@@ -568,15 +568,18 @@ impl<'t> Program<'_, 't> {
 
 /// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
 pub(crate) fn is_dense(text: &str) -> bool {
-    let Some((inner, ty)) = text.strip_prefix("dense<").and_then(|rest| rest.split_once('>'))
-    else {
-        return false;
+    // Bytes: searching for a character is code that the panic proof would have to see through.
+    let Some(rest) = text.as_bytes().strip_prefix(b"dense<") else { return false };
+    let Some(end) = rest.iter().position(|byte| *byte == b'>') else { return false };
+    let Some((inner, ty)) = rest.split_at_checked(end) else { return false };
+    let (inner, ty) = (inner.trim_ascii(), ty.trim_ascii().get(1..).unwrap_or(&[]).trim_ascii());
+    let list = inner.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]"));
+    let is_number = |text: &[u8]| {
+        let number = core::str::from_utf8(text.trim_ascii()).ok().and_then(|n| n.parse().ok());
+        number.is_some_and(|number: u32| number > 0)
     };
-    let inner = inner.trim();
-    let list = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
-    let is_number = |text: &str| text.trim().parse::<u32>().is_ok_and(|number| number > 0);
-    let is_typed = ty.trim().is_empty() || ty.trim_start().starts_with(':');
-    is_typed && list.unwrap_or(inner).split(',').all(is_number)
+    let is_typed = ty.is_empty() || ty.starts_with(b":");
+    is_typed && list.unwrap_or(inner).split(|byte| *byte == b',').all(is_number)
 }
 
 impl<'t> Program<'_, 't> {

@@ -253,7 +253,26 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         if program.parent(self.op).is_none() {
             return plain(BreachKind::Outside);
         }
+        self.turns_are_indices()?;
         self.literal().map_err(|kind| (kind, None))
+    }
+
+    /// A loop between parallel ones counts by indices: numbers that a kernel is given are data there,
+    /// and say neither where it begins nor where it ends.
+    fn turns_are_indices(self) -> BreachResult {
+        let program = self.program;
+        // Behind a counted loop's bounds and step stand the values that it carries.
+        let counts = match program.role(self.op) {
+            OpRole::For => 3,
+            OpRole::Parallel => usize::MAX,
+            _ => return Ok(()),
+        };
+        let is_data = |value: Value| self.kinds(value) == kind::SCALAR;
+        let mut bounds = program.operands(self.op).take(counts);
+        let Some(number) = bounds.position(is_data) else { return Ok(()) };
+        let number = u8::try_from(number).unwrap_or(u8::MAX);
+        let at = At { side: ValueList::Operand, number };
+        Err((BreachKind::Kind { at, want: kind::INDEX, found: kind::SCALAR }, None))
     }
 
     fn all(self, function: Op) -> BreachResult {
