@@ -297,6 +297,16 @@ impl<'a> Arch<'a> {
     }
 
     /// The rules for what follows an access of a kind, in the order of the tables.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// for arch in TABLES.archs {
+    ///     for rule in arch.sync {
+    ///         assert!(arch.syncs_behind(rule.producer).any(|own| own.consumer == rule.consumer));
+    ///     }
+    /// }
+    /// ```
     pub fn syncs_behind(
         &self,
         producer: AccessId,
@@ -304,7 +314,14 @@ impl<'a> Arch<'a> {
         self.sync.iter().filter(move |rule| rule.producer == producer)
     }
 
-    /// Every step at which all waves of a group meet.
+    /// Every step at which all waves of a group meet, as often as rules want it.
+    ///
+    /// ```
+    /// use lanebook::TABLES;
+    ///
+    /// assert!(TABLES.archs.iter().all(|arch| arch.barriers().all(|step| step.barrier)));
+    /// assert!(TABLES.archs.iter().any(|arch| arch.barriers().next().is_some()));
+    /// ```
     pub fn barriers(&self) -> impl Iterator<Item = &'a SyncStep<'a>> + Clone + 'a {
         self.sync.iter().flat_map(|rule| rule.steps).filter(|step| step.barrier)
     }

@@ -132,6 +132,7 @@ impl Program<'_, '_> {
     }
     /// Lets a function say of its results what it returns: types behind the arrow that are those of
     /// `return` but for their layouts take these.
+    #[doc(hidden)]
     pub fn say_results(&mut self, function: Op) -> Edit {
         let end = self.body(function).and_then(|body| self.terminator(body));
         let Some(end) = end.filter(|end| self.role(*end) == OpRole::Return) else { return Ok(()) };
