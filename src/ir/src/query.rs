@@ -588,6 +588,19 @@ impl<'t> Program<'_, 't> {
         self.result(op, 0).is_some() && self.regions(op).next().is_none()
     }
 
+    /// The first attribute of an operation that its contract does not list.
+    pub(crate) fn idle_attr(&self, op: Op) -> Option<TextRef> {
+        let contract = self.tables().contract;
+        let own = self.decl_id(op).and_then(|id| contract.ops.get(id.index()));
+        let is_listed = |attr: &Attr| {
+            let text = self.text(attr.key);
+            let bare = contract.prefixes.iter().find_map(|prefix| text.strip_prefix(*prefix));
+            let mut listed = own.into_iter().flat_map(|own| own.attrs);
+            listed.any(|listed| listed.key == text || bare == Some(listed.key))
+        };
+        self.attrs(op).find(|attr| !is_listed(attr)).map(|attr| attr.key)
+    }
+
     /// The key of an operation's attribute, as the contract has it, if it is a hint of a value that
     /// it may have: nothing follows from it.
     pub(crate) fn hint(&self, op: Op, attr: Attr) -> Option<&'t str> {

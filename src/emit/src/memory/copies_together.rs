@@ -4,6 +4,7 @@
 use crate::RegisterPressureLevel;
 use crate::lower::context::{EmitError, LowerContext};
 use crate::memory::movement::{data_operand, register_class};
+use crate::sync::access::TouchedList;
 use crate::sync::order::PendingAccesses;
 use lanebook_ir::{Loop, Op};
 use lanebook_plan::{AllocPlan, End, TransferPlan};
@@ -88,15 +89,19 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// What copies that are loaded together have done when the last of them is ordered after what
-    /// stands before: all of it comes behind.
+    /// stands before: all of it comes behind. The list is room alone: on the deepest path it stands
+    /// in one frame.
     pub(crate) fn reopen_together(
         &self,
         op: Op,
         open: &mut PendingAccesses,
+        touched: &mut TouchedList,
     ) -> Result<(), EmitError> {
         let Some(all) = self.together(op).filter(|all| all.last == op) else { return Ok(()) };
         for earlier in self.members(all).filter(|earlier| *earlier != op) {
-            for &touched in &self.touched(earlier) {
+            touched.clear();
+            self.touched(earlier, touched);
+            for &touched in touched.iter() {
                 open.reopen(touched)?;
             }
         }

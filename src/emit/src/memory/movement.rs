@@ -21,10 +21,9 @@ const AHEAD: usize = 6;
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
-    pub(crate) fn touched(&self, op: Op) -> TouchedList {
-        let mut out = heapless::Vec::new();
+    pub(crate) fn touched(&self, op: Op, out: &mut TouchedList) {
         if let Some(product) = self.plan.product_of(op) {
-            self.touched_by_unit(product, false, &mut out);
+            self.touched_by_unit(product, false, out);
             for touched in self.touched_in_tensor(product).into_iter().flatten() {
                 let _ = out.push(touched);
             }
@@ -32,15 +31,14 @@ impl LowerContext<'_, '_, '_, '_> {
             for sliced in ProductInput::BOTH.into_iter().filter_map(|input| self.sliced(op, input))
             {
                 if let Some(plan) = self.plan.move_of(sliced.load()) {
-                    self.touched_by_move(plan, &mut out);
+                    self.touched_by_move(plan, out);
                 }
             }
         }
         if let Some(plan) = self.plan.move_of(op) {
-            self.touched_by_move(plan, &mut out);
+            self.touched_by_move(plan, out);
         }
-        self.touched_in_place(op, &mut out);
-        out
+        self.touched_in_place(op, out);
     }
 
     fn touched_by_move(&self, plan: &TransferPlan, out: &mut TouchedList) {
@@ -131,12 +129,13 @@ impl LowerContext<'_, '_, '_, '_> {
         open: &mut PendingAccesses,
         emit: bool,
     ) -> Result<bool, EmitError> {
-        let mut touched = self.touched(op);
+        let mut touched = TouchedList::new();
+        self.touched(op, &mut touched);
         let own = touched.len();
         self.touched_next(op, &mut touched);
         let barrier = self.meet_ahead((touched.as_slice(), own), open, emit)?;
         self.completed(op, barrier, open);
-        self.reopen_together(op, open)?;
+        self.reopen_together(op, open, &mut touched)?;
         Ok(barrier)
     }
 

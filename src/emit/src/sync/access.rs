@@ -38,7 +38,7 @@ impl GlobalTile {
 
 /// Most accesses of one operation: a nest of parallel loops has one for each buffer in memory that
 /// it reads, and one for each that it writes.
-pub const TOUCHED: usize = 32;
+pub const TOUCHED: usize = 16;
 
 /// What one operation touches.
 pub type TouchedList = heapless::Vec<MemAccess, TOUCHED>;

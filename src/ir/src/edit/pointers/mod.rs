@@ -302,6 +302,10 @@ fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
             }
             let at = SourcePlace { op: None, ..program.place(op) };
             let failed = |kind| IrError { kind, at };
+            // The contract is held against what stands in its place.
+            if let Some(key) = program.idle_attr(op) {
+                return Err(IrError { kind: ErrorKind::IdleAttr, at: program.place_of(key) });
+            }
             if let Some(result) = program.result(op, 0) {
                 program.set_twin(result, None).map_err(failed)?;
             }
