@@ -322,7 +322,7 @@ fn pointers_become_memrefs() {
         refused(&with(body), K::PointerForm, line);
     }
     // What makes pointers goes away; what it says and nobody obeys does not go unseen.
-    let said = one.replace("tt.addptr %p, %i", "tt.addptr %p, %i {slow = 1}");
+    let said = two.replace("tt.addptr %y, %m", "tt.addptr %y, %m {slow = 1}");
     refused(&said, K::IdleAttr, 4);
     refused(&one.replace("tt.splat %x", "tt.splat %x {slow}"), K::IdleAttr, 3);
 }

@@ -8,6 +8,7 @@ mod narrowed;
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
+use crate::edit::inline::not_kept;
 use crate::edit::insert::{WORD, made, made_by, word};
 use crate::edit::pointers::carried::{Carries, distances, is_pointer, pointee};
 use crate::error::{ErrorKind, IrError, SourcePlace};
@@ -26,6 +27,7 @@ const MOVES: usize = 8;
 /// A tile of pointers that is made or read in another way, at its place; room that ran out.
 #[inline(never)]
 pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    heed_attributes(program, kernel)?;
     let mut next = program.inside(kernel).next();
     let mut carries = Carries::default();
     let mut found = false;
@@ -287,6 +289,21 @@ fn moves_before(program: &mut Program<'_, '_>, op: Op, by: &[Value]) -> Edit<Val
     Ok(at)
 }
 
+/// Whether what makes pointers says what nobody obeys: it goes away, and the contract is held against
+/// what stands in its place.
+#[inline(never)] // It is over before pointers are followed.
+fn heed_attributes(program: &Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
+    let makes = |op: &Op| {
+        program.role(*op) != OpRole::For
+            && program.results(*op).any(|value| is_pointer(program, value))
+    };
+    let idle = program.inside(kernel).filter(makes).find_map(|op| program.idle_attr(op));
+    match idle {
+        Some(key) => Err(not_kept(program, key)),
+        None => Ok(()),
+    }
+}
+
 /// Takes everything away that makes pointers, the last first.
 fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
     let mut left = true;
@@ -302,10 +319,6 @@ fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
             }
             let at = SourcePlace { op: None, ..program.place(op) };
             let failed = |kind| IrError { kind, at };
-            // The contract is held against what stands in its place.
-            if let Some(key) = program.idle_attr(op) {
-                return Err(IrError { kind: ErrorKind::IdleAttr, at: program.place_of(key) });
-            }
             if let Some(result) = program.result(op, 0) {
                 program.set_twin(result, None).map_err(failed)?;
             }
