@@ -113,7 +113,7 @@ enum lb_code {
  * notation; bits of those that are obeyed), 19 layout twice, 20 undefined name of a layout, 21 number that the type does not hold
  * (bits), 22 tables without a contract, 23 loop without a yield. Where: operands from 0, results from 1000, arguments from 2000; so is what 12 found.
  * Lists of a plan: 0 tiles in shared memory, 1 tiles in registers, 2 tiles of global memory, 3 movements, 4 products,
- * 5 tensor maps, 6 completion objects, 7 exchanges through shared memory, 8 conversions inside warps, 9 copy atoms, 10 loads of
+ * 5 tensor maps, 6 mbarriers, 7 exchanges through shared memory, 8 conversions inside warps, 9 copy atoms, 10 loads of
  * copies through registers, 11 tiles that wait, 12 ways to do a product, 13 operands that units read from shared memory.
  * Lists of emission are numbered as the variants of EmitPool in src/emit/src/pool.rs, from 0.
  * Written layouts: 0 unreadable, 1 axes, 2 size, 3 order, 4 extent, 5 rows apart and a swizzle, 6 not for the matrix unit,

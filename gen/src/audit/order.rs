@@ -362,7 +362,7 @@ fn ordered(model: &HwModel, arch: &Arch, seen: &mut BTreeSet<(Span, u8)>, diags:
             );
             diags.push(
                 Diagnostic::at(rule.span.head(), message)
-                    .help("add a barrier, or the wait of a completion object"),
+                    .help("add a barrier, or the wait of an mbarrier"),
             );
         }
     }

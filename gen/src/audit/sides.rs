@@ -68,7 +68,7 @@ fn moved(atom: &Atom, diags: &mut Diagnostics) {
     }
 }
 
-/// A completion object is as wide as the texts that work on it say, and is told of as many bytes as
+/// An mbarrier is as wide as the texts that work on it say, and is told of as many bytes as
 /// the operand that tells it holds.
 fn mbarriers(model: &HwModel, diags: &mut Diagnostics) {
     for (fact, object) in &model.units.mbarriers {

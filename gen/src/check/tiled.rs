@@ -1,4 +1,4 @@
-//! Tiled copies and completion objects: their atoms have operands of the roles that they are used
+//! Tiled copies and mbarriers: their atoms have operands of the roles that they are used
 //! in, and every architecture with the feature has these atoms.
 use super::sync::{immediates_of, present};
 use crate::diagnostics::{Diagnostic, Diagnostics};

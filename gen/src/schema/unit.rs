@@ -466,7 +466,7 @@ pub struct TiledMove {
     pub tensor: Name,
     /// Operands: coordinates, innermost first.
     pub at: Spanned<Vec<Name>>,
-    /// Operand: address of the completion object.
+    /// Operand: address of the mbarrier.
     pub signal: Option<Name>,
     /// What stands between the copy and the end of the kernel.
     #[serde(default)]
@@ -521,7 +521,7 @@ pub struct WarpSpecialization {
     pub barrier: Name,
     /// Its number.
     pub number: u8,
-    /// Arrives at a completion object: (address).
+    /// Arrives at an mbarrier: (address).
     pub arrive: Name,
     /// Gives registers up or takes them: immediates (registers, one of two words).
     pub resize: Name,

@@ -28,7 +28,7 @@ impl MapFault {
 }
 
 impl ObjectFault {
-    /// What of a completion object's use is wrong, in words.
+    /// What of an mbarrier's use is wrong, in words.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ sentences! { Violation, sink;
     Operand { operand, warp, lane, bit, want, found } => ("operand ~ of a product: warp ~, lane ~ holds element (~, ~) at bit ~, and the instruction takes (~, ~) there", operand, warp, lane, found.0, found.1, bit, want.0, want.1);
     Map { what, found, want } => ("a tensor map says ~ for ~, and should say ~", found, what.describe(), want);
     Box { row, col, found, want } => ("a copy through a tensor map puts element (~, ~) at byte ~, and the layout has it at ~", row, col, found, want);
-    Completion { step, object, what, found, want } => ("step ~: completion object ~ is used wrongly, ~: ~ instead of ~", step, object, what.describe(), found, want);
+    Completion { step, object, what, found, want } => ("step ~: mbarrier ~ is used wrongly, ~: ~ instead of ~", step, object, what.describe(), found, want);
     Depth { warp, k } => ("warp ~ adds the term ~ of a product's depth twice, or never", warp, k);
     Accumulator { first, columns, allocated } => ("an accumulator of ~ columns from ~ on is not as it must be; ~ are allocated", columns, first, allocated);
     Instruction { field } => ("field ~ of an instruction descriptor says something else than the product", field);

@@ -196,7 +196,7 @@
 //!     counted.) A conversion inside warps has, for each panel, one movement for each received
 //!     register that is not the lane's own, and no other.
 //!
-//! 17. On every walk each completion object is made once, by one thread for one arrival, and
+//! 17. On every walk each mbarrier is made once, by one thread for one arrival, and
 //!     published by the table's steps before its first use. Each phase is announced once and before
 //!     its copies, counts the bytes that its copies bring, and is waited for once, in the parity
 //!     that it has. No phase is open at the end. The wait that a rule of 14 names is one for the
@@ -239,7 +239,7 @@
 //!     them; each instance into tensor memory has one step, the first of each sum before the
 //!     others. What is stored to tensor memory, and the register of block scales with its
 //!     immediates, holds what the plan says; what is fetched is the sum whose cells its place
-//!     stands for. The frame of tensor memory stands around all work there, and completion objects
+//!     stands for. The frame of tensor memory stands around all work there, and mbarriers
 //!     keep the addresses that they were made at. Announcements to objects of 14b, counted through the whole kernel, are to the next one each time,
 //!     and so are waits, in the parity of the round that they are in; copies complete on the one that was announced to last.
 //! 23. *Nothing else is read.* On no way to a step is a register that it reads one that nothing has

@@ -35,7 +35,7 @@ pub enum MapFault {
     Completion,
 }
 
-/// What of a completion object's use is wrong.
+/// What of an mbarrier's use is wrong.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ObjectFault {
@@ -244,7 +244,7 @@ pub enum Violation {
         /// Where the layout has it.
         want: u64,
     },
-    /// A completion object is used wrongly.
+    /// An mbarrier is used wrongly.
     Completion {
         /// The step.
         step: u16,

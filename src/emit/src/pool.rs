@@ -45,7 +45,7 @@ pub enum EmitPool {
     CopyRegisters,
     /// Registers of a transposition between two instructions.
     TransposeRegisters,
-    /// Completion objects.
+    /// Mbarriers.
     Mbarriers,
     /// Loops inside each other.
     Nesting,
@@ -83,7 +83,7 @@ impl EmitPool {
             Self::MovementAddresses => "different addresses of one movement",
             Self::CopyRegisters => "registers of one copy on the way",
             Self::TransposeRegisters => "registers of one transposition between instructions",
-            Self::Mbarriers => "completion objects",
+            Self::Mbarriers => "mbarriers",
             Self::Nesting => "loops inside each other",
             Self::LastSteps => "steps that end tensor copies",
             Self::OpenAccesses => "memory accesses that nothing orders yet",

@@ -23,7 +23,7 @@ impl PlanPool {
             Self::Transfers => "movements of tiles",
             Self::Products => "products",
             Self::Maps => "tensor maps",
-            Self::Mbarriers => "completion objects of asynchronous copies",
+            Self::Mbarriers => "mbarriers of asynchronous copies",
             Self::Exchanges => "conversions and reductions through shared memory",
             Self::Shuffles => "conversions between lanes",
             Self::CopyAtoms => "instructions of the architecture that move tiles",

@@ -133,7 +133,7 @@ fn place_all(
     place_behind(tables, program, plan)
 }
 
-/// Places what a kernel has in shared memory behind its tiles: completion objects, and what tensor
+/// Places what a kernel has in shared memory behind its tiles: mbarriers, and what tensor
 /// memory needs.
 ///
 /// # Errors
@@ -245,10 +245,10 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
     Ok(())
 }
 
-/// Most completion objects of a group.
+/// Most mbarriers of a group.
 pub const MAX_MBARRIERS: u8 = 16;
 
-/// Numbers the completion objects of copies that need one, and counts that of products. Copies that
+/// Numbers the mbarriers of copies that need one, and counts that of products. Copies that
 /// follow each other into different bytes share theirs: nothing can have to stand between them that
 /// waits for one of them.
 #[inline(never)]

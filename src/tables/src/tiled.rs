@@ -30,7 +30,7 @@ pub struct TiledMove<'a> {
     /// Operands: coordinates of the box's first element, innermost dimension first. As many as the
     /// map has dimensions.
     pub at: &'a [u8],
-    /// Operand: the address of the completion object, which counts the copied bytes down; `None`
+    /// Operand: the address of the mbarrier, which counts the copied bytes down; `None`
     /// where it completes otherwise.
     pub signal: Option<u8>,
     /// What stands between the copy and the end of the kernel, where nothing of that was needed
@@ -97,7 +97,7 @@ pub struct WarpSpecialization<'a> {
     pub barrier: AtomId,
     /// The number of that barrier: not that of one which all threads meet at.
     pub number: u8,
-    /// Arrives at a completion object: operand (address).
+    /// Arrives at an mbarrier: operand (address).
     pub arrive: AtomId,
     /// Changes how many registers a thread has: immediates (registers from then on, 0 where some are
     /// given up and 1 where some are taken, when there are so many).

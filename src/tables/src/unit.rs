@@ -249,7 +249,7 @@ pub enum FrameOperand {
     Base,
     /// Columns of the allocation.
     Columns,
-    /// Address of the completion object that completed products arrive at.
+    /// Address of the mbarrier that completed products arrive at.
     Barrier,
     /// A predicate that is true in one thread of the group.
     One,
@@ -282,7 +282,7 @@ pub struct TensorMemory<'a> {
     pub leave: &'a [FrameStep<'a>],
     /// Further atoms, of the synchronisation table, whose operands are filled likewise: each one of
     /// them that has
-    /// [`FrameOperand::Barrier`] has what came before arrive at the completion object, once.
+    /// [`FrameOperand::Barrier`] has what came before arrive at the mbarrier, once.
     pub around: &'a [FrameStep<'a>],
     /// Bytes of shared memory for the word.
     pub shared_bytes: u16,

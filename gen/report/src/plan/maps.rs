@@ -121,7 +121,7 @@ impl Report<'_> {
                 let lines: Vec<String> = products.map(|p| self.line(p.op).to_string()).collect();
                 let _ = writeln!(
                     out,
-                    "  completion object {object} at byte {at} of shared memory: the products of line {}",
+                    "  mbarrier {object} at byte {at} of shared memory: the products of line {}",
                     lines.join(" and ")
                 );
                 continue;
@@ -145,7 +145,7 @@ impl Report<'_> {
                 .sum();
             let _ = writeln!(
                 out,
-                "  completion object {object} at byte {at} of shared memory: the copies of line {}, {bytes} B a phase",
+                "  mbarrier {object} at byte {at} of shared memory: the copies of line {}, {bytes} B a phase",
                 lines.join(" and ")
             );
         }

@@ -1,4 +1,4 @@
-//! Completion objects: in each thread each has its own address and keeps it, and those of a ring follow one another in the
+//! Mbarriers: in each thread each has its own address and keeps it, and those of a ring follow one another in the
 //! parities of their phases.
 
 use crate::contents::ContentsContext;
@@ -11,7 +11,7 @@ use lanebook_emit::step::{Inst, InstKind};
 use lanebook_tables::{Atom, FrameOperand, Mbarrier};
 
 impl ContentsContext<'_> {
-    /// The address of a completion object.
+    /// The address of an mbarrier.
     fn place_of_object(&self, table: &Mbarrier<'_>, number: u32) -> u64 {
         let start = self.base().saturating_add(u64::from(self.plan.mbarrier_offset));
         start.saturating_add(u64::from(table.bytes).saturating_mul(u64::from(number)))
@@ -19,7 +19,7 @@ impl ContentsContext<'_> {
 }
 
 impl ThreadRun<'_, '_> {
-    /// A completion object's address, where one is made, announced to, waited for or arrived at:
+    /// An mbarrier's address, where one is made, announced to, waited for or arrived at:
     /// each has its own, and keeps it.
     pub(super) fn object(
         &mut self,

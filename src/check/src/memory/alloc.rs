@@ -68,7 +68,7 @@ pub(crate) fn allocs(
     mbarriers(tables, arch, plan)
 }
 
-/// Completion objects lie in the segment, aligned, and apart from every tile: they live as long as
+/// Mbarriers lie in the segment, aligned, and apart from every tile: they live as long as
 /// the kernel.
 #[inline(never)]
 fn mbarriers(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<(), Violation> {
@@ -98,7 +98,7 @@ fn mbarriers(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<()
     Ok(())
 }
 
-/// The first byte behind the completion objects; 0 if there are none.
+/// The first byte behind the mbarriers; 0 if there are none.
 pub(crate) fn mbarriers_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> u32 {
     if plan.mbarriers == 0 {
         return 0;
@@ -107,7 +107,7 @@ pub(crate) fn mbarriers_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_
         .saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.mbarriers)))
 }
 
-/// Bytes of a completion object.
+/// Bytes of an mbarrier.
 fn object_bytes(tables: &Tables<'_>, arch: &Arch<'_>) -> u32 {
     tables.units.mbarriers.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes))
 }

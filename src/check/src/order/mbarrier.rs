@@ -1,4 +1,4 @@
-//! Completion objects, one after the other, on every way through the steps: made and published
+//! Mbarriers, one after the other, on every way through the steps: made and published
 //! before their use, announced once a phase, counted down to nothing, waited for once with the right
 //! parity.
 

@@ -1,4 +1,4 @@
-//! Rings of completion objects: the copies that a loop of stages starts in one time through it
+//! Rings of mbarriers: the copies that a loop of stages starts in one time through it
 //! complete on one object together, those of the next time on the next object, and each time waits
 //! for what was started `stages - 1` times before.
 //!

@@ -314,7 +314,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     pub addresses: &'a mut VecView<KeptRegister>,
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
-    /// Completion objects, by number.
+    /// Mbarriers, by number.
     pub mbarriers: heapless::Vec<MbarrierRegs, MAX_MBARRIERS>,
     /// The predicate that holds in one thread, once there is one.
     pub elected: Option<Reg>,

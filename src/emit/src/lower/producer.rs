@@ -4,7 +4,7 @@
 //! Behind the kernel's entry the two part, and each goes through the loops by itself. A turn of the
 //! copies begins with the wait for a buffer that nobody reads any more, a turn of the readers with
 //! the wait for what its buffer was filled with; it ends with an arrival of every thread, which
-//! frees the buffer. Both waits go round a ring of completion objects, one for each buffer: those
+//! frees the buffer. Both waits go round a ring of mbarriers, one for each buffer: those
 //! that copies complete on, and behind them those that readers arrive at.
 //!
 //! Buffers and objects are gone through in step, through the whole kernel: a loop that begins again

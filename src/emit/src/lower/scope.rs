@@ -52,7 +52,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.stride = None;
     }
 
-    /// The kernel's completion objects as something that threads touch.
+    /// The kernel's mbarriers as something that threads touch.
     pub(crate) fn objects(&self) -> Option<Mbarriers> {
         let object = self
             .machine

@@ -1,6 +1,6 @@
 //! Accumulators in tensor memory: the frame of a kernel that has some, and products into them.
 //!
-//! One thread issues a product's instructions and has them arrive at a completion object; all
+//! One thread issues a product's instructions and has them arrive at an mbarrier; all
 //! threads wait for it, so that tiles in shared memory are free again and the accumulator is whole.
 //! Each warp fetches the lanes that it reaches, and stores what begins there.
 
@@ -27,7 +27,7 @@ pub struct TensorFrame {
     base: Option<(ExprId, Reg)>,
     /// Columns of the allocation.
     columns: u16,
-    /// The completion object that products arrive at, and its number.
+    /// The mbarrier that products arrive at, and its number.
     completion: (MbarrierRegs, u8),
     /// True in one thread.
     one: Reg,

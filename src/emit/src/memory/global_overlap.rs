@@ -64,7 +64,7 @@ impl LowerContext<'_, '_, '_, '_> {
             self.plan.globals.iter().position(|other| other.memref == g.memref).unwrap_or(0);
         let is_dealt = course != LoopMotion::Slides && g.indexed.is_none();
         let dealt = if is_dealt { self.dealt(plan) } else { 0 };
-        // What a unit copies it has read when its completion object's phase is over. A loop of stages
+        // What a unit copies it has read when its mbarrier's phase is over. A loop of stages
         // waits for what it copies ahead by itself.
         let own = plan.tiled.filter(|_| !self.plan.runs_ahead(plan.op));
         let completion = own.and_then(|tiled| tiled.completion);

@@ -2,7 +2,7 @@
 //!
 //! An instance's coordinates are the tile's start and what the instance's element adds; a
 //! coordinate that the innermost loop moves is advanced by the loop. Bytes are announced once for
-//! all movements that share a completion object, before the first of them. Copies out of shared
+//! all movements that share an mbarrier, before the first of them. Copies out of shared
 //! memory complete otherwise: by steps that stand before whatever writes their source again, and
 //! before the kernel's end.
 
@@ -237,7 +237,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// Whether a movement is the first of those with its completion object.
+    /// Whether a movement is the first of those with its mbarrier.
     pub(crate) fn announces(&self, plan: &TransferPlan) -> bool {
         let number = plan.tiled.and_then(|t| t.completion);
         number.is_some()
@@ -250,7 +250,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 == Some(plan.op)
     }
 
-    /// Bytes that all movements with a completion object bring together.
+    /// Bytes that all movements with an mbarrier bring together.
     fn announced(&self, number: u8) -> Option<u32> {
         let mut total = 0u32;
         for m in self

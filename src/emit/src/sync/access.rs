@@ -60,7 +60,7 @@ pub struct MemAccess {
     pub kind: AccessId,
     /// It writes.
     pub writes: bool,
-    /// The completion object whose phase ends with it and has not been waited for.
+    /// The mbarrier whose phase ends with it and has not been waited for.
     pub completion: Option<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Completion objects: made at the kernel's entry by one thread, announced to, waited for by every
+//! Mbarriers: made at the kernel's entry by one thread, announced to, waited for by every
 //! thread, each with a phase.
 //!
 //! An object's phase ends once for every announcement, and every thread waits for it exactly once:
@@ -15,7 +15,7 @@ use crate::sync::order::push;
 use lanebook_tables::{IndexOp, Mbarrier, RegisterKind};
 use lanebook_tile::unit::has;
 
-/// A completion object in registers.
+/// An mbarrier in registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MbarrierRegs {
     /// Its address.
@@ -24,18 +24,18 @@ pub struct MbarrierRegs {
     pub parity: Reg,
 }
 
-/// Most completion objects of a group.
+/// Most mbarriers of a group.
 pub const MAX_MBARRIERS: usize = lanebook_plan::shared_alloc::MAX_MBARRIERS as usize;
 
 impl<'t> LowerContext<'_, 't, '_, '_> {
-    /// The architecture's completion objects.
+    /// The architecture's mbarriers.
     pub(crate) fn mbarrier(&self) -> Result<&'t Mbarrier<'t>, EmitError> {
         let arch = self.machine.arch;
         let found = self.machine.tables.units.mbarriers.iter().find(|c| has(arch, c.feature));
         Ok(found.ok_or(InstError::NoAtom(Missing::Frame))?)
     }
 
-    /// Makes the plan's completion objects: each takes one arrival a phase.
+    /// Makes the plan's mbarriers: each takes one arrival a phase.
     #[inline(never)]
     pub(crate) fn make_mbarriers(&mut self) -> Result<(), EmitError> {
         if self.plan.mbarriers == 0 {

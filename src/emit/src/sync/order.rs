@@ -28,7 +28,7 @@ pub enum BarrierSide {
 pub enum RequiredSync<'t> {
     /// An instruction.
     Step(SyncStep<'t>, BarrierSide),
-    /// The wait for a completion object's phase.
+    /// The wait for an mbarrier's phase.
     Wait(u8),
 }
 
@@ -50,7 +50,7 @@ type Depths = u8;
 /// Among the depths of an entry: it stands like this here; else only behind one of the loops.
 const HERE: Depths = 1 << 7;
 
-/// The number of a completion object. None takes no room beside it.
+/// The number of an mbarrier. None takes no room beside it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct ObjectNumber(NonZeroU8);
 
@@ -102,7 +102,7 @@ impl PendingAccess {
     }
 }
 
-/// Where completion objects are, and how threads touch them: all wait, one announces.
+/// Where mbarriers are, and how threads touch them: all wait, one announces.
 #[derive(Copy, Clone, Debug)]
 pub struct Mbarriers {
     /// The first object's bytes in shared memory.
@@ -363,7 +363,7 @@ impl PendingAccesses {
         self.here().any(|e| e.kind == kind)
     }
 
-    /// The completion objects that nothing has waited for, each once. From here on they have been.
+    /// The mbarriers that nothing has waited for, each once. From here on they have been.
     pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, InstError> {
         let mut out = heapless::Vec::new();
         for e in self.list.iter_mut().filter(|e| e.is_here()) {
@@ -399,7 +399,7 @@ impl PendingAccesses {
         }
     }
 
-    /// Steps have been carried out, whatever for: waits for completion objects are over that they
+    /// Steps have been carried out, whatever for: waits for mbarriers are over that they
     /// order before the next announcement.
     pub fn pass(&mut self, arch: &Arch<'_>, performed: impl Fn(&SyncStep<'_>) -> bool) {
         let Some(objects) = self.objects else { return };

@@ -1,4 +1,4 @@
-//! Rings of completion objects: the copies of each turn of a loop of stages complete on the next one.
+//! Rings of mbarriers: the copies of each turn of a loop of stages complete on the next one.
 //!
 //! Three registers go on through the whole kernel, whatever loops are around: the object that is
 //! announced to next, the one that is waited for next, and the parity of its phase. A loop that is

@@ -527,7 +527,7 @@ pub enum PlanPool {
     Products,
     /// Tensor maps.
     Maps,
-    /// Completion objects.
+    /// Mbarriers.
     Mbarriers,
     /// Exchanges through shared memory.
     Exchanges,

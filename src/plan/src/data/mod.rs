@@ -468,7 +468,7 @@ pub struct Plan<'s> {
     pub rejected: &'s mut VecView<RejectedCandidate>,
     /// Rejected candidates for which there was no room in `rejected`.
     pub rejected_dropped: u32,
-    /// Completion objects of the group, one after the other, the one that products in tensor memory
+    /// Mbarriers of the group, one after the other, the one that products in tensor memory
     /// arrive at last; set by placement.
     pub mbarriers: u8,
     /// Where the first of them is, in bytes from the group's shared segment.
@@ -608,7 +608,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The completion objects of a loop of stages: the first one, and how many. Copies of one turn
+    /// The mbarriers of a loop of stages: the first one, and how many. Copies of one turn
     /// complete on one of them together, those of the next turn on the next.
     #[doc(hidden)]
     #[must_use]
@@ -632,7 +632,7 @@ impl Plan<'_> {
         program.is_warp_specialized(around).then_some((first.saturating_add(count), count))
     }
 
-    /// Whether threads arrive at a completion object when they have read a buffer.
+    /// Whether threads arrive at an mbarrier when they have read a buffer.
     #[doc(hidden)]
     #[must_use]
     pub fn is_freed(&self, program: &lanebook_ir::Program<'_, '_>, number: u8) -> bool {
@@ -642,7 +642,7 @@ impl Plan<'_> {
             .any(|(first, count)| number.checked_sub(first).is_some_and(|k| k < count))
     }
 
-    /// Whether warps hand buffers over to each other with a completion object.
+    /// Whether warps hand buffers over to each other with an mbarrier.
     #[doc(hidden)]
     #[must_use]
     pub fn is_handed_over(&self, program: &lanebook_ir::Program<'_, '_>, number: u8) -> bool {
@@ -660,7 +660,7 @@ impl Plan<'_> {
         self.threads.saturating_add(self.specialized.map_or(0, |apart| u32::from(apart.threads)))
     }
 
-    /// The ring that a completion object belongs to: its first one, and how many.
+    /// The ring that an mbarrier belongs to: its first one, and how many.
     #[doc(hidden)]
     #[must_use]
     pub fn ring_of(&self, number: u8) -> Option<(u8, u8)> {
@@ -735,7 +735,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The completion object that products with accumulators in tensor memory arrive at.
+    /// The mbarrier that products with accumulators in tensor memory arrive at.
     #[must_use]
     pub fn tensor_completion(&self) -> Option<u8> {
         if self.tensor_columns > 0 { self.mbarriers.checked_sub(1) } else { None }

@@ -57,7 +57,7 @@ pub struct TiledPlan {
     pub form: u8,
     /// The map: an index among the plan's.
     pub map: u8,
-    /// The completion object that it counts down, by its number in the group; `None` where it
+    /// The mbarrier that it counts down, by its number in the group; `None` where it
     /// completes otherwise. Movements that follow each other share one: together they are one phase
     /// of it.
     pub completion: Option<u8>,

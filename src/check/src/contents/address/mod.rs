@@ -57,7 +57,7 @@ pub(super) struct ThreadRun<'a, 's> {
     pub(super) claims: Option<&'s VecView<u32>>,
     /// The loop that the step which is looked at runs ahead of.
     pub(super) ahead: Option<Op>,
-    /// Of each ring of completion objects, by its first one: how often it has been announced to, and
+    /// Of each ring of mbarriers, by its first one: how often it has been announced to, and
     /// waited for, counted up to two rounds.
     pub(super) rings: [[u8; 2]; MAX_MBARRIERS as usize],
     /// Slots of atoms' sides.
