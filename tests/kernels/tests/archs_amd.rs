@@ -268,7 +268,7 @@ fn eight_bit_products_are_right() {
     // takes more registers than there is room for here.
     for (arch, source) in [("gfx942", &ocp), ("gfx950", &fnuz), ("gfx1200", &fnuz)] {
         let why = try_kernel_text(source, arch).expect_err("another type");
-        let known = ["Capacity { pool: Tuples", "Emit(Step(Pool {"];
+        let known = ["Capacity { pool: Tuples", "Emit(Inst(Pool {"];
         assert!(known.iter().any(|said| why.starts_with(said)), "{arch}: {why}");
     }
 }
