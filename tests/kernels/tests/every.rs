@@ -212,8 +212,8 @@ const UNSCALED: &[&str] = &[
 /// refuses it there.
 const REFUSED: [(&str, &[&str], &str); 14] = [
     // No matrix instructions at all: products in each lane, with few registers; and no atomic sums of floats.
-    ("attention_causal.tile", &["gfx1030"], "Emit(Step(Pool {"),
-    ("attention_lazy.tile", &["gfx1030"], "Emit(Step(Pool {"),
+    ("attention_causal.tile", &["gfx1030"], "Emit(Inst(Pool {"),
+    ("attention_lazy.tile", &["gfx1030"], "Emit(Inst(Pool {"),
     ("attention_backward.tile", &["gfx1030"], "Plan(Atomic {"),
     ("gemm_moe.tile", &["gfx1030"], "Plan(Atomic {"),
     ("gemm_split_k.tile", &["gfx1030"], "Plan(Atomic {"),
@@ -224,7 +224,7 @@ const REFUSED: [(&str, &[&str], &str); 14] = [
     (
         "gemm_fp8.tile",
         &["gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"],
-        "Emit(Step(Pool {",
+        "Emit(Inst(Pool {",
     ),
     // Nothing that moves registers between warps.
     (

@@ -404,7 +404,7 @@ func @f(%x: {memref} {{align = 16}}, %y: {memref} {{align = 16}}) {{threads = {t
     // Rows that are shorter than what nvmma_shared swizzles are none in Triton either; a lane may be
     // given more than its registers hold.
     for why in &refused {
-        let known = ["SpanTooShort", "Registers", "Emit(Step(Pool {"];
+        let known = ["SpanTooShort", "Registers", "Emit(Inst(Pool {"];
         assert!(known.iter().any(|known| why.contains(known)), "{why}");
     }
 }

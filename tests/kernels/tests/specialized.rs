@@ -172,5 +172,5 @@ fn barriers_are_counted() {
     let with = |n: u32| text.replace("num_stages = 4", &format!("num_stages = {n}"));
     assert_eq!(refused(&with(6), "sm_90a"), None);
     let why = refused(&with(7), "sm_90a");
-    assert!(matches!(&why, Some(Why::Other(why)) if why.contains("Completions")), "{why:?}");
+    assert!(matches!(&why, Some(Why::Other(why)) if why.contains("Mbarriers")), "{why:?}");
 }
