@@ -353,6 +353,61 @@ fn what_passes_decide_costs_no_more() {
     assert!(after <= before + before / 100, "{after} instructions in all, {before} without passes");
 }
 
+/// Products of sixteen rows by four warps: instructions that all four would do are left to the planner.
+const FEW_ROWS: &str = "func @b(%Q: memref<?x32xbf16, #gmem> {align = 16}, %K: memref<?x32xbf16, #gmem> {align = 16}, %V: memref<?x32xbf16, #gmem> {align = 16}, %E: memref<?x32xbf16, #gmem> {align = 16}, %O0: memref<?x32xf32, #gmem> {align = 16}, %O1: memref<?x32xf32, #gmem> {align = 16}, %G: memref<?xbf16, #gmem> {align = 16, bounds = (%NN)}, %I: memref<?x32xi32, #gmem>, %S: memref<?xf32, #gmem>, %W: memref<16x64xf32, #gmem> {align = 16}, %L: index {div = 64}, %NN: index) {threads = 128} {
+  %zs = constant 0.0 : tensor<16x64xf32>
+  %zd = constant 0.0 : tensor<64x32xf32>
+  %zq = constant 0.0 : tensor<16x32xf32>
+  %q = tiled_load %Q[0, 0] : memref<?x32xbf16, #gmem> -> tensor<16x32xbf16>
+  %ie = tiled_load %I[0, 0] : memref<?x32xi32, #gmem> -> tensor<16x32xi32>
+  %e = gather %G[0], %ie : memref<?xbf16, #gmem>, tensor<16x32xi32> -> tensor<16x32xbf16>
+  %dl = tiled_load %S[0] : memref<?xf32, #gmem> -> tensor<16xf32>
+  %db = broadcast %dl {axis = 1} : tensor<16xf32> -> tensor<16x64xf32>
+  %k = tiled_load %K[0, 0] : memref<?x32xbf16, #gmem> -> tensor<64x32xbf16>
+  %kt = trans %k : tensor<64x32xbf16> -> tensor<32x64xbf16>
+  %v = tiled_load %V[0, 0] : memref<?x32xbf16, #gmem> -> tensor<64x32xbf16>
+  %vt = trans %v : tensor<64x32xbf16> -> tensor<32x64xbf16>
+  %s = mma %q, %kt, %zs : tensor<16x64xf32>
+  %dp = mma %e, %vt, %db : tensor<16x64xf32>
+  %p = add %s, %db : tensor<16x64xf32>
+  %x = add %dp, %db : tensor<16x64xf32>
+  %ds = sub %p, %x : tensor<16x64xf32>
+  %dh = cast %ds : tensor<16x64xf32> -> tensor<16x64xbf16>
+  %d1 = mma %dh, %k, %zq : tensor<16x32xf32>
+  %ph = cast %p : tensor<16x64xf32> -> tensor<16x64xbf16>
+  %pt = trans %ph : tensor<16x64xbf16> -> tensor<64x16xbf16>
+  %dv = mma %pt, %e, %zd : tensor<64x32xf32>
+  tiled_store %dv, %O1[0, 0] : tensor<64x32xf32> -> memref<?x32xf32, #gmem>
+  tiled_store %d1, %O0[0, 0] : tensor<16x32xf32> -> memref<?x32xf32, #gmem>
+}
+";
+
+/// What passes cannot say well is left to the planner: extents that no layout by bits cuts up, and
+/// warps that would do what others do.
+#[test]
+fn what_passes_cannot_say_is_left() {
+    let read = |name: &str| {
+        let path = root().join("tests/kernels/programs").join(name);
+        std::fs::read_to_string(path).expect("a program")
+    };
+    let compiled = |text: &str, arch: &str, emit: &str| {
+        let made = run_in(&root(), &["compile", "-", "--arch", arch, "--emit", emit], text);
+        assert_eq!(made.code, 0, "{arch}: {}\n{text}", made.err);
+        instructions(&made.out)
+    };
+    for (text, arch, emit) in [
+        (read("product_of_24_columns.tile"), "sm_80", "ptx"),
+        (read("stages_from_a_block_on.tile"), "sm_90a", "ptx"),
+        (read("product_tf32x3.tile"), "gfx942", "amdgcn"),
+        (FEW_ROWS.to_string(), "sm_90a", "ptx"),
+    ] {
+        let left = run_in(&root(), &["opt", "-", "--arch", arch, "--passes", PASSES], &text);
+        assert_eq!(left.code, 0, "{arch}: {}", left.err);
+        let (own, theirs) = (compiled(&text, arch, emit), compiled(&left.out, arch, emit));
+        assert!(own > 20 && theirs <= own + own / 16, "{arch}: {own}, {theirs}\n{}", left.out);
+    }
+}
+
 fn examples() -> Vec<String> {
     let folder = "gen/cli/examples";
     let files = std::fs::read_dir(root().join(folder)).expect("the examples");

@@ -96,29 +96,32 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
 }
 
 /// Whether a choice is worth its while in a program whose planner would make another: the planner
-/// keeps sums in tensor memory from turn to turn and shares scaled products out by their scales; no
-/// warp should do what another does; and where rows are repeated, a transposed product has a row's
+/// keeps sums in tensor memory from turn to turn, shares scaled products out by their scales, and
+/// cuts up any extents; no warp should do what another does; and where rows are repeated, a transposed product has a row's
 /// elements in every lane.
 fn suits_planner(
     program: &Program<'_, '_>,
     shape: &ProductShape,
     choice: &ProductChoice<'_>,
 ) -> bool {
-    let twice = |instr: Extents, split: (u32, u32)| {
-        let at = |number| instr.get(number).unwrap_or(1);
-        at(0).saturating_mul(split.0) > shape.m || at(1).saturating_mul(split.1) > shape.n
+    // Warps stand along the last two dimensions, behind those of a batch.
+    let copies = |instr: Extents, warps: Extents| {
+        let last = warps.iter().count();
+        let split = |back: usize| last.checked_sub(back).and_then(|at| warps.get(at)).unwrap_or(1);
+        let along = |number, back| instr.get(number).unwrap_or(1).saturating_mul(split(back));
+        along(0, 2) > shape.m || along(1, 1) > shape.n
     };
     let (copies, transposed) = match choice.core {
-        Core::AmdMfma(it) => {
-            let warps = &it.warps_per_cta;
-            let last = warps.iter().count();
-            let at = |back: usize| last.checked_sub(back).and_then(|at| warps.get(at)).unwrap_or(1);
-            (twice(it.instr_shape, (at(2), at(1))), it.is_transposed)
-        }
+        Core::NvidiaMma(it) => (copies(it.instr_shape, it.warps_per_cta), false),
+        Core::AmdMfma(it) => (copies(it.instr_shape, it.warps_per_cta), it.is_transposed),
         Core::AmdWmma(it) => (false, it.is_transposed),
         _ => (false, false),
     };
-    choice.sums.is_none()
+    // Layouts by bits cut up powers of two alone; the planner cuts up the others.
+    let extents = [shape.batch.unwrap_or(1), shape.m, shape.n];
+    let is_whole = extents.into_iter().all(u32::is_power_of_two);
+    is_whole
+        && choice.sums.is_none()
         && choice.scales.is_none()
         && !copies
         && !(transposed && open::repeats_rows(program))
