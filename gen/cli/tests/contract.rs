@@ -464,3 +464,23 @@ fn loops_count_by_indices() {
         compile(&program(ty, bounds)).refused(1, &[operand, "must be an index", ":2:3"]);
     }
 }
+
+/// A promise that need not be used is read all the same: a number for all dimensions, or one for each.
+#[test]
+fn promises_are_written_as_mlir_writes_them() {
+    let program = |said: &str| {
+        COPY.replace("%y = add %t, %t :", &format!("%y = add %t, %t {{tt.contiguity = {said}}} :"))
+    };
+    for said in ["dense<8> : tensor<1xi32>", "dense<[1, 8]> : tensor<2xi32>", "dense<8>"] {
+        compile(&program(said)).fine();
+    }
+    for said in [
+        "dense<[1, 8, 8]> : tensor<3xi32>",
+        "dense<[1, 8]> : garbage",
+        "dense<0> : tensor<1xi32>",
+        "dense<> : tensor<1xi32>",
+        "8 : i32",
+    ] {
+        compile(&program(said)).refused(1, &["contiguity", "as MLIR writes them", ":5:"]);
+    }
+}

@@ -191,6 +191,8 @@ pub const MAP: &str = "map";
 pub const SYM_NAME: &str = "sym_name";
 /// Attribute of a call of a library: the function's symbol.
 pub const SYMBOL: &str = "symbol";
+/// Attributes of a call of a library that say which, and that it has no effect.
+pub const LIBRARY: [&str; 3] = ["libname", "libpath", "pure"];
 
 /// Attribute: words written before the operands (`slt`, `x`).
 pub const PREFIX: &str = "prefix";

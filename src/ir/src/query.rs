@@ -9,7 +9,7 @@ use crate::data::{AliasData, AttrData, AttrKind, ValueData, ValueKind};
 use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
 use crate::types::{TileEncoding, Type};
-use lanebook_tables::{AttrForm, OpRole, Space};
+use lanebook_tables::{AttrContract, AttrForm, OpRole, Space};
 
 impl<'t> Program<'_, 't> {
     // ---- values
@@ -566,20 +566,23 @@ impl<'t> Program<'_, 't> {
     }
 }
 
-/// Whether a text is a dense attribute of whole numbers above 0, with its type or without.
-pub(crate) fn is_dense(text: &str) -> bool {
+/// How many numbers a dense attribute of whole numbers above 0 has, with its type or without; `None`
+/// for any other text.
+fn dense_count(text: &str) -> Option<usize> {
     // Bytes: searching for a character is code that the panic proof would have to see through.
-    let Some(rest) = text.as_bytes().strip_prefix(b"dense<") else { return false };
-    let Some(end) = rest.iter().position(|byte| *byte == b'>') else { return false };
-    let Some((inner, ty)) = rest.split_at_checked(end) else { return false };
-    let (inner, ty) = (inner.trim_ascii(), ty.trim_ascii().get(1..).unwrap_or(&[]).trim_ascii());
+    let rest = text.as_bytes().strip_prefix(b"dense<")?;
+    let (inner, ty) = rest.split_at_checked(rest.iter().position(|byte| *byte == b'>')?)?;
+    let (inner, ty) = (inner.trim_ascii(), ty.strip_prefix(b">")?.trim_ascii());
     let list = inner.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]"));
+    let numbers = || list.unwrap_or(inner).split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let is_number = |text: &[u8]| {
-        let number = core::str::from_utf8(text.trim_ascii()).ok().and_then(|n| n.parse().ok());
+        let number = core::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
         number.is_some_and(|number: u32| number > 0)
     };
-    let is_typed = ty.is_empty() || ty.starts_with(b":");
-    is_typed && list.unwrap_or(inner).split(|byte| *byte == b',').all(is_number)
+    let tensor = ty.strip_prefix(b":").map(<[u8]>::trim_ascii);
+    let is_typed = tensor.is_none_or(|ty| ty.starts_with(b"tensor<") && ty.ends_with(b">"));
+    let is_all = ty.is_empty() || tensor.is_some();
+    (is_all && is_typed && numbers().all(is_number)).then(|| numbers().count())
 }
 
 impl<'t> Program<'_, 't> {
@@ -588,34 +591,44 @@ impl<'t> Program<'_, 't> {
         self.result(op, 0).is_some() && self.regions(op).next().is_none()
     }
 
+    /// Whether a text is one whole number above 0 for all dimensions of what an operation makes, or
+    /// one for each.
+    pub(crate) fn is_dense(&self, op: Op, text: &str) -> bool {
+        let rank = self.result(op, 0).map_or(1, |value| self.type_of(value).shape.rank());
+        dense_count(text).is_some_and(|count| count == 1 || count == rank)
+    }
+
+    /// The number of the attribute of a list that a key names, with a prefix or without.
+    pub(crate) fn listed(&self, key: TextRef, attrs: &[AttrContract<'t>]) -> Option<usize> {
+        let text = self.text(key);
+        let bare = |prefix: &&str| text.strip_prefix(*prefix);
+        let prefixed = self.tables().contract.prefixes.iter().find_map(bare);
+        attrs.iter().position(|attr| attr.key == text || prefixed == Some(attr.key))
+    }
+
+    /// The attributes that the contract lists of an operation.
+    fn attrs_listed(&self, op: Op) -> &'t [AttrContract<'t>] {
+        let own = self.decl_id(op).and_then(|id| self.tables().contract.ops.get(id.index()));
+        own.map_or(&[], |own| own.attrs.slice())
+    }
+
     /// The first attribute of an operation that its contract does not list.
     pub(crate) fn idle_attr(&self, op: Op) -> Option<TextRef> {
-        let contract = self.tables().contract;
-        let own = self.decl_id(op).and_then(|id| contract.ops.get(id.index()));
-        let is_listed = |attr: &Attr| {
-            let text = self.text(attr.key);
-            let bare = contract.prefixes.iter().find_map(|prefix| text.strip_prefix(*prefix));
-            let mut listed = own.into_iter().flat_map(|own| own.attrs);
-            listed.any(|listed| listed.key == text || bare == Some(listed.key))
-        };
-        self.attrs(op).find(|attr| !is_listed(attr)).map(|attr| attr.key)
+        let own = self.attrs_listed(op);
+        self.attrs(op).map(|attr| attr.key).find(|key| self.listed(*key, own).is_none())
     }
 
     /// The key of an operation's attribute, as the contract has it, if it is a hint of a value that
     /// it may have: nothing follows from it.
     pub(crate) fn hint(&self, op: Op, attr: Attr) -> Option<&'t str> {
-        let contract = self.tables().contract;
-        let text = self.text(attr.key);
-        let bare = contract.prefixes.iter().find_map(|prefix| text.strip_prefix(*prefix));
-        let own = contract.ops.get(self.decl_id(op)?.index())?.attrs.slice();
-        let common = if self.has_hints(op) { contract.hints.slice() } else { &[] };
-        let mut all = own.iter().chain(common);
-        let hint = all.find(|hint| hint.key == text || bare == Some(hint.key))?;
+        let common = if self.has_hints(op) { self.tables().contract.hints.slice() } else { &[] };
+        let lists = [self.attrs_listed(op), common];
+        let hint = lists.into_iter().find_map(|list| list.get(self.listed(attr.key, list)?))?;
         let fits = match (hint.form, attr.value) {
             (AttrForm::Unit, AttrValue::Unit) => true,
             (AttrForm::Int(least, most), AttrValue::Int(n, _)) => (least..=most).contains(&n),
             (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
-                is_dense(self.text(name))
+                self.is_dense(op, self.text(name))
             }
             _ => false,
         };

@@ -62,7 +62,7 @@ pub fn form(form: &AttrForm<'_>) -> String {
             "a list in round brackets, of each dimension an index argument that is not signed, a whole number that is at most the type's extent, or `_`".into()
         }
         AttrForm::Dense => {
-            "a number above 0, or one for each dimension: `dense<16> : tensor<1xi32>`".into()
+            "whole numbers above 0 as MLIR writes them, one or one for each dimension: `dense<16> : tensor<1xi32>`".into()
         }
         AttrForm::Map => {
             "a map with one result, as `affine_map<(d0)[s0] -> (d0 * 64 + s0)>` or a name that stands for one: a name for each operand, whole numbers of 32 bits, `+`, `-`, `*`, and `floordiv`, `ceildiv`, `mod` by a number above 0".into()

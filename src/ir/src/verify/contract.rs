@@ -324,11 +324,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
     // ---- attributes
     /// The number of the attribute that a key names.
     fn attr_of(self, key: TextRef, attrs: List<'t, AttrContract<'t>>) -> Option<u8> {
-        let text = self.program.text(key);
-        let bare = |prefix: &&str| text.strip_prefix(*prefix);
-        let prefixed = self.program.tables().contract.prefixes.iter().find_map(bare);
-        let at = attrs.iter().position(|attr| attr.key == text || prefixed == Some(attr.key))?;
-        u8::try_from(at).ok()
+        u8::try_from(self.program.listed(key, attrs.slice())?).ok()
     }
 
     fn attrs(self, contract: &OpContract<'t>) -> BreachResult {
@@ -462,7 +458,7 @@ impl<'t> ObeyedOp<'_, '_, 't> {
                 program.affine_steps(self.op, |_| Some(())).is_some()
             }
             (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
-                crate::query::is_dense(program.text(name))
+                program.is_dense(self.op, program.text(name))
             }
             (AttrForm::Grid, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 program.is_grid(program.text(name), self.op)
