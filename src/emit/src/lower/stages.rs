@@ -25,7 +25,6 @@ use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, int, slot};
 use crate::sync::access::TouchedList;
 use crate::sync::order::{
     BarrierSide, PendingAccesses, RequiredSync, behind_barrier, between_kinds, push, push_known,
-    rule,
 };
 use lanebook_ir::{Loop, Op, Value};
 use lanebook_plan::{
@@ -659,7 +658,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let own = |op| {
             let product = self.plan.product_of(op)?;
             let own = self.machine.tables.atom(product.product.atom)?.tensor()?;
-            rule(self.machine.arch, own.reads, own.writes)
+            self.machine.arch.sync_between(own.reads, own.writes)
         };
         let is = |s: &SyncStep<'_>| s.atom == step.atom && s.immediates == step.immediates;
         self.program.ops(parts.body).filter_map(own).any(|rule| behind_barrier(rule).iter().any(is))

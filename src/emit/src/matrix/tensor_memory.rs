@@ -9,7 +9,7 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::lower::kept::KeptFor;
 use crate::step::{InstError, InstKind, MAX_ARGS, Missing, Slot, slot};
 use crate::sync::mbarrier::MbarrierRegs;
-use crate::sync::order::{PendingAccesses, behind_barrier, between, push, push_known, rule};
+use crate::sync::order::{PendingAccesses, behind_barrier, between, push, push_known};
 use lanebook_ir::Op;
 use lanebook_plan::{InTensor, ProductPlan};
 use lanebook_tables::{
@@ -206,7 +206,10 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             .and_then(|p| self.machine.tables.atom(p.product.atom))
             .and_then(Atom::tensor);
         if let Some(own) = own {
-            let steps = rule(self.machine.arch, own.reads, own.writes)
+            let steps = self
+                .machine
+                .arch
+                .sync_between(own.reads, own.writes)
                 .filter(|_| !met)
                 .map_or(&[][..], |r| r.steps);
             open.pass(self.machine.arch, |step| {
@@ -247,7 +250,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
         } else if self.is_of_ring(op) {
             // The loop has left them to the product (`stands_before_products`).
-            let rule = rule(arch, own.reads, own.writes);
+            let rule = arch.sync_between(own.reads, own.writes);
             for step in rule.into_iter().flat_map(behind_barrier) {
                 push(tables, step, &mut self.steps)?;
             }
@@ -303,7 +306,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let missing =
             InstError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
         let wait = self.mbarrier()?.wait;
-        for step in rule(self.machine.arch, producer, consumer).ok_or(missing)?.steps {
+        for step in self.machine.arch.sync_between(producer, consumer).ok_or(missing)?.steps {
             self.steps.purpose = InstKind::Sync;
             if step.atom == wait {
                 self.wait(frame.completion.1)?;

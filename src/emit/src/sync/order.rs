@@ -317,7 +317,8 @@ impl PendingAccesses {
             .find(|c| arch.features.contains(&c.feature))
             .map(|c| c.wait);
         let by_barrier = |e: &PendingAccess, now: &MemAccess| {
-            rule(arch, e.kind, now.kind).is_some_and(|r| r.steps.iter().any(|step| step.barrier))
+            arch.sync_between(e.kind, now.kind)
+                .is_some_and(|r| r.steps.iter().any(|step| step.barrier))
         };
         let mut met = own;
         for (k, now) in accesses.iter().enumerate() {
@@ -382,7 +383,7 @@ impl PendingAccesses {
     /// The steps of the rule for these kinds have been carried out: accesses are over to which
     /// another rule would bring nothing more.
     pub fn carried_out(&mut self, arch: &Arch<'_>, producer: AccessId, consumer: AccessId) {
-        let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
+        let done = arch.sync_between(producer, consumer).map_or(&[][..], |r| r.steps);
         let over = |kind: AccessId| {
             let mut rules = arch.syncs_behind(kind).filter(|r| !r.steps.is_empty()).peekable();
             rules.peek().is_some() && rules.all(|r| covers(done, r.steps))
@@ -403,7 +404,8 @@ impl PendingAccesses {
     /// order before the next announcement.
     pub fn pass(&mut self, arch: &Arch<'_>, performed: impl Fn(&SyncStep<'_>) -> bool) {
         let Some(objects) = self.objects else { return };
-        if !rule(arch, objects.waits, objects.announces)
+        if !arch
+            .sync_between(objects.waits, objects.announces)
             .is_some_and(|r| r.steps.iter().all(performed))
         {
             return;
@@ -440,7 +442,7 @@ fn want<'t>(
 ) -> Result<(), InstError> {
     let missing =
         InstError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
-    let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
+    let rule = arch.sync_between(before.kind, now.kind).ok_or(missing)?;
     let last = rule.steps.iter().rposition(|s| s.barrier);
     let side = |k: usize| match last {
         None => BarrierSide::Free,
@@ -542,9 +544,9 @@ fn left(
     let mut over = arch.syncs_behind(before.kind).any(barrier)
         && own
             .clone()
-            .any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
+            .any(|consumer| arch.sync_between(before.kind, consumer).is_some_and(|r| !barrier(r)));
     for consumer in of_its_kind.chain(own) {
-        let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
+        let done = arch.sync_between(before.kind, consumer).map_or(&[][..], |r| r.steps);
         let rules = || arch.syncs_behind(before.kind);
         let met =
             rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
@@ -579,7 +581,7 @@ pub fn between(
     known: impl Fn(AtomId, usize) -> Option<Slot>,
 ) -> Result<(), InstError> {
     let missing = InstError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
-    for step in rule(arch, producer, consumer).ok_or(missing)?.steps {
+    for step in arch.sync_between(producer, consumer).ok_or(missing)?.steps {
         if step.barrier {
             push(tables, step, steps)?;
             continue;
@@ -635,14 +637,6 @@ fn add_wanted<'t>(
         core::mem::swap(place, &mut held);
     }
     Some(())
-}
-
-pub(crate) fn rule<'t>(
-    arch: &Arch<'t>,
-    producer: AccessId,
-    consumer: AccessId,
-) -> Option<&'t SyncRule<'t>> {
-    arch.sync_between(producer, consumer)
 }
 
 /// The steps of a rule behind the last one at which all threads meet.

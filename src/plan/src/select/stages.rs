@@ -271,7 +271,7 @@ impl Planner<'_, '_, '_, '_> {
                 for load in self.plan.transfers.iter().filter(reads) {
                     let refuse = PlanError::Stages { op: load.op, why: Unstaged::Reader };
                     let kind = self.touch(load, false).ok_or(refuse)?;
-                    let again = self.rule(kind, writes).ok_or(refuse)?;
+                    let again = self.target.arch.sync_between(kind, writes).ok_or(refuse)?;
                     if !self.is_waited_for(copy, (writes, kind)) || !is_met(again) {
                         return Err(refuse);
                     }
@@ -296,7 +296,7 @@ impl Planner<'_, '_, '_, '_> {
         let shape = product.product.shape;
         let how = atom.shared(input.of([shape.a, shape.b])).ok_or(refuse)?;
         let writes = self.touch(copy, true).ok_or(refuse)?;
-        let again = self.rule(how.access, writes).ok_or(refuse)?;
+        let again = self.target.arch.sync_between(how.access, writes).ok_or(refuse)?;
         let is_over = is_met(again) || ends_with_product(arch, atom, again);
         if !self.is_waited_for(copy, (writes, how.access)) || !is_over {
             return Err(refuse);
@@ -330,18 +330,15 @@ impl Planner<'_, '_, '_, '_> {
     /// Whether a kind of read may stand between copies of different turns into one buffer.
     pub(crate) fn orders(&self, copy: &TransferPlan, kind: AccessId) -> bool {
         let Some(writes) = self.touch(copy, true) else { return false };
-        self.is_waited_for(copy, (writes, kind)) && self.rule(kind, writes).is_some_and(is_met)
-    }
-
-    fn rule(&self, producer: AccessId, consumer: AccessId) -> Option<&SyncRule<'_>> {
-        self.target.arch.sync_between(producer, consumer)
+        self.is_waited_for(copy, (writes, kind))
+            && self.target.arch.sync_between(kind, writes).is_some_and(is_met)
     }
 
     /// Whether a later access is ordered after a copy of an earlier turn in a way that lets later
     /// turns' copies go on: what goes through registers is stored at the end of its turn.
     fn is_waited_for(&self, copy: &TransferPlan, (writes, later): (AccessId, AccessId)) -> bool {
         match (copy.second, copy.tiled) {
-            (Some(_), _) => self.rule(writes, later).is_some_and(is_met),
+            (Some(_), _) => self.target.arch.sync_between(writes, later).is_some_and(is_met),
             (None, Some(_)) => self.completes_on_objects(writes, later),
             (None, None) => self.is_counted(copy.atom, writes, later),
         }
@@ -359,8 +356,12 @@ impl Planner<'_, '_, '_, '_> {
     fn completes_on_objects(&self, producer: AccessId, consumer: AccessId) -> bool {
         let (tables, arch) = (self.target.tables, self.target.arch);
         let object = tables.units.mbarriers.iter().find(|c| has(arch, c.feature));
-        let Some((object, rule)) = object.zip(self.rule(producer, consumer)) else { return false };
-        let again = self.rule(object.waits, object.announces).is_some_and(is_met);
+        let Some((object, rule)) = object.zip(self.target.arch.sync_between(producer, consumer))
+        else {
+            return false;
+        };
+        let again =
+            self.target.arch.sync_between(object.waits, object.announces).is_some_and(is_met);
         let waits = rule.steps.first().is_some_and(|step| step.atom == object.wait);
         again && waits && !rule.steps.iter().any(|step| step.after_producer || step.barrier)
     }
@@ -370,7 +371,7 @@ impl Planner<'_, '_, '_, '_> {
     /// them closes.
     fn is_counted(&self, copy: AtomId, producer: AccessId, consumer: AccessId) -> bool {
         let (tables, arch) = (self.target.tables, self.target.arch);
-        let Some(rule) = self.rule(producer, consumer) else { return false };
+        let Some(rule) = self.target.arch.sync_between(producer, consumer) else { return false };
         let counts = |step: &SyncStep<'_>| CountedWait::of(tables, arch, step);
         let Some((at, wait)) =
             (0usize..).zip(rule.steps).find_map(|(at, step)| Some((at, counts(step)?)))
