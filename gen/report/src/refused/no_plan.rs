@@ -317,20 +317,17 @@ pub(super) fn of_plan(
             op,
             String::new(),
         ),
-        PlanError::Written { op, why: Unwritable::Registers } => here(
+        PlanError::Written { op, why } if program.role(op) != OpRole::Alloc => here(
             Problem::refused(
                 what,
-                "let more lanes and warps share the tile, or take a smaller one; or write none, and one is chosen",
-            ),
-            op,
-            program.result(op, 0).map_or_else(String::new, |v| {
-                format!("{}, {} threads", tile(tables, program, v), threads(program))
-            }),
-        ),
-        PlanError::Written { op, .. } if program.role(op) != OpRole::Alloc => here(
-            Problem::refused(
-                what,
-                "let each bit of an element's number be one bit of a lane's, a warp's or a register's, such as `S[(8,4,2):(4@laneid,1@laneid,32@bit)]`; or write none",
+                match why {
+                    Unwritable::Registers => {
+                        "let more lanes and warps share the tile, or take a smaller one; or write none, and one is chosen"
+                    }
+                    _ => {
+                        "let each bit of an element's number be one bit of a lane's, a warp's or a register's, such as `S[(8,4,2):(4@laneid,1@laneid,32@bit)]`; or write none"
+                    }
+                },
             ),
             op,
             program.result(op, 0).map_or_else(String::new, |v| {

@@ -145,6 +145,22 @@ fn take(
     Ok(true)
 }
 
+/// Values of the class that are one after the other; `false` if one is missing, or cannot have the
+/// layout.
+fn take_each(
+    cx: &mut PassContext<'_, '_, '_>,
+    values: &[Option<Value>],
+    encoding: TileEncoding,
+) -> Result<bool, PassError> {
+    for value in values {
+        let Some(value) = *value else { return Ok(false) };
+        if !take(cx, value, encoding)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// What makes a value: what else must be as it is.
 fn made(
     cx: &mut PassContext<'_, '_, '_>,
@@ -275,13 +291,7 @@ fn carried(
         program.terminator(body).and_then(|end| program.operand(end, number)),
         program.result(op, number),
     ];
-    for value in four {
-        let Some(value) = value else { return Ok(false) };
-        if !take(cx, value, encoding)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    take_each(cx, &four, encoding)
 }
 
 /// What goes into the region of a consumer, or out of it.
@@ -302,13 +312,7 @@ fn handed(
         }
         [program.operand(op, number), program.arguments(body).nth(number)]
     };
-    for value in pair {
-        let Some(value) = value else { return Ok(false) };
-        if !take(cx, value, encoding)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    take_each(cx, &pair, encoding)
 }
 
 /// A product reads a factor as its instruction wants it: converted, the planner says to what.
@@ -334,11 +338,6 @@ fn passed(
         let end = program.entry(op, region).and_then(|block| program.terminator(block))?;
         program.operand(end, number)
     };
-    for value in [arm(0), arm(1), program.result(op, number)] {
-        let Some(value) = value else { return Ok(false) };
-        if !take(cx, value, encoding)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let three = [arm(0), arm(1), program.result(op, number)];
+    take_each(cx, &three, encoding)
 }

@@ -17,7 +17,7 @@ impl ProgramLayouts<'_, '_, '_> {
             entry.link = value.index() as u16;
         }
     }
-    fn first_entry(&self, value: Value) -> Option<u16> {
+    pub(super) fn first_entry(&self, value: Value) -> Option<u16> {
         let first = self.program.pools.layout_table.nodes.get(value.index())?.first;
         if first == NONE { None } else { Some(first) }
     }

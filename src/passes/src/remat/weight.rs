@@ -99,13 +99,7 @@ type CutResult<T = ()> = Result<Option<T>, ErrorKind>;
 impl<'s> ProgramLayouts<'_, 's, '_> {
     // ---- entries
     pub fn entry(&self, value: Value, layout: u16) -> Option<u16> {
-        let mut at = self
-            .program
-            .pools
-            .layout_table
-            .nodes
-            .get(value.index())
-            .map_or(NONE, |node| node.first);
+        let mut at = self.first_entry(value).unwrap_or(NONE);
         while let Some(entry) = self.program.pools.layout_table.entries.get(usize::from(at)) {
             if entry.layout() == layout {
                 return Some(at);
@@ -123,13 +117,7 @@ impl<'s> ProgramLayouts<'_, 's, '_> {
     /// Layouts in which a value is computed.
     pub fn layouts_on<const N: usize>(&self, value: Value) -> Vec<u16, N> {
         let mut out = Vec::new();
-        let mut at = self
-            .program
-            .pools
-            .layout_table
-            .nodes
-            .get(value.index())
-            .map_or(NONE, |node| node.first);
+        let mut at = self.first_entry(value).unwrap_or(NONE);
         while let Some(entry) = self.program.pools.layout_table.entries.get(usize::from(at)) {
             if entry.is_on() && out.push(entry.layout()).is_err() {
                 break;
