@@ -19,11 +19,6 @@ use lanebook_tables::{OpRole, Role, Space};
 /// Most bounds that are arguments.
 pub(super) const EDGES: usize = 16;
 
-/// Whether the function is one of parallel loops.
-pub(super) fn is_of_loops(look: &ContentsContext<'_>) -> bool {
-    look.program.functions().next().is_some_and(|function| look.program.has_loops(function))
-}
-
 /// Registers that a guarded load fills in some lanes hold 0 before it.
 #[inline(never)]
 pub(super) fn filled(
@@ -32,7 +27,7 @@ pub(super) fn filled(
 ) -> Result<(), Violation> {
     for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.guard != NO_GUARD) {
         let Some(atom) = look.atom(step) else { continue };
-        if is_of_loops(look) {
+        if look.of_loops.is_some() {
             // Copies into fragments and stores are kept to lanes there, too; loads are filled.
             if atom.movement.is_none_or(|m| m.to.space != Space::Register) {
                 continue;
@@ -49,7 +44,7 @@ pub(super) fn filled(
                 sides,
                 Some((Space::Global, Space::Register) | (Space::Register, Space::Global))
             )
-            && !is_of_loops(look)
+            && look.of_loops.is_none()
         {
             return Err(wrong);
         }

@@ -58,14 +58,14 @@ pub(crate) mod waits;
 
 pub use crate::contents::storage::{ContentsPool, ContentsScratch, ContentsStorage};
 
-use crate::order::walks::OrderContext;
+use crate::order::walks::{OrderContext, function_of_loops};
 use crate::order::ways::BranchTargets;
 use crate::parting::{WarpParts, warp_parts};
 use crate::violation::Violation;
 use core::num::NonZeroU64;
 use lanebook_emit::step::{Inst, Slot, TupleStride};
 use lanebook_emit::{Compiled, Param};
-use lanebook_ir::Program;
+use lanebook_ir::{Op, Program};
 use lanebook_plan::Plan;
 use lanebook_tables::{Arch, Atom, Isa, Tables};
 
@@ -137,6 +137,7 @@ pub fn contents(
         most_blocks: &most_blocks,
         tables,
         program,
+        of_loops: function_of_loops(program),
         arch,
         isa,
         plan,
@@ -177,6 +178,8 @@ struct ContentsContext<'a> {
     most_blocks: &'a [Option<NonZeroU64>; 3],
     tables: &'a Tables<'a>,
     program: &'a Program<'a, 'a>,
+    /// The function, where it is one of parallel loops.
+    of_loops: Option<Op>,
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     plan: &'a Plan<'a>,
@@ -228,6 +231,7 @@ impl<'a> ContentsContext<'a> {
         OrderContext {
             tables: self.tables,
             program: self.program,
+            of_loops: self.of_loops,
             arch: self.arch,
             isa: self.isa,
             plan: self.plan,

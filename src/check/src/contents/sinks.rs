@@ -1,7 +1,6 @@
 //! Where goals begin: at steps that store registers.
 
 use crate::contents::goal::{Goal, What};
-use crate::contents::guards::is_of_loops;
 use crate::contents::rules::{piece, touched};
 use crate::contents::storage::ContentsScratch;
 use crate::contents::through::BitRange;
@@ -150,7 +149,7 @@ fn cells(
     let step = look.steps.get(usize::from(at)).ok_or(missing)?;
     // The fragments of parallel loops are written element by element: they are no tiles with one
     // writer.
-    let instance = scratch.instance(at).filter(|_| !is_of_loops(look));
+    let instance = scratch.instance(at).filter(|_| look.of_loops.is_none());
     let Some(instance) = instance else {
         out.unfollowed = out.unfollowed.saturating_add(1);
         return Ok(());

@@ -227,7 +227,7 @@ impl OrderContext<'_> {
     /// That of a step of a function of parallel loops: all of its buffer.
     fn element_access(&self, step: &Inst, side: &Side<'_>, writes: bool) -> Option<SharedAccess> {
         let program = self.program;
-        let function = program.functions().next().filter(|f| program.has_loops(*f))?;
+        let function = self.of_loops?;
         let value = self.buffer_of(Op::at(usize::from(step.origin))?, writes)?;
         if side.space == Space::Shared {
             let tile = self.plan.allocs.iter().find(|a| a.value == value)?;

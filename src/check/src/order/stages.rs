@@ -114,8 +114,7 @@ impl OrderContext<'_> {
     /// all that stands behind its copy reads what that has brought for the same turn.
     fn staged_elements(&self, step: &Inst) -> Option<StagedTile> {
         let movement = self.tables.atom(step.atom).and_then(|atom| atom.movement.as_ref())?;
-        let function = self.program.functions().next()?;
-        if movement.from.space != Space::Shared || !self.program.has_loops(function) {
+        if movement.from.space != Space::Shared || self.of_loops.is_none() {
             return None;
         }
         let op = self.operation(step)?;

@@ -11,7 +11,7 @@ use crate::violation::Violation;
 use core::cell::Cell;
 use lanebook_emit::Compiled;
 use lanebook_emit::step::{Inst, InstKind, Slot};
-use lanebook_ir::Program;
+use lanebook_ir::{Op, Program};
 use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
 
@@ -54,6 +54,7 @@ pub fn order_of(
     let look = OrderContext {
         tables,
         program,
+        of_loops: function_of_loops(program),
         arch,
         isa,
         plan,
@@ -77,6 +78,8 @@ pub fn order_of(
 pub(crate) struct OrderContext<'a> {
     pub(crate) tables: &'a Tables<'a>,
     pub(crate) program: &'a Program<'a, 'a>,
+    /// The function, where it is one of parallel loops.
+    pub(crate) of_loops: Option<Op>,
     pub(crate) arch: &'a Arch<'a>,
     pub(crate) isa: &'a Isa<'a>,
     pub(crate) plan: &'a Plan<'a>,
@@ -87,6 +90,11 @@ pub(crate) struct OrderContext<'a> {
     pub(crate) branch: Option<u16>,
     /// How many steps are not those.
     pub(crate) readers: usize,
+}
+
+/// The function of a program that is one of parallel loops.
+pub(crate) fn function_of_loops(program: &Program<'_, '_>) -> Option<Op> {
+    program.functions().next().filter(|function| program.has_loops(*function))
 }
 
 impl OrderContext<'_> {

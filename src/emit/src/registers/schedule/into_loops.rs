@@ -3,8 +3,18 @@
 //! what is made of registers that are there in any case moves.
 
 use super::{RegisterRun, Schedule, TOUCHES};
-use crate::step::{InstKind, LoopSpan};
+use crate::step::{InstKind, LoopSpan, for_each_register};
 use heapless::{Vec, VecView};
+
+/// How a step touches the registers of steps that may move past it.
+struct RunsMet {
+    /// It reads or writes what they make.
+    touches_made: bool,
+    /// It writes what they make.
+    writes_made: bool,
+    /// It writes what they read.
+    spoils_read: bool,
+}
 
 impl Schedule<'_> {
     /// Moves what only a later block of a loop reads to that block's beginning. The sinks of the
@@ -38,6 +48,10 @@ impl Schedule<'_> {
         end: usize,
         loops: &VecView<LoopSpan>,
     ) -> Option<usize> {
+        // Of a loop behind them.
+        if loops.iter().all(|span| usize::from(span.first) < first) {
+            return None;
+        }
         let (mut made, mut read): (Vec<RegisterRun, TOUCHES>, Vec<RegisterRun, TOUCHES>) =
             (Vec::new(), Vec::new());
         for at in first..last {
@@ -58,31 +72,28 @@ impl Schedule<'_> {
         if made.is_empty() {
             return None;
         }
-        let mut unwritten = made.clone();
-        unwritten.iter_mut().for_each(|own| own.written = false);
         let mut reader: Option<usize> = None;
         let mut own_end = end;
-        for at in 0..self.steps.len() {
-            if (first..last).contains(&at) {
-                continue;
-            }
+        // Most have a reader in the block, which is seen first.
+        for at in (last..self.steps.len()).chain(0..first) {
+            let meets = self.meets(at, &made, &read);
             // What reads it as well, and who writes it.
-            let touches_made = self.overlaps_any(at, &made);
-            let spoils = touches_made && self.overlaps_any(at, &unwritten)
-                || at > first && self.overlaps_any(at, &read);
-            // What a loop itself does stands outside of what its operations do.
-            let is_control = self.steps.get(at).is_none_or(|s| s.purpose == InstKind::Control);
-            if spoils || touches_made && (at < last || is_control) {
+            if meets.writes_made || at > first && meets.spoils_read {
                 return None;
             }
-            if touches_made && reader.is_none() {
-                // What stands in the same block sinks there.
-                if at < end {
-                    return None;
-                }
+            if !meets.touches_made {
+                continue;
+            }
+            // What a loop itself does stands outside of what its operations do; what stands in the
+            // same block sinks there.
+            let is_control = self.steps.get(at).is_none_or(|s| s.purpose == InstKind::Control);
+            if at < end || is_control {
+                return None;
+            }
+            if reader.is_none() {
                 reader = Some(at);
                 own_end = self.end_of_straight(at);
-            } else if touches_made && at >= own_end {
+            } else if at >= own_end {
                 return None;
             }
         }
@@ -95,6 +106,20 @@ impl Schedule<'_> {
             loops.iter().any(|span| holds(span, at) && !holds(span, first))
         };
         is_inside(to).then_some(reader)
+    }
+
+    /// How a step touches what others make and read.
+    fn meets(&self, at: usize, made: &[RegisterRun], read: &[RegisterRun]) -> RunsMet {
+        let mut met = RunsMet { touches_made: false, writes_made: false, spoils_read: false };
+        let Some(step) = self.steps.get(at) else { return met };
+        for_each_register(self.tables, step, self.patterns, |touch| {
+            let overlaps = |own: &RegisterRun| touch.overlaps(own.class, own.first, own.count);
+            let is_made = made.iter().any(overlaps);
+            met.touches_made |= is_made;
+            met.writes_made |= is_made && touch.written;
+            met.spoils_read |= touch.written && read.iter().any(overlaps);
+        });
+        met
     }
 
     /// The first step behind the label or branch before a step.
