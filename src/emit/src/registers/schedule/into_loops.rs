@@ -48,7 +48,7 @@ impl Schedule<'_> {
         end: usize,
         loops: &VecView<LoopSpan>,
     ) -> Option<usize> {
-        // Of a loop behind them.
+        // Only a loop that begins behind them can be one in which they are not.
         if loops.iter().all(|span| usize::from(span.first) < first) {
             return None;
         }
@@ -74,7 +74,7 @@ impl Schedule<'_> {
         }
         let mut reader: Option<usize> = None;
         let mut own_end = end;
-        // Most have a reader in the block, which is seen first.
+        // Most have a reader in their own block, which ends the search: it goes first.
         for at in (last..self.steps.len()).chain(0..first) {
             let meets = self.meets(at, &made, &read);
             // What reads it as well, and who writes it.
