@@ -137,48 +137,58 @@ fn told(row: &Row) -> String {
     format!("before `{consumer}`{of}{from} ({}){same}", on.to_lowercase())
 }
 
-/// A row about one factor stands there for the other.
+/// A row about one factor stands there for the other, be it of the later product or of the earlier.
 fn factors(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     for hazard in &arch.hazards {
-        let Some(name) = &hazard.operand else { continue };
-        let shape = arch
-            .atoms
-            .iter()
-            .map(|entry| model.atom(entry.atom))
-            .filter(|atom| atom.tags.contains(&hazard.consumer))
-            .find_map(|atom| Some((atom, atom.matrix.as_ref()?)));
-        let Some((atom, shape)) = shape else { continue };
-        let operand = |number: u8| atom.operands.get(usize::from(number)).map(|o| &o.name.value);
-        let (a, b) = (operand(shape.a), operand(shape.b));
-        let other = match () {
-            () if a == Some(&name.value) => b,
-            () if b == Some(&name.value) => a,
-            () => None,
-        };
-        let Some(other) = other else { continue };
-        let mine = row(model, hazard, model.tags[hazard.producer.index()].name.value.clone());
-        let found = arch.hazards.iter().any(|one| {
-            one.producer == hazard.producer
-                && one.states == hazard.states
-                && one.wait == hazard.wait
-                && one.after == hazard.after
-                && one.operand.as_ref().is_some_and(|name| name.value == *other)
-                && {
-                    let (_, consumer, _, from, on, same, counts) = row(model, one, String::new());
-                    (consumer, from, on, same, counts)
-                        == (mine.1.clone(), mine.3.clone(), mine.4.clone(), mine.5, mine.6.clone())
-                }
-        });
-        if !found {
-            let message = format!(
-                "operand `{}` waits {} states here, operand `{other}` does not",
-                name.value, hazard.states
-            );
-            diags.push(
-                Diagnostic::at(hazard.span.head(), message)
-                    .help("the factors of a product are read together: give both the same row"),
-            );
+        for earlier in [false, true] {
+            factor(model, arch, hazard, earlier, diags);
         }
+    }
+}
+
+fn factor(model: &HwModel, arch: &Arch, hazard: &Hazard, earlier: bool, diags: &mut Diagnostics) {
+    let named = |one: &Hazard, earlier: bool| {
+        let name = if earlier { &one.producer_operand } else { &one.operand };
+        name.as_ref().map(|name| name.value.clone())
+    };
+    let tag = if earlier { hazard.producer } else { hazard.consumer };
+    let Some(name) = named(hazard, earlier) else { return };
+    let shape = arch
+        .atoms
+        .iter()
+        .map(|entry| model.atom(entry.atom))
+        .filter(|atom| atom.tags.contains(&tag))
+        .find_map(|atom| Some((atom, atom.matrix.as_ref()?)));
+    let Some((atom, shape)) = shape else { return };
+    let operand = |number: u8| atom.operands.get(usize::from(number)).map(|o| &o.name.value);
+    let (a, b) = (operand(shape.a), operand(shape.b));
+    let other = match () {
+        () if a == Some(&name) => b,
+        () if b == Some(&name) => a,
+        () => None,
+    };
+    let Some(other) = other else { return };
+    let rest = |one: &Hazard| {
+        let (_, consumer, _, _, on, same, counts) = row(model, one, String::new());
+        (consumer, on, same, counts, named(one, !earlier))
+    };
+    let found = arch.hazards.iter().any(|one| {
+        one.producer == hazard.producer
+            && one.states == hazard.states
+            && one.wait == hazard.wait
+            && one.after == hazard.after
+            && named(one, earlier).as_ref() == Some(other)
+            && rest(one) == rest(hazard)
+    });
+    if !found {
+        let message = format!(
+            "operand `{name}` waits {} states here, operand `{other}` does not",
+            hazard.states
+        );
+        diags.push(
+            Diagnostic::at(hazard.span.head(), message)
+                .help("the factors of a product are read together: give both the same row"),
+        );
     }
 }
 

@@ -23,6 +23,7 @@ pub mod duplicate;
 mod evaluate;
 pub mod example;
 pub mod facts;
+mod families;
 pub mod field;
 pub mod figures;
 mod foreign;
@@ -42,6 +43,8 @@ pub mod order;
 mod packed;
 mod parts;
 mod paths;
+pub mod pipelines;
+pub mod priorities;
 pub mod reach;
 pub mod registers;
 pub mod remembered;
@@ -98,7 +101,7 @@ pub const WHOLE: [&str; 5] = ["unreachable", "unused", "kin", "cannot", "verdict
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's
 /// own.
-pub const CHECKS: [Check; 62] = [
+pub const CHECKS: [Check; 64] = [
     check("files", Level::Error, "Every input file can be read."),
     check(
         "schema",
@@ -259,7 +262,7 @@ pub const CHECKS: [Check; 62] = [
     check(
         "operations",
         Level::Error,
-        "Operations have what their role has, and are taken as they are declared.",
+        "Operations have what their role has, are taken as they are declared, and are done to all types of a family.",
     ),
     check(
         "registers",
@@ -275,6 +278,16 @@ pub const CHECKS: [Check; 62] = [
         "weights",
         Level::Error,
         "Weights of costs are to one another as what is known of them says.",
+    ),
+    check(
+        "passes",
+        Level::Error,
+        "Pipelines have their stages, and go through phases in one order and equally often.",
+    ),
+    check(
+        "priorities",
+        Level::Error,
+        "Of two rules that fit one term that comes first which is special, or leaves less to compute.",
     ),
     check("twice", Level::Error, "No entry of a list stands there again."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
@@ -365,7 +378,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 39] = [
+pub const ALL: [Run; 41] = [
     ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
@@ -391,6 +404,8 @@ pub const ALL: [Run; 39] = [
     ("registers", registers::check),
     ("choices", choices::check),
     ("weights", weights::check),
+    ("passes", pipelines::check),
+    ("priorities", priorities::check),
     ("twice", twice::check),
     ("format", format::check),
     ("immediate", field::immediates),

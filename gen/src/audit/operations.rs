@@ -4,8 +4,8 @@
 //! computed again, which trait of layouts goes with it and how many operands and results there are
 //! at the least. What an operation does to indices is a word of its names. What nothing does
 //! exactly is dear, all alike; what only moves elements about costs nothing. What is taken of it
-//! (`rules/contract.ron`): `taken`.
-use super::taken;
+//! (`rules/contract.ron`): `taken`; the types that it is done to: `families`.
+use super::{families, taken};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::rules::ops::Op;
@@ -32,6 +32,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     }
     alike(&compiled.rules.ops.list, &mut diags);
     taken::check(compiled, &mut diags);
+    families::check(compiled, &mut diags);
     diags
 }
 

@@ -4,7 +4,8 @@
 //! written; words of a key are those that the engine knows. Optional operands of one name take the
 //! same; what any number of may stand is there from none on. Tiles that an operation computes of
 //! one another have the same elements, written layouts are obeyed wherever tiles are, and what is
-//! computed one by one takes as many operands as it is declared with.
+//! computed one by one takes as many operands as it is declared with. What a loop gives in the end its
+//! turns are given.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::rules::contract::{AttrEntry, ElementsWord, Form, OpEntry, SlotEntry};
@@ -44,10 +45,12 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
         }
         elements(entry, op, at.span, diags);
         written(entry, op, at.span, &mut layouts, diags);
+        if matches!(op.role, OpRole::For | OpRole::While) {
+            carried(entry, op, at.span, diags);
+        }
         for op in own() {
-            if op.role.is_lanewise() || op.role == OpRole::Index {
-                exact(entry, op, at.span, diags);
-            }
+            let all = op.role.is_lanewise() || op.role == OpRole::Index;
+            exact(entry, op, at.span, all, diags);
         }
     }
 }
@@ -290,8 +293,32 @@ fn written<'c>(
     }
 }
 
-/// What is computed one by one takes what it is declared with.
-fn exact(entry: &OpEntry, op: &Op, at: Span, diags: &mut Diagnostics) {
+/// What goes round in a loop is an argument of its turns, as it is a result.
+fn carried(entry: &OpEntry, op: &Op, at: Span, diags: &mut Diagnostics) {
+    let takes = |slot: &SlotEntry| {
+        format!("{} of elements `{:?}` {:?}", listed(&slot.kinds), slot.elements, slot.count)
+    };
+    for result in &entry.results {
+        let own = entry.arguments.iter().find(|slot| slot.name == result.name);
+        let own = own.map_or("none".to_string(), takes);
+        if own != takes(result) {
+            let message = format!(
+                "`{}` gives `{}`, {}, and its turns are given {own}",
+                op.entry.name.value,
+                result.name,
+                takes(result)
+            );
+            diags.push(Diagnostic::at(at, message).help(
+                "what goes round is an argument and a result: correct `arguments` or `results`",
+            ));
+        }
+    }
+}
+
+/// What is computed one by one takes what it is declared with; of other operations what may be left
+/// out is as it is declared. (A product's sum and what a slice gives may be left out by those who
+/// write elsewhere; `compile` has no such place.)
+fn exact(entry: &OpEntry, op: &Op, at: Span, all: bool, diags: &mut Diagnostics) {
     let sum = |slots: &[SlotEntry], part: fn(&SlotEntry) -> u8| {
         slots.iter().fold(0u8, |sum, slot| sum.saturating_add(part(slot)))
     };
@@ -300,7 +327,8 @@ fn exact(entry: &OpEntry, op: &Op, at: Span, diags: &mut Diagnostics) {
         ("results", &entry.results, op.entry.results),
     ] {
         let own = (sum(slots, |slot| slot.count.0), sum(slots, |slot| slot.count.1));
-        if own != declared {
+        let free = matches!(op.role, OpRole::Matrix | OpRole::Slice);
+        if if all { own != declared } else { !free && own.0 != declared.0 } {
             let message = format!(
                 "`{}` takes {own:?} {what} here, and has {declared:?} by its declaration",
                 op.entry.name.value
@@ -308,7 +336,7 @@ fn exact(entry: &OpEntry, op: &Op, at: Span, diags: &mut Diagnostics) {
             diags.push(
                 Diagnostic::at(at, message)
                     .note(op.entry.name.span, "the declaration")
-                    .help("what is computed one by one takes all of its operands"),
+                    .help("what is computed one by one takes all of its operands, and the others as many at the least as are declared"),
             );
         }
     }

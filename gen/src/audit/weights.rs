@@ -1,12 +1,14 @@
 //! Weights are to one another as what is known of them says (`stated` of `rules/cost.ron`).
 //!
 //! A statement is a sum of weights that equals another one, in the numbers of a document, a record
-//! or a figure of machines; `one` is a plain number. Every weight stands in a statement. Policies
-//! compare in the smallest numbers that do: what scales a whole number of a policy, or prices what
-//! it does not look at, says nothing.
+//! or a figure of machines; `one` is a plain number. Every weight stands in a statement, and so does
+//! what a policy compares: `POLICY.TERM` is the weight of a term, `POLICY.TERM.at` the place of its
+//! number, `POLICY.sector` and `POLICY.access` are the prices. Policies compare in the smallest
+//! numbers that do: what scales a whole number of a policy, or prices what it does not look at, says
+//! nothing.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::rules::schema::{CostTermWord, StatedEntry};
+use crate::rules::schema::{CostPolicyEntry, CostTermWord, StatedEntry};
 use crate::schema::Name;
 use crate::spanned::Spanned;
 use lanebook_suggest::remedy;
@@ -22,7 +24,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     if let Some(weights) = &compiled.rules.weights
         && !compiled.rules.stated.is_empty()
     {
-        let named = named(weights);
+        let mut named = named(weights);
+        named.extend(compiled.rules.policies.iter().flat_map(compared));
         for one in &compiled.rules.stated {
             holds(&named, one, &mut diags);
         }
@@ -33,11 +36,11 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
 }
 
 /// Weights by their names.
-fn named(weights: &Weights) -> Vec<(&'static str, u32)> {
+fn named(weights: &Weights) -> Vec<(String, u32)> {
     macro_rules! fields {
         ($($field:ident),* $(,)?) => {{
             let Weights { $($field),* } = *weights;
-            vec![$((stringify!($field), $field)),*]
+            vec![$((stringify!($field).to_string(), $field)),*]
         }};
     }
     fields![
@@ -75,14 +78,32 @@ fn named(weights: &Weights) -> Vec<(&'static str, u32)> {
     ]
 }
 
+/// What a policy compares, by name.
+fn compared(policy: &CostPolicyEntry) -> Vec<(String, u32)> {
+    let of = |what: &str| format!("{}.{what}", policy.name.value);
+    let mut out = vec![(of("sector"), policy.sector), (of("access"), policy.access)];
+    for (place, key) in (1..).zip(&policy.keys) {
+        for (term, weight) in key {
+            let term = format!("{term:?}").to_lowercase();
+            out.push((of(&term), *weight));
+            out.push((of(&format!("{term}.at")), place));
+        }
+    }
+    out
+}
+
 /// Both sides of a statement are the same number.
-fn holds(named: &[(&str, u32)], one: &Spanned<StatedEntry>, diags: &mut Diagnostics) {
+fn holds(named: &[(String, u32)], one: &Spanned<StatedEntry>, diags: &mut Diagnostics) {
     let mut sum = |side: &[(u32, Name)]| -> u64 {
         let values = side.iter().map(|(times, name)| {
             let found = named.iter().find(|(known, _)| *known == name.value).map(|(_, v)| *v);
             let value = found.or((name.value == NUMBER).then_some(1)).unwrap_or_else(|| {
-                let known = named.iter().map(|(known, _)| *known).chain([NUMBER]);
-                let help = remedy(name, known, "the fields of rules/cost.ron are weights");
+                let known = named.iter().map(|(known, _)| known.as_str()).chain([NUMBER]);
+                let help = remedy(
+                    name,
+                    known,
+                    "the fields of rules/cost.ron are weights, and so are a policy's terms",
+                );
                 let message = format!("no weight is called `{}`", name.value);
                 diags.push(Diagnostic::at(name.span, message).help(help));
                 0
@@ -111,7 +132,7 @@ fn holds(named: &[(&str, u32)], one: &Spanned<StatedEntry>, diags: &mut Diagnost
 }
 
 /// Every weight stands in a statement.
-fn all(named: &[(&str, u32)], stated: &[Spanned<StatedEntry>], diags: &mut Diagnostics) {
+fn all(named: &[(String, u32)], stated: &[Spanned<StatedEntry>], diags: &mut Diagnostics) {
     let says = |name: &str| {
         stated.iter().any(|one| one.left.iter().chain(&one.right).any(|(_, of)| of.value == *name))
     };

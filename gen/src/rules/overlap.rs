@@ -178,6 +178,21 @@ fn constants_stay(earlier: &CompiledRule, bindings: &Bindings) -> bool {
     })
 }
 
+/// Whether some term fits both rules.
+#[must_use]
+pub fn fit_one_term(a: &CompiledRule, b: &CompiledRule) -> bool {
+    let fits = Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
+    fits.iter().any(|bindings| !excluded(a, b, bindings))
+}
+
+/// Whether the left side of `special` is that of `general` with something in its slots.
+pub(crate) fn is_instance(special: &CompiledRule, general: &CompiledRule) -> bool {
+    let (wide, narrow) = (tree::pattern(general), tree::pattern(special));
+    Bindings::default().unify((false, &wide), (true, &narrow)).iter().any(|bindings| {
+        bindings.map.keys().all(|(side, _)| !side) && constants_stay(general, bindings)
+    })
+}
+
 pub(crate) fn check(model: &RuleModel, diags: &mut Diagnostics) {
     for (number, a) in model.rules.iter().enumerate() {
         for b in model.rules.iter().skip(number + 1) {
@@ -213,9 +228,7 @@ pub(crate) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 }
                 continue;
             }
-            let fits =
-                Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
-            if fits.iter().any(|bindings| !excluded(a, b, bindings)) {
+            if fit_one_term(a, b) {
                 diags.push(
                     Diagnostic::at(
                         b.name.span,

@@ -304,8 +304,8 @@ pub use list::{List, Name};
 #[doc(hidden)]
 pub use rule::{
     ANALYSES, BuildNode, Cond, CondArg, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM,
-    NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild,
-    Weights, Word,
+    NO_SLOT, Number, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, STAGES, TermNode,
+    TileBuild, Weights, Word,
 };
 #[doc(hidden)]
 pub use seeding::{

@@ -583,6 +583,9 @@ pub const ANALYSES: &[&str] = &[
     "accelerate-matmul",
 ];
 
+/// Those of [`ANALYSES`] that are the stages of a compile, in the order in which they follow.
+pub const STAGES: &[&str] = &["infer", "assign", "place", "emit", "check"];
+
 /// One step of a pipeline.
 #[derive(Copy, Clone, Debug)]
 pub enum PassStep<'a> {
