@@ -40,6 +40,10 @@ const AXES: [&str; 5] = ["a", "b", "c", "d", "free"];
 /// The factors of a product.
 const FACTORS: [&str; 2] = ["a", "b"];
 
+/// What is in the names of operations that read memory, and of those that write it.
+const READS: [&str; 1] = ["load"];
+const WRITES: [&str; 3] = ["store", "atomic", "copy"];
+
 /// See the module.
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
@@ -109,7 +113,16 @@ fn accesses(compiled: &Compiled, diags: &mut Diagnostics) {
             );
         }
         let ops = &compiled.rules.ops;
-        let Some(op) = ops.named(&one.op.value).and_then(|id| ops.get(id)) else { continue };
+        let Some(op) = ops.named(&one.op.value).and_then(|id| ops.get(id)) else {
+            let has = |word: &&&str| one.op.value.contains(**word);
+            let (reads, writes) = (READS.iter().find(has), WRITES.iter().find(has));
+            if let Some(word) = if one.writes { reads.filter(|_| writes.is_none()) } else { writes }
+            {
+                let what = format!("has `{word}` in its name, and `writes` is {}", one.writes);
+                say(what, one.op.span, "correct `writes`, or the operation");
+            }
+            continue;
+        };
         let writes = matches!(op.role, OpRole::Store | OpRole::Atomic | OpRole::Copy);
         let reads = matches!(op.role, OpRole::Load);
         if (writes && !one.writes) || (reads && one.writes) {

@@ -2,8 +2,8 @@
 //!
 //! Both are carried out on numbers that are tried: the ends of a type, small ones, powers of two
 //! and what is beside them, and some from everywhere. What is exact is the same to the bit (of
-//! zeros both signs, of NaNs all); what may be off is off by no more than is said. Where an
-//! operation or a step is none that [`super::evaluate`] knows, nothing is tried.
+//! zeros both signs, of NaNs all); what may be off is off by no more than is said. A step is of
+//! something that is not known beforehand. Where an operation or a step is none that [`super::evaluate`] knows, nothing is tried.
 use super::evaluate;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -23,6 +23,16 @@ const NEAR_ZERO: f64 = 3.6e-7;
 pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
     let mut seen = BTreeSet::new();
     for one in &compiled.rules.sequences {
+        let is_number = |operand: &SequenceOperand| matches!(operand, SequenceOperand::Number(..));
+        let mut fixed =
+            one.steps.iter().filter(|step| step.operands.iter().all(|of| is_number(of)));
+        if fixed.next().is_some_and(|step| !step.operands.is_empty()) && seen.insert(one.at) {
+            diags.push(
+                Diagnostic::at(one.at, "a step computes of numbers alone").help(
+                    "what it makes is a number as well: write that, or correct what it is of",
+                ),
+            );
+        }
         if let Some(message) = differs(compiled, one)
             && seen.insert(one.at)
         {

@@ -9,6 +9,9 @@ use crate::model::{Atom, Does};
 use crate::rules::does;
 use lanebook_tables::{OpWord, Role};
 
+/// What the two halves of a pair are called.
+const HALVES: [&str; 2] = ["lo", "hi"];
+
 /// All of it, of one atom that does something.
 pub(super) fn account(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) {
     done(compiled, atom, one, diags);
@@ -155,6 +158,13 @@ fn steps(compiled: &Compiled, atom: &Atom, one: &Does, diags: &mut Diagnostics) 
         }
         _ => false,
     };
+    let place = |half: &str| used.iter().position(|name| *name == half);
+    if place(HALVES[0]) > place(HALVES[1]) && place(HALVES[1]).is_some() {
+        say(
+            format!("`{}` takes `{}` ahead of `{}`", atom.name.value, HALVES[1], HALVES[0]),
+            "the lower half comes first: correct `uses`, or the operands' names",
+        );
+    }
     let falls = one.uses.windows(2).any(|two| two[0] > two[1]);
     if one_each && !one_line(atom) && falls && one.uses.windows(2).any(|two| two[0] < two[1]) {
         say(

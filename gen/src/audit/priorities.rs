@@ -1,7 +1,7 @@
 //! Priorities say which rule comes first where that is not said otherwise.
 //!
 //! Rules for instructions compete by cost, and of equals the one that stands first in the file is
-//! taken: a priority is for what another file has. Of two rewrite rules that fit a common term the
+//! taken: a priority is for a set of instructions that extends another, ahead of what that one has. Of two rewrite rules that fit a common term the
 //! one comes first that is special; else the one that leaves a term which is there already, or a
 //! number; then the one that puts another word for one word; then the one that takes away most.
 use crate::compile::Compiled;
@@ -18,8 +18,10 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for rule in rules.iter().filter(|rule| rule.language == Language::Target && rule.priority != 0)
     {
         let decides = rules.iter().any(|other| {
+            let extends = |(own, theirs)| compiled.model.isa_has(own, theirs);
             other.language == Language::Target
                 && other.isa != rule.isa
+                && rule.isa.zip(other.isa).is_some_and(extends)
                 && other.priority != rule.priority
                 && overlap::fit_one_term(rule, other)
         });

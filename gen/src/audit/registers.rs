@@ -1,14 +1,14 @@
 //! The frame of a kernel has registers and steps of its own for each place.
 //!
 //! Classes of one instruction set are written apart, and a class that it has again is of the kind
-//! that it was; what is declared has a declaration, of the width that its word says; some class
+//! that it was and begins where it did; what is declared has a declaration, of the width that its word says; some class
 //! holds tiles. Registers that are there at entry are written as their numbers say; what reads the
 //! block's number is another instruction for each axis. Guards cost what their texts have, and
 //! write what these name.
 use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{FixedRegister, Frame, HwModel, Isa, LaneGuard};
+use crate::model::{Arch, FixedRegister, Frame, HwModel, Isa, LaneGuard, RegisterClass};
 use crate::template::Piece;
 use lanebook_tables::{IsaId, RegisterKind, TupleStyle};
 
@@ -23,6 +23,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     for isa in &model.isas {
         classes(isa, &mut diags);
         again(model, isa, &mut diags);
+        shared(model, isa, &mut diags);
         entry(isa, &mut diags);
         blocks(model, isa, &mut diags);
         if let Some(guard) = &isa.guard {
@@ -91,13 +92,29 @@ fn parents<'m>(model: &'m HwModel, isa: &Isa) -> impl Iterator<Item = &'m Isa> {
 }
 
 /// A class of the same name is of the same kind.
-fn again(model: &HwModel, isa: &Isa, diags: &mut Diagnostics) {
+fn again<'m>(model: &'m HwModel, isa: &'m Isa, diags: &mut Diagnostics) {
     for class in &isa.classes {
-        let named = |parent: &'_ Isa| -> Option<(RegisterKind, crate::source::Span)> {
+        let named = |parent: &'m Isa| -> Option<(&'m Isa, &'m RegisterClass)> {
             let one = parent.classes.iter().find(|one| one.name.value == class.name.value)?;
-            Some((one.kind, one.name.span))
+            Some((parent, one))
         };
-        let Some((kind, span)) = parents(model, isa).find_map(named) else { continue };
+        let Some((parent, there)) = parents(model, isa).find_map(named) else { continue };
+        let (kind, span) = (there.kind, there.name.span);
+        let given = |isa: &Isa| {
+            let all = isa.param_base.iter().chain(&isa.thread_register).chain(&isa.block_registers);
+            all.map(|one| one.text.clone()).collect::<Vec<_>>()
+        };
+        if given(isa) == given(parent) && class.pool.0 != there.pool.0 {
+            let message = format!(
+                "registers of `{}` are free from {} on, and from {} on where this set of instructions extends another",
+                class.name.value, class.pool.0, there.pool.0
+            );
+            diags.push(
+                Diagnostic::at(class.name.span, message)
+                    .note(span, "the class there")
+                    .help("what is there at entry is the same in both: correct `pool`"),
+            );
+        }
         if kind != class.kind {
             let message = format!(
                 "registers of `{}` are {:?} here, and {kind:?} where this set of instructions extends another",
@@ -109,6 +126,41 @@ fn again(model: &HwModel, isa: &Isa, diags: &mut Diagnostics) {
                     .help("a class that is there again is for the same: correct `kind`, or name it otherwise"),
             );
         }
+    }
+}
+
+/// What is given at launch is declared otherwise than what is declared in the text: both are said
+/// where machines of the set give more than a text may declare.
+fn shared(model: &HwModel, isa: &Isa, diags: &mut Diagnostics) {
+    let own = model.archs.iter().filter(|arch| arch.whole && model.isa(arch.isa).name == isa.name);
+    let (more, less): (Vec<&Arch>, Vec<&Arch>) =
+        own.partition(|arch| arch.shared.max_bytes > arch.shared.static_bytes);
+    if isa.shared_decl.is_empty() {
+        return;
+    }
+    if let Some(arch) = more.first().filter(|_| isa.shared_decl_dynamic.is_empty()) {
+        let message = format!(
+            "`{}` has more shared memory at launch than a text declares, and nothing declares that",
+            arch.name.value
+        );
+        diags.push(
+            Diagnostic::at(isa.name.span, message)
+                .note(arch.name.span, "the architecture")
+                .help("say in `shared_decl_dynamic` how what is given at launch is declared"),
+        );
+    }
+    if let Some(arch) =
+        less.first().filter(|_| more.is_empty() && !isa.shared_decl_dynamic.is_empty())
+    {
+        let message = format!(
+            "`{}` declares memory that is given at launch, and no architecture has any",
+            isa.name.value
+        );
+        diags.push(
+            Diagnostic::at(isa.name.span, message)
+                .note(arch.name.span, "`max_bytes` is `static_bytes`")
+                .help("leave `shared_decl_dynamic` out, or correct `shared` of the architectures"),
+        );
     }
 }
 

@@ -44,6 +44,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
             same(&slot.name, takes, at.span, &mut optional, diags);
         }
         elements(entry, op, at.span, diags);
+        places(entry, op, at.span, diags);
         written(entry, op, at.span, &mut layouts, diags);
         if matches!(op.role, OpRole::For | OpRole::While) {
             carried(entry, op, at.span, diags);
@@ -289,6 +290,41 @@ fn written<'c>(
             diags.push(Diagnostic::at(at, message).note(*span, "there").help(
                 "tiles in registers take layouts in one set of notations: correct `layouts`",
             ));
+        }
+    }
+}
+
+/// What a role of operations takes and gives: tiles in registers, or indices.
+fn places(entry: &OpEntry, op: &Op, at: Span, diags: &mut Diagnostics) {
+    use OpRole as R;
+    let (operands, results): (&[&str], &[&str]) = match op.role {
+        R::Index if op.index.is_some() => (&["index", "number"], &["index"]),
+        R::Elementwise | R::Select | R::Transpose | R::Permute | R::Reduce | R::Scan => {
+            (&[REGISTERS], &[REGISTERS])
+        }
+        R::Load | R::Broadcast | R::Atomic | R::Matrix => (&[], &[REGISTERS]),
+        _ => return,
+    };
+    for (slots, wanted) in [(&entry.operands, operands), (&entry.results, results)] {
+        // One index is told from tiles: a number that all lanes have.
+        let index = op.role == R::Index;
+        let is_other = |slot: &&SlotEntry| {
+            let own: Vec<&str> = slot.kinds.iter().map(|kind| kind.value.as_str()).collect();
+            !wanted.is_empty() && own != wanted && !(index && own == [REGISTERS])
+        };
+        if let Some(slot) = slots.iter().find(is_other) {
+            let message = format!(
+                "`{}` of `{}` is {}, and {} goes with its role",
+                slot.name,
+                op.entry.name.value,
+                listed(&slot.kinds),
+                wanted.join(", ")
+            );
+            diags.push(
+                Diagnostic::at(at, message)
+                    .note(op.entry.role.span, "its role")
+                    .help("correct `kinds`, or the operation's `role`"),
+            );
         }
     }
 }
