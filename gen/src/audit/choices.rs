@@ -8,10 +8,11 @@
 use super::aliases;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::rules::seeding::{CandidateEntry, SeedingFile, UnitEntry};
+use crate::model::Arch;
+use crate::rules::seeding::{AccessEntry, CandidateEntry, SeedingFile, UnitEntry};
 use crate::schema::Name;
 use crate::source::Span;
-use lanebook_tables::OpRole;
+use lanebook_tables::{IndexWord, OpId, OpRole, Space};
 use std::collections::BTreeMap;
 
 /// What is in names of operations, and the word for what these do to runs of neighbours.
@@ -42,7 +43,12 @@ const FACTORS: [&str; 2] = ["a", "b"];
 
 /// What is in the names of operations that read memory, and of those that write it.
 const READS: [&str; 1] = ["load"];
-const WRITES: [&str; 3] = ["store", "atomic", "copy"];
+const WRITES: [&str; 3] = ["store", ATOMIC, "copy"];
+/// What is in the names of those that combine with what is there.
+const ATOMIC: &str = "atomic";
+/// What is computed of indices that runs of neighbours follow from, and what is done without signs.
+const FOLLOWED: [&str; 5] = ["add", "sub", "mul", "div", "rem"];
+const UNSIGNED: &str = "_unsigned";
 
 /// See the module.
 #[must_use]
@@ -51,6 +57,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let seeding = &compiled.rules.seeding;
     aliases::check(compiled, &mut diags);
     meanings(seeding, &mut diags);
+    meant(compiled, &mut diags);
+    alike(seeding, &mut diags);
     accesses(compiled, &mut diags);
     units(compiled, &mut diags);
     for entry in &compiled.rules.candidates {
@@ -77,6 +85,54 @@ fn meanings(seeding: &SeedingFile, diags: &mut Diagnostics) {
                 Diagnostic::at(word.span, message)
                     .note(op.span, format!("its name says `{said}`"))
                     .help("correct the operation or the word"),
+            );
+        }
+    }
+}
+
+/// What is computed of indices that runs of neighbours follow from is said to do it to them.
+fn meant(compiled: &Compiled, diags: &mut Diagnostics) {
+    let (ops, meanings) = (&compiled.rules.ops, &compiled.rules.seeding.meanings);
+    let Some((first, _)) = meanings.first() else { return };
+    let said: Vec<_> = meanings.iter().filter_map(|(op, _)| ops.named(&op.value)).collect();
+    for (number, op) in (0u16..).zip(&ops.list) {
+        let spelled = IndexWord::NAMES.iter().find(|(word, _)| Some(*word) == op.index);
+        let follows = spelled.is_some_and(|(_, name)| {
+            FOLLOWED.contains(&name.strip_suffix(UNSIGNED).unwrap_or(name))
+        });
+        if follows && !said.contains(&OpId(number)) {
+            let message =
+                format!("nothing says what `{}` does to runs of neighbours", op.entry.name.value);
+            diags.push(
+                Diagnostic::at(first.span, message)
+                    .note(op.entry.name.span, "the operation")
+                    .help("add it to `meanings`: runs are lost where it stands"),
+            );
+        }
+    }
+}
+
+/// Accesses whose names say the same take as many elements at once.
+fn alike(seeding: &SeedingFile, diags: &mut Diagnostics) {
+    let most = |one: &AccessEntry| -> Vec<(String, u16)> {
+        one.most.iter().map(|(isa, most)| (isa.value.clone(), *most)).collect()
+    };
+    let atomic = seeding.accesses.iter().filter(|one| one.op.value.contains(ATOMIC));
+    let atomic: Vec<&AccessEntry> = atomic.collect();
+    for pair in atomic.windows(2) {
+        if pair[0].most.is_empty() != pair[1].most.is_empty() {
+            let (limited, free) =
+                if pair[0].most.is_empty() { (pair[1], pair[0]) } else { (pair[0], pair[1]) };
+            let message = format!(
+                "`{}` takes any number of elements, and `{}` {:?}",
+                free.op.value,
+                limited.op.value,
+                most(limited)
+            );
+            diags.push(
+                Diagnostic::at(free.op.span, message).note(limited.op.span, "beside this").help(
+                    "what machines do to one element at a time is limited alike: state `most`",
+                ),
             );
         }
     }
@@ -188,6 +244,18 @@ fn units(compiled: &Compiled, diags: &mut Diagnostics) {
             );
         }
         let tensor = unit.ops.is_some();
+        let lacks = unit.archs.iter().find(|name| {
+            let arch = model.arch_named(name);
+            tensor && arch.is_some_and(|arch| !moves_to_tensor(compiled, arch))
+        });
+        if let Some(name) = lacks {
+            say(
+                name.span,
+                own,
+                format!("`{}` has no tensor memory, where the sums of this unit are", name.value),
+                "remove it from `archs`, or add what moves tiles there",
+            );
+        }
         let odd = [
             (unit.fills != (unit.scaled_lane > 0), "`fills` goes with `scaled_lane`"),
             (unit.transposes != (unit.lane > 0), "`lane` goes with `transposes`"),
@@ -204,6 +272,14 @@ fn units(compiled: &Compiled, diags: &mut Diagnostics) {
         }
     }
     named(compiled, diags);
+}
+
+/// Whether an architecture moves tiles to or from tensor memory.
+fn moves_to_tensor(compiled: &Compiled, arch: &Arch) -> bool {
+    let movements =
+        arch.atoms.iter().filter_map(|entry| compiled.model.atom(entry.atom).movement.as_ref());
+    let mut sides = movements.flat_map(|movement| [&movement.from, &movement.to]);
+    sides.any(|side| side.space == Space::Tensor)
 }
 
 /// Each architecture that a module can name and that multiplies matrices has a unit, from the
@@ -275,6 +351,20 @@ fn goes(entry: &CandidateEntry, diags: &mut Diagnostics) {
         "a tile that stays in memory has a layout of shared memory, one in registers has not",
     );
     let free = entry.axes.iter().any(|axis| axis.value.0 == "free");
+    say(
+        (role == "index") != (memory == "register"),
+        entry.role.span,
+        "tiles of indices live in registers, and nothing else does",
+        "write `index` for them, or the memory that is moved from or to",
+    );
+    let places = entry.axes.iter().map(|axis| AXES.iter().position(|one| *one == axis.value.0));
+    let places: Vec<_> = places.collect();
+    say(
+        places.windows(2).any(|two| two[0] > two[1]),
+        entry.role.span,
+        "its axes do not stand in the order of a product",
+        "list them as a, b, c, d, free",
+    );
     let product = family == "dot_operand";
     say(
         product && free,

@@ -24,8 +24,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
     let mut seen = BTreeSet::new();
     for one in &compiled.rules.sequences {
         let is_number = |operand: &SequenceOperand| matches!(operand, SequenceOperand::Number(..));
-        let mut fixed =
-            one.steps.iter().filter(|step| step.operands.iter().all(|of| is_number(of)));
+        let mut fixed = one.steps.iter().filter(|step| step.operands.iter().all(is_number));
         if fixed.next().is_some_and(|step| !step.operands.is_empty()) && seen.insert(one.at) {
             diags.push(
                 Diagnostic::at(one.at, "a step computes of numbers alone").help(

@@ -66,11 +66,12 @@ fn order(compiled: &Compiled) -> Order {
 }
 
 /// Lists of rules/ whose entries are looked up by what they name, no two of them the same.
-const BY_NAME: [&str; 11] = [
+const BY_NAME: [&str; 12] = [
     "dtypes",
     "accesses",
     "meanings",
     "targets",
+    "archs",
     "formats",
     "compiled",
     "refused",
