@@ -23,6 +23,8 @@ fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
                 error.kind,
                 K::WhileForm
                     | K::StageForm
+                    | K::AtomicWords
+                    | K::FencedStages
                     | K::CarriedIndex
                     | K::UnsettledIndex
                     | K::IndexBits

@@ -58,6 +58,16 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
             at.dtypes(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
+        OpRole::Atomic if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other => Ok(()),
+        OpRole::Atomic if at.ty(ValueSlot::Operand(0)).is_kept() => {
+            at.kind(ValueSlot::Operand(1), WantedType::Tile)?;
+            at.same(ValueSlot::Operand(0), ValueSlot::Operand(1), false)
+        }
+        // A number, which becomes a tile of one element.
+        OpRole::Atomic if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Scalar => {
+            at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
+            at.dtypes(ValueSlot::Operand(0), ValueSlot::Operand(1))
+        }
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
