@@ -42,6 +42,13 @@ pub(super) fn reads(name: &str) -> Option<bool> {
     })
 }
 
+/// Whether a kind is none of accesses, but who sees them: it neither reads nor writes, and lies
+/// nowhere.
+pub(super) fn is_scope(model: &HwModel, id: AccessId) -> bool {
+    let kind = &model.accesses[id.index()];
+    kind.space == Space::Register && reads(&kind.name).is_none()
+}
+
 fn directions(model: &HwModel, diags: &mut Diagnostics) {
     let mut uses: BTreeMap<AccessId, BTreeMap<bool, Span>> = BTreeMap::new();
     let mut side = |side: &Side, reading: bool, diags: &mut Diagnostics| {
@@ -316,7 +323,8 @@ fn place(name: &str) -> String {
 fn alike(model: &HwModel, arch: &Arch, seen: &mut BTreeSet<(Span, u8)>, diags: &mut Diagnostics) {
     let name = |id: AccessId| &model.accesses[id.index()].name.value;
     let mut first: BTreeMap<(AccessId, String), &SyncRule> = BTreeMap::new();
-    for rule in &arch.sync {
+    // What a scope's rules have is not of its accesses: one is behind what others find, one before.
+    for rule in arch.sync.iter().filter(|rule| !is_scope(model, rule.producer)) {
         let key = (rule.producer, place(name(rule.consumer)));
         let Some(other) = first.get(&key) else {
             first.insert(key, rule);

@@ -35,7 +35,8 @@ pub(super) fn check(model: &HwModel, diags: &mut Diagnostics) {
     let mut seen = SaidAt::new();
     for arch in model.archs.iter().filter(|arch| arch.whole) {
         let has: BTreeSet<AtomId> = arch.atoms.iter().map(|entry| entry.atom).collect();
-        for rule in &arch.sync {
+        // Behind a scope stands what the memory model says, which no kind of access does.
+        for rule in arch.sync.iter().filter(|rule| !super::order::is_scope(model, rule.producer)) {
             let between = Between::of(model, &has, rule);
             between.has_all(model, arch, &mut seen, diags);
             between.in_place(model, arch, &mut seen, diags);

@@ -118,6 +118,9 @@ details! {
     64 ModuleThreads { threads } => [threads];
     65 ModuleClusters => [];
     66 ModuleWarps => [];
+    67 LabelForm => [];
+    68 AtomicWords => [];
+    69 FencedStages => [];
 }
 
 details! {

@@ -419,6 +419,13 @@ pub enum ErrorKind {
     /// holds what it cannot; another agent that does more than copy in the turns of the loop
     /// behind.
     StageForm,
+    /// A branch to labels whose blocks are no tree, each standing where its branch ends, or one that
+    /// does not end the function.
+    LabelForm,
+    /// The words of an atomic operation are none that these elements have, or that `compile` obeys.
+    AtomicWords,
+    /// A loop of stages holds an order that other blocks see, before which its copies would run.
+    FencedStages,
     /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,
     /// or that something else than a load or a store of its elements reads.
     PointerForm,

@@ -144,6 +144,13 @@ impl ErrorKind {
             Self::WhileForm => {
                 "the loop does not go on just while an index that grows by the same is below a bound"
             }
+            Self::LabelForm => "the blocks behind this branch are none that `compile` follows",
+            Self::FencedStages => {
+                "copies of this loop of stages run ahead of an order among blocks that stands in it"
+            }
+            Self::AtomicWords => {
+                "this atomic operation, its order or its scope is none that `compile` has for such elements"
+            }
             Self::StageForm => "the stage of a pipeline is none that `compile` follows",
             Self::TensorForm => {
                 "tensor memory is not used here as the sums of products, which is all that `compile` follows"
@@ -268,6 +275,15 @@ impl ErrorKind {
             }
             Self::WhileForm => {
                 "compare a carried index with what does not change, add 1 or more to it; or use scf.for"
+            }
+            Self::LabelForm => {
+                "let the block of the first label stand right behind the branch, that of the second behind its end, each led to by this branch alone, without arguments, and ended by `return` of nothing or by a further branch; or use scf.if"
+            }
+            Self::FencedStages => {
+                "leave `num_stages` out, or let the atomic operation be `relaxed`"
+            }
+            Self::AtomicWords => {
+                "write what is done (`add`, `fadd`, `max`, `min`, `umax`, `umin`, `and`, `or`, `xor`, `exch`), with the sign or point that the elements have, then `relaxed`, `acquire`, `release` or `acq_rel`, then `cta` or `gpu`"
             }
             Self::StageForm => {
                 "let it stand directly in a scf.for with num_stages of 2 or more: produce_one holds all copies into shared memory, with indices, consume_one the rest; as many values go in and out as its region has. agent_switch holds one loop of copies, before the loop with the same bounds that reads them"

@@ -1,8 +1,9 @@
 //! Whether the order of memory accesses fixes a value's layout between two places.
+use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::handle::Op;
 use crate::program::Program;
-use lanebook_tables::OpRole;
+use lanebook_tables::{AccessId, OpRole};
 
 /// Operations looked at; a longer way counts as fixed.
 const WINDOW: usize = 512;
@@ -48,7 +49,8 @@ impl Program<'_, '_> {
         if self.block_of(first) != self.block_of(second) {
             return true;
         }
-        let writes = |op: Op| self.decl(op).is_none_or(|decl| decl.writes);
+        let writes =
+            |op: Op| self.decl(op).is_none_or(|decl| decl.writes) || self.fence_scope(op).is_some();
         let (mut at, mut left) = (second, WINDOW);
         while let Some(before) = self.previous(at) {
             if before == first {
@@ -64,6 +66,18 @@ impl Program<'_, '_> {
             }
         }
         true
+    }
+    /// Who beyond its own block sees what a fence orders: the kind that the tables' orders have of
+    /// the name.
+    #[must_use]
+    pub fn fence_scope(&self, op: Op) -> Option<AccessId> {
+        let said = self.attr(op, attr_names::SCOPE).filter(|_| self.role(op) == OpRole::Fence)?;
+        let (AttrValue::Word(word) | AttrValue::Str(word) | AttrValue::Text(word)) = said else {
+            return None;
+        };
+        let scope = self.text(word);
+        let number = self.tables().accesses.iter().position(|kind| *kind == scope)?;
+        u16::try_from(number).ok().map(AccessId)
     }
     /// A pipeline stage of more than one buffer.
     #[must_use]

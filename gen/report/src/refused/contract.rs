@@ -273,6 +273,13 @@ pub fn of_breach(
             let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
             refused(format!("{}s of `{name}`: {}{names}; {found} written", of.describe(), between(least, most)), see, String::new())
         }
+        // The index that it would be is another parameter: which numbers are indices, and whether
+        // they may be below zero, is the kernel's to say.
+        BreachKind::Kind { at, want, found } if want & kind::INDEX != 0 && found == kind::SCALAR => refused(
+            format!("{} of `{name}` must be an index, and this is a number that the kernel is given as data", this(contract, at)),
+            "let the kernel take it as an index: `%k: index`, or `%k: index {signed}` where it may be below zero".into(),
+            kinds(found),
+        ),
         BreachKind::Kind { at, want, found } => {
             let is = if found == 0 { "no tile with extents, no memref in #gmem, no index".to_string() } else if want & kind::INDEX != 0 && found & kind::NUMBER != 0 {
                 "a number below 0".to_string()

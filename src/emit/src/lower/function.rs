@@ -94,8 +94,8 @@ impl LowerContext<'_, '_, '_, '_> {
                     }
                 }
                 OpRole::Return => self.give_results(op)?,
-                // What they order, the accesses have ordered among themselves.
-                OpRole::Alloc | OpRole::Fence | OpRole::Wait => {}
+                // What they order in the block, the accesses have ordered among themselves.
+                OpRole::Alloc | OpRole::Fence | OpRole::Wait => self.order_beyond(op, open)?,
                 OpRole::Yield => {
                     if !loops.is_empty() && !self.is_branch(self.program.parent(op)) {
                         at = self.leave_turn(&mut loops, open)?;

@@ -3,6 +3,7 @@
 pub(crate) mod arithmetic;
 pub(crate) mod context;
 pub(crate) mod elementwise;
+pub(crate) mod fences;
 pub(crate) mod function;
 pub(crate) mod index;
 pub(crate) mod interface;

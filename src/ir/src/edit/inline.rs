@@ -19,6 +19,7 @@ use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::edit::scalars::lower_scalars;
+use crate::edit::spellings::atomics::heed_fences;
 use crate::edit::spellings::module::hand_down;
 use crate::edit::spellings::respell;
 use crate::edit::tensor_memory::follow_tensor_memory;
@@ -89,6 +90,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     follow_pointers(program, kernel)?;
     join_agents(program, kernel)?;
     dissolve_stages(program, kernel)?;
+    heed_fences(program, kernel)?;
     count_loops(program, kernel)?;
     follow_tensor_memory(program, kernel)?;
     lower_scalars(program, kernel)?;

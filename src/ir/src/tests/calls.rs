@@ -23,6 +23,8 @@ fn alone(text: &str, name: Option<&str>) -> Result<String, (K, u32)> {
                 error.kind,
                 K::WhileForm
                     | K::StageForm
+                    | K::AtomicWords
+                    | K::FencedStages
                     | K::CarriedIndex
                     | K::UnsettledIndex
                     | K::IndexBits
@@ -344,4 +346,34 @@ fn a_number_for_what_a_mask_leaves_out_is_a_tile() {
         "  %b = tiled_load %A[0, 0] {other = 1} : memref<?x?xf32, #gmem> -> tensor<8x8xf32>",
     );
     assert!(alone(&bare, None).expect("a kernel").contains("other = 1"));
+}
+
+#[test]
+fn branches_to_labels_are_branches() {
+    let kernel = |blocks: &str| {
+        let head = "tt.func @k(%n: index) attributes {threads = 32} {\n  %c = index.cmp lt, %n, 4 : index\n";
+        std::format!("{head}  cf.cond_br %c, ^bb1, ^bb2\n{blocks}}}\n")
+    };
+    let parts = |blocks: &str| {
+        let text = kernel(blocks);
+        let mut storage = Box::new(BigStorage::new());
+        let program =
+            parse(storage.pools(), tables(), &text, STRICT).map_err(|error| error.kind)?;
+        let is_branch = |op: &crate::Op| program.role(*op) == lanebook_tables::OpRole::If;
+        Ok::<usize, K>(program.all().filter(is_branch).count())
+    };
+    let nested =
+        "^bb1:\n  cf.cond_br %c, ^bb3, ^bb4\n^bb3:\n  return\n^bb4:\n  return\n^bb2:\n  return\n";
+    assert_eq!(parts("^bb1:\n  return\n^bb2:\n  return\n"), Ok(1));
+    assert_eq!(parts(nested), Ok(2));
+    for wrong in [
+        // In another order, without an end, without the second block, with what is given back.
+        "^bb2:\n  return\n^bb1:\n  return\n",
+        "^bb1:\n  fence\n^bb2:\n  return\n",
+        "^bb1:\n  return\n",
+        "^bb1:\n  return %c : index\n^bb2:\n  return\n",
+        "^bb1:\n  return\n^bb2:\n  return\n^bb3:\n  return\n",
+    ] {
+        assert_eq!(parts(wrong), Err(K::LabelForm), "{wrong}");
+    }
 }

@@ -4,6 +4,7 @@ pub(crate) mod lexer;
 #[doc(hidden)]
 pub mod parse;
 pub(crate) mod parse_attr;
+pub(crate) mod parse_labels;
 pub(crate) mod parse_more;
 pub(crate) mod parse_nest;
 pub(crate) mod parse_op;

@@ -83,6 +83,8 @@ struct OpenRegion {
     quoted: Option<usize>,
     /// The bracket that closes it closes the region around it as well: a nest of loops.
     joined: bool,
+    /// Where the labels of a branch stand, of whose parts it is one.
+    labels: Option<usize>,
 }
 
 pub(crate) struct Parser<'p, 's, 't> {
@@ -225,7 +227,8 @@ impl Parser<'_, '_, '_> {
         let Some(block) = self.program.entry(op, region) else {
             return Err(self.fail(ErrorKind::Broken, token));
         };
-        let frame = OpenRegion { op, region, mark, outer: self.block, quoted, joined: false };
+        let frame =
+            OpenRegion { op, region, mark, outer: self.block, quoted, joined: false, labels: None };
         if self.frames.push(frame).is_err() {
             return Err(self.fail(full(Pool::Depth, MAX_DEPTH), token));
         }
@@ -238,8 +241,27 @@ impl Parser<'_, '_, '_> {
             frame.joined = true;
         }
     }
+    /// The region that was opened last is a part of a branch to labels.
+    pub(crate) fn label_region(&mut self, labels: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.labels = Some(labels);
+        }
+    }
+    /// Where the labels of the branch stand whose part is being read.
+    pub(crate) fn labels(&self) -> Option<usize> {
+        self.frames.last().and_then(|frame| frame.labels)
+    }
+    /// Closes a part of such a branch: the branch, which part it was, where the labels stand.
+    pub(crate) fn leave_part(&mut self) -> Option<(Op, usize, usize)> {
+        let labels = self.labels()?;
+        let frame = self.frames.pop()?;
+        self.forget_names(frame.mark);
+        self.block = frame.outer;
+        Some((frame.op, frame.region, labels))
+    }
     fn close_region(&mut self) -> Result<(), IrError> {
         let token = self.next();
+        self.leave_parts(token)?;
         while self.close_frame(token)? {}
         Ok(())
     }
@@ -289,6 +311,10 @@ impl Parser<'_, '_, '_> {
         let Some(frame) = self.frames.last().copied() else {
             return self.expected(Lexeme::Operation, token);
         };
+        // A block that has not ended leads to no other.
+        if frame.labels.is_some() {
+            return Err(self.fail(ErrorKind::LabelForm, token));
+        }
         let used = self.program.first(self.block).is_some()
             || self.program.arguments(self.block).next().is_some();
         if used {

@@ -21,8 +21,10 @@ impl Parser<'_, '_, '_> {
         role: OpRole,
         token: Token,
     ) -> Result<(), IrError> {
-        let kept = self.program.decl_id(op).is_none()
-            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+        let kept = self.program.decl_id(op).is_none() || {
+            let all = [OpRole::Index, OpRole::Elementwise, OpRole::Atomic, OpRole::Fence];
+            all.contains(&role)
+        };
         let first = self.peek();
         let same_line = |from: usize, to: usize| {
             self.lexer

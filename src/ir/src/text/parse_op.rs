@@ -36,6 +36,10 @@ impl Parser<'_, '_, '_> {
         if decl.is_none() && !self.options.keep_unknown {
             return Err(self.fail(ErrorKind::UnknownOp, token));
         }
+        let returns = decl.is_some() && decl == self.program.tables().op_of_role(OpRole::Return);
+        if returns && self.labels().is_some() {
+            return self.part_returns();
+        }
         self.next();
         let (op, role) = self.begin(decl, token)?;
         match role {
@@ -47,6 +51,7 @@ impl Parser<'_, '_, '_> {
             }
             OpRole::Parallel => self.parallel(op, &names, token),
             OpRole::While => self.while_loop(op, &names, token),
+            OpRole::If if self.leads_to_labels() => self.branch_to_labels(op, &names, token),
             _ => self.general(op, role, &names, token),
         }
     }
@@ -588,6 +593,10 @@ impl Parser<'_, '_, '_> {
             }
             return Ok(());
         }
+    }
+    /// The condition of a branch.
+    pub(crate) fn condition(&mut self, op: Op) -> Result<(), IrError> {
+        self.operand(op).map(|_| ())
     }
     /// `%x`, `%x#1`, `%x[%i, 0]` or a number; becomes a main operand.
     fn operand(&mut self, op: Op) -> Result<Value, IrError> {

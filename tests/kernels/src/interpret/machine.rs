@@ -790,5 +790,5 @@ pub(super) fn closing(body: &[String], at: usize) -> Option<usize> {
 /// Whether a statement says nothing but an order, in which everything is done here anyhow.
 fn orders(line: &str) -> bool {
     let name = line.split([' ', '{']).next().unwrap_or("");
-    matches!(name, "fence" | "async_commit" | "async_wait")
+    matches!(name, "fence" | "ttg.barrier" | "gpu.barrier" | "async_commit" | "async_wait")
 }

@@ -99,6 +99,41 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 format!("{result} = add {operands} : {}", distances(ty))
             }
         }
+        "tt.atomic_rmw" | "tt.atomic_cas" => {
+            // The words before the first operand.
+            let begins =
+                names.iter().position(|name| name.starts_with('%')).ok_or("no operands")?;
+            let (said, named) = names.split_at(begins);
+            let ([pointers, values @ ..], kind) = (named, said[0]) else {
+                return Err("no pointer".into());
+            };
+            let is_compared = op == "tt.atomic_cas";
+            let (value, beside) = match (is_compared, values) {
+                (true, [expected, new]) => (new, vec![*expected]),
+                (false, [value, mask @ ..]) => (value, mask.to_vec()),
+                _ => return Err("too few operands".to_string()),
+            };
+            let kind = if is_compared { "cas" } else { kind };
+            let kind = ["fadd", "umax", "umin"].contains(&kind).then(|| &kind[1..]).unwrap_or(kind);
+            let argument = home(pointers)?;
+            let made = if result.is_empty() { String::new() } else { format!("{result} = ") };
+            let own = distances(types);
+            let to = own.rsplit("-> ").next().unwrap_or(&own).trim();
+            let (to, at, far) = match to.contains("tensor<") {
+                true => (to.to_string(), "0".to_string(), vec![*pointers]),
+                false => (format!("tensor<1x{to}>"), far(pointers), Vec::new()),
+            };
+            let (mut first, mut last) = (beside.clone(), Vec::new());
+            if !is_compared {
+                (first, last) = (Vec::new(), beside);
+            }
+            first.extend(far);
+            first.extend(last);
+            let first: String = first.iter().map(|name| format!(", {name}")).collect();
+            format!(
+                "{made}tiled_atomic {value}, {argument}[{at}]{first} {{kind = {kind}}} : {to}, memref -> {to}"
+            )
+        }
         "tiled_load" | "load" | "tt.load" if is_one => {
             let element = pointee(types).ok_or("no element")?;
             format!("{result} = tiled_load {}[{}] : memref -> {element}", home(first)?, far(first))

@@ -1,8 +1,43 @@
 //! Kernels as Triton prints them, line by line as this language has them: without locations, with
 //! plain attributes, constants and types.
 
+/// A text whose blocks, each of which one branch leads to, are parts of branches.
+fn without_labels(text: &str) -> String {
+    if !text.contains("cf.cond_br") {
+        return text.to_string();
+    }
+    let (mut out, mut open): (Vec<String>, Vec<(String, bool)>) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let said = line.split("//").next().unwrap_or("").trim();
+        if let Some(rest) = said.strip_prefix("cf.cond_br ") {
+            let names: Vec<&str> = rest.split(',').map(str::trim).collect();
+            out.push(format!("scf.if {} {{", names[0]));
+            open.push((names[2].to_string(), false));
+        } else if let Some(label) = said.strip_suffix(':').filter(|label| label.starts_with('^')) {
+            while open.last().is_some_and(|(_, is_second)| *is_second) {
+                out.push("}".to_string());
+                open.pop();
+            }
+            if let Some(last) = open.last_mut().filter(|(second, _)| second == label) {
+                last.1 = true;
+                out.push("} else {".to_string());
+            }
+        } else if ["tt.return", "return"].contains(&said) && !open.is_empty() {
+            // The last block's is the function's.
+            let is_last = open.iter().all(|(_, is_second)| *is_second);
+            if is_last {
+                out.extend(open.drain(..).map(|_| "}".to_string()));
+            }
+        } else {
+            out.push(line.to_string());
+        }
+    }
+    out.join("\n")
+}
+
 /// A text without what Triton's printer adds.
 pub(super) fn plain(text: &str) -> String {
+    let text = &without_labels(text);
     if !text.contains("tt.func") {
         let has_hints = HINTS.iter().any(|word| text.contains(word));
         let lines = text.lines().map(|line| without_hints(line) + "\n");
@@ -117,7 +152,11 @@ fn statement(line: &str) -> String {
         "tt.get_num_programs" => format!("num_blocks {operands} : {index}"),
         "arith.constant" => {
             let value = operands.strip_prefix("dense<").and_then(|v| v.strip_suffix('>'));
-            format!("constant {} : {index}", value.unwrap_or(operands))
+            // Of a truth no type is written.
+            let is_truth = ["true", "false"].contains(&operands);
+            let index = if is_truth && ty.is_empty() { "i1" } else { index };
+            let value = value.unwrap_or(operands);
+            format!("constant {value} : {index}")
         }
         "tt.extern_elementwise" => {
             let (operands, said) = operands.split_once('{').unwrap_or((operands, ""));

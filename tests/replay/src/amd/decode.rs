@@ -74,6 +74,19 @@ pub(super) fn want(line: &Line, count: usize) -> Decoded<()> {
     }
 }
 
+/// Whether an instruction has caches write back, or forget, as all of the device is to see it.
+fn is_of_caches(name: &str, rest: &str, gfx: Gfx) -> bool {
+    match gfx {
+        Gfx::Gfx908 | Gfx::Gfx90a => name == "buffer_wbinvl1" && rest.is_empty(),
+        Gfx::Gfx942 | Gfx::Gfx950 => matches!(name, "buffer_wbl2" | "buffer_inv") && rest == "sc1",
+        Gfx::Rdna2 | Gfx::Rdna3 => {
+            matches!(name, "buffer_gl1_inv" | "buffer_gl0_inv") && rest.is_empty()
+        }
+        Gfx::Rdna4 => matches!(name, "global_wb" | "global_inv") && rest == "scope:SCOPE_DEV",
+        _ => false,
+    }
+}
+
 fn decode(
     line: &Line,
     (gfx, wave): (Gfx, u32),
@@ -81,6 +94,10 @@ fn decode(
 ) -> Decoded<Op> {
     let known = super::names::older(&line.mnemonic, gfx)?;
     let name = known.as_str();
+    if is_of_caches(name, line.rest.trim(), gfx) {
+        // There is one memory here, and nothing before it keeps what it was.
+        return Ok(Op::Hint);
+    }
     let op = if name.starts_with("s_wait") {
         return wait(name, &line.rest, gfx);
     } else if name.starts_with("s_") {

@@ -3,6 +3,7 @@
 //! without a bound, and how far each element is from its beginning is a tile of indices.
 
 mod carried;
+mod combined;
 mod narrowed;
 
 use crate::attr::{AttrValue, Literal};
@@ -50,6 +51,9 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
             }
             OpRole::Load | OpRole::Store if !makes => {
                 through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
+            }
+            OpRole::Atomic if !makes => {
+                combined::through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
             }
             OpRole::For => carries.enter(program, op).map_err(failed)?.ok_or(wrong)?,
             OpRole::Yield if carries.ends(program, op) => {}

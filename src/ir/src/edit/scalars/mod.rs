@@ -129,15 +129,17 @@ fn settle_constants(program: &mut Program<'_, '_>, kernel: Op) -> Edit {
             program.set_type(index, Type::INDEX)?;
         }
         let result = program.result(op, 0).filter(|_| program.role(op) == OpRole::Constant);
+        // A truth may be written without its type.
+        let is_one = |value: Value| !program.type_of(value).is_tile();
+        if result.is_some_and(|value| is_one(value) && !program.is_used(value)) {
+            program.erase(op)?;
+            continue;
+        }
         let dtype = result.and_then(|value| number(program, value));
         let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype));
         let is_whole = dtype
             .is_some_and(|dtype| matches!(dtype.kind, DtypeKind::Signed | DtypeKind::Unsigned));
         let Some(value) = result.filter(|_| is_whole) else { continue };
-        if !program.is_used(value) {
-            program.erase(op)?;
-            continue;
-        }
         program.set_type(value, Type::INDEX)?;
         // Below zero there are numbers alone.
         if let Some(number) = program.int(value).filter(|number| *number < 0) {
@@ -162,6 +164,7 @@ fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         OpRole::Elementwise | OpRole::Select => elementwise(program, op),
         OpRole::Load => loaded(program, op),
         OpRole::Store => stored(program, op).map(|()| false),
+        OpRole::Atomic => combined(program, op),
         OpRole::Reduce => reduced(program, op),
         OpRole::Broadcast => spread(program, op).map(|()| false),
         OpRole::For => carried(program, op),
@@ -255,6 +258,15 @@ fn stored(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let ty = Type { shape, encoding: TileEncoding::None, ..ty };
     let matrix = made_by(program, op, OpRole::Reshape, &[tile], ty)?;
     program.set_operand(op, 0, matrix)
+}
+
+/// An atomic operation on one element: on tiles of one.
+fn combined(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
+    for at in 0..program.operand_count(op) {
+        fill(program, op, at)?;
+    }
+    let answer = program.result(op, 0);
+    convert(program, answer)
 }
 
 /// All of a row, which leaves one element.

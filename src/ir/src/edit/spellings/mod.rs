@@ -1,5 +1,6 @@
 //! What a program may write in more than one way, as what follows reads it.
 
+pub(crate) mod atomics;
 mod bounded;
 mod combined;
 mod filled;
@@ -54,7 +55,11 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
             OpRole::If => loops::end_parts(program, op),
             OpRole::Elementwise => symbols::settle(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
-            OpRole::Load | OpRole::Store | OpRole::Atomic => bounded::mask_bounds(program, op),
+            OpRole::Fence => atomics::settle_barrier(program, op),
+            OpRole::Atomic => {
+                atomics::settle(program, op).and_then(|()| bounded::mask_bounds(program, op))
+            }
+            OpRole::Load | OpRole::Store => bounded::mask_bounds(program, op),
             _ => Ok(()),
         });
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;

@@ -30,7 +30,6 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
         OpRole::Copy => at.moved(ValueSlot::Operand(0), ValueSlot::Operand(1)),
         OpRole::Load => {
             at.kind(ValueSlot::Operand(0), WantedType::Memory)?;
-            // Through one pointer comes whatever it points to.
             if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other {
                 return Ok(());
             }
@@ -43,7 +42,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.masked(ValueSlot::Result(0))?;
             at.moved(ValueSlot::Operand(0), ValueSlot::Result(0))
         }
-        // Through one pointer goes whatever it points to.
+        // Through one pointer goes, as it comes, whatever it points to.
         OpRole::Store if at.ty(ValueSlot::Operand(0)).kind == TypeKind::Other => Ok(()),
         // Through a tile of pointers, which stands in front.
         OpRole::Store if at.ty(ValueSlot::Operand(0)).is_kept() => {
@@ -58,6 +57,7 @@ pub(crate) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Veri
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
             at.dtypes(ValueSlot::Operand(0), ValueSlot::Operand(1))
         }
+        OpRole::Atomic if at.is_through_pointers() => at.combined(),
         OpRole::Store | OpRole::Atomic => {
             at.kind(ValueSlot::Operand(0), WantedType::Tile)?;
             at.kind(ValueSlot::Operand(1), WantedType::Memory)?;
@@ -251,6 +251,28 @@ impl OpTypes<'_, '_, '_> {
         match self.program.other(self.op) {
             Some(_) => self.same(ValueSlot::Operand(mask.saturating_add(1)), moved, true),
             None => Ok(()),
+        }
+    }
+    /// Whether what stands in front is a pointer, a tile of them, or one number: an atomic operation
+    /// as others write it, or of one element.
+    fn is_through_pointers(self) -> bool {
+        let ty = self.ty(ValueSlot::Operand(0));
+        ty.is_kept() || matches!(ty.kind, TypeKind::Other | TypeKind::Scalar)
+    }
+    /// Such an operation: a tile of pointers has the shape of what is combined.
+    fn combined(self) -> VerifyResult {
+        let ty = self.ty(ValueSlot::Operand(0));
+        match ty.kind {
+            TypeKind::Other => Ok(()),
+            // A number, which becomes a tile of one element.
+            TypeKind::Scalar => {
+                self.kind(ValueSlot::Operand(1), WantedType::Memory)?;
+                self.dtypes(ValueSlot::Operand(0), ValueSlot::Operand(1))
+            }
+            _ => {
+                self.kind(ValueSlot::Operand(1), WantedType::Tile)?;
+                self.same(ValueSlot::Operand(0), ValueSlot::Operand(1), false)
+            }
         }
     }
     /// Same shape, and same element type if asked for.
