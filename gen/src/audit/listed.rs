@@ -96,10 +96,12 @@ fn units(units: &Units, diags: &mut Diagnostics) {
     }
 }
 
-/// Two steps in two lists.
+/// Two steps in two lists. A scope's have an order of their own: what others find, then what is
+/// found of them.
 fn steps(model: &HwModel, diags: &mut Diagnostics) {
     let mut lists: Vec<Vec<(String, Span)>> = Vec::new();
-    for rule in model.archs.iter().flat_map(|arch| &arch.sync) {
+    let rules = model.archs.iter().flat_map(|arch| &arch.sync);
+    for rule in rules.filter(|rule| !super::order::is_scope(model, rule.producer)) {
         let name = |id: usize| model.atoms.get(id).map(|atom| atom.name.value.clone());
         let named = rule
             .steps
