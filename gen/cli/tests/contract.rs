@@ -121,7 +121,7 @@ fn operands_and_operations_are_those_of_the_contract() {
     }
     with("  %y = add", "  fence {scope = device}\n  %y = add").refused(
         1,
-        &["`scope` of `fence` cannot be `device`", "block, cta, workgroup", "have no steps"],
+        &["`scope` of `fence` cannot be `device`", "block, cta, workgroup", "has steps for it"],
     );
     with("  %y = add", "  async_wait {num = -1}\n  %y = add")
         .refused(1, &["attribute `num` of `async_wait` is -1", "from 0 to 63", "^^^"]);
