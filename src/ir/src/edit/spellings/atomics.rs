@@ -142,14 +142,13 @@ pub(crate) fn heed_fences(program: &Program<'_, '_>, kernel: Op) -> Result<(), I
     let is_wide = |op: &Op| program.fence_scope(*op).is_some();
     for fence in program.inside(kernel).filter(is_wide) {
         let around = core::iter::successors(program.parent(fence), |at| program.parent(*at));
-        for around in around.filter(|at| program.stages(*at) > 1) {
+        let mut staged = around.filter(|at| program.stages(*at) > 1);
+        if let Some(around) = staged.next() {
             let said =
                 program.attrs(around).find(|attr| program.key_is(attr.key, attr_names::STAGES));
             let at = SourcePlace { op: None, ..program.place(around) };
-            let staged = IrError { kind: ErrorKind::FencedStages, at };
-            return Err(
-                said.map_or(staged, |attr| IrError { at: program.place_of(attr.key), ..staged })
-            );
+            let at = said.map_or(at, |attr| program.place_of(attr.key));
+            return Err(IrError { kind: ErrorKind::FencedStages, at });
         }
     }
     Ok(())
