@@ -114,7 +114,7 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 _ => return Err("too few operands".to_string()),
             };
             let kind = if is_compared { "cas" } else { kind };
-            let kind = ["fadd", "umax", "umin"].contains(&kind).then(|| &kind[1..]).unwrap_or(kind);
+            let kind = if ["fadd", "umax", "umin"].contains(&kind) { &kind[1..] } else { kind };
             let argument = home(pointers)?;
             let made = if result.is_empty() { String::new() } else { format!("{result} = ") };
             let own = distances(types);
