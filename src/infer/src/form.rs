@@ -111,7 +111,56 @@ impl FormArena<'_> {
             low = low.checked_add(a.min(b)).ok_or(FormError::Overflow)?;
             high = high.checked_add(a.max(b)).ok_or(FormError::Overflow)?;
         }
+        // A quotient and what is carried into it are one quotient, which is less than both at most.
+        let mut joined = 0u32;
+        for carry in terms {
+            let Some((quotient, least, less)) = self.carried_into(terms, carry)? else { continue };
+            let bit = 1u32.checked_shl(quotient).unwrap_or(u32::MAX);
+            if joined & bit != 0 {
+                continue;
+            }
+            joined |= bit;
+            let a = carry.stride.checked_mul(least).ok_or(FormError::Overflow)?;
+            let b = carry.stride.checked_mul(less).ok_or(FormError::Overflow)?;
+            let (up, down) = if carry.stride > 0 { (a, b) } else { (b, a) };
+            low = low.checked_add(up.abs()).ok_or(FormError::Overflow)?;
+            high = high.checked_sub(down.abs()).ok_or(FormError::Overflow)?;
+        }
         Ok((low, high))
+    }
+
+    /// Where `(x % d + c) / d` is a term, and `x / d` another one with its stride, which makes
+    /// `(x + c) / d`: where that is, how much the two are together at the least, and how much less
+    /// than the greatest of each.
+    fn carried_into(
+        &self,
+        terms: &[DigitTerm],
+        carry: &DigitTerm,
+    ) -> FormResult<Option<(u32, i64, i64)>> {
+        let FormBase::Sum { form, .. } = self.base(carry.digit.base)? else { return Ok(None) };
+        let [low] = self.terms_of(form) else { return Ok(None) };
+        let by = low.digit.extent;
+        if low.stride != 1 || carry.digit.unit != by || !self.is_top(carry.digit)? {
+            return Ok(None);
+        }
+        let unit = low.digit.unit.checked_mul(by).ok_or(FormError::Overflow)?;
+        for (at, term) in (0u32..).zip(terms) {
+            let is_above = (term.stride, term.digit.base, term.digit.unit)
+                == (carry.stride, low.digit.base, unit);
+            if !is_above || !self.is_top(term.digit)? {
+                continue;
+            }
+            let all = self.extent(low.digit.base)?.saturating_sub(1);
+            let greatest = i64::from(all.checked_div(low.digit.unit).unwrap_or(all));
+            let sum = greatest.checked_add(form.constant).ok_or(FormError::Overflow)?;
+            let both = floor_div(sum, i64::from(by))?;
+            let apart = i64::from(term.digit.extent.saturating_sub(1))
+                .checked_add(i64::from(carry.digit.extent.saturating_sub(1)))
+                .ok_or(FormError::Overflow)?;
+            let least = floor_div(form.constant, i64::from(by))?.max(0);
+            return Ok(Some((at, least, apart.saturating_sub(both).max(0))));
+        }
+        Ok(None)
     }
 
     /// Whether the digit reaches the top of its base, so that it is a quotient alone.

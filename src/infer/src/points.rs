@@ -4,11 +4,19 @@ use crate::arena::{BaseDigit, BaseId, FormArena, FormBase, IndexForm, floor_div}
 use crate::error::{FormError, FormResult};
 use crate::subst::{BaseSet, MAX_BASES, MAX_WALK};
 
+/// Which variables something asks for, by their numbers among those of a tape; the last bit stands
+/// for all from there on.
+type Asked = u16;
+
 /// Values of all bases under some maps.
 #[derive(Debug)]
 pub struct Tape {
     bases: BaseSet,
     values: heapless::Vec<i64, MAX_BASES>,
+    /// The variables under each base.
+    asked: heapless::Vec<Asked, MAX_BASES>,
+    /// The variables that were set since values were derived.
+    changed: Asked,
 }
 
 impl Tape {
@@ -18,29 +26,60 @@ impl Tape {
     /// [`FormError::Full`] with more bases than can be followed.
     pub fn new(arena: &FormArena<'_>, forms: &[IndexForm]) -> FormResult<Self> {
         let bases = arena.bases_under(forms)?;
-        let mut values = heapless::Vec::new();
-        for _ in &bases {
-            let _ = values.push(0);
+        let (values, asked) = (heapless::Vec::new(), heapless::Vec::new());
+        let mut tape = Self { bases, values, asked, changed: Asked::MAX };
+        let mut variables = 0u32;
+        for at in 0..tape.bases.len() {
+            let Some(id) = tape.bases.get(at).copied() else { break };
+            let own = match arena.base(id)? {
+                FormBase::Var { .. } => {
+                    let bit = Asked::checked_shl(1, variables.min(Asked::BITS - 1)).unwrap_or(0);
+                    variables = variables.saturating_add(1);
+                    bit
+                }
+                FormBase::Sum { form, .. } | FormBase::Parity { form } => {
+                    tape.asked_by(arena, form)?
+                }
+                FormBase::Op { a, b, .. } => tape.asked_by(arena, a)? | tape.asked_by(arena, b)?,
+            };
+            let _ = tape.values.push(0);
+            let _ = tape.asked.push(own);
         }
-        Ok(Self { bases, values })
+        Ok(tape)
+    }
+
+    /// The variables that a map asks for, of bases that are on the tape.
+    fn asked_by(&self, arena: &FormArena<'_>, form: IndexForm) -> FormResult<Asked> {
+        let mut all = 0;
+        for t in arena.terms_of(form) {
+            let at = self.bases.binary_search(&t.digit.base).map_err(|_| FormError::Stale)?;
+            all |= self.asked.get(at).copied().ok_or(FormError::Stale)?;
+        }
+        Ok(all)
     }
 
     /// Sets a variable, if any map asks for it.
     pub fn set(&mut self, base: BaseId, value: i64) {
         if let Ok(at) = self.bases.binary_search(&base)
-            && let Some(slot) = self.values.get_mut(at)
+            && let (Some(slot), Some(own)) = (self.values.get_mut(at), self.asked.get(at))
+            && *slot != value
         {
             *slot = value;
+            self.changed |= own;
         }
     }
 
-    /// Values of what is derived of the variables.
+    /// Values of what is derived of the variables: of those that were set since it was asked last.
     ///
     /// # Errors
     /// [`FormError::Overflow`], [`FormError::Stale`].
     pub fn derive(&mut self, arena: &FormArena<'_>) -> FormResult<()> {
         for at in 0..self.bases.len() {
             let Some(id) = self.bases.get(at).copied() else { break };
+            // What asks for no variable has its value once and for all, and is as cheap as the question.
+            if self.asked.get(at).is_some_and(|own| *own != 0 && own & self.changed == 0) {
+                continue;
+            }
             let value = match arena.base(id)? {
                 FormBase::Var { .. } => continue,
                 FormBase::Sum { form, .. } => self.value(arena, form)?,
@@ -54,6 +93,7 @@ impl Tape {
                 *slot = value;
             }
         }
+        self.changed = 0;
         Ok(())
     }
 

@@ -26,8 +26,12 @@ fn all_programs() -> Vec<(String, String)> {
 }
 
 /// Programs with a store, or a conversion, in a branch that none of the blocks takes that are looked
-/// at: it is not followed, and the summary counts it.
-const LEFT_BRANCHES: [&str; 2] = ["programs/branches.tile", "programs/bodies_without_a_turn.tile"];
+/// at, or of which what is read decides: it is not followed, and the summary counts it.
+const LEFT_BRANCHES: [&str; 3] = [
+    "programs/atomics_through_pointers.tile",
+    "programs/branches.tile",
+    "programs/bodies_without_a_turn.tile",
+];
 
 /// No false alarm: where a program is compiled, what its steps leave is what the plan says.
 #[test]
@@ -50,9 +54,9 @@ fn examples_pass() {
             let of_loops = source.contains("parallel ") || source.contains("#fragment");
             let is_followed = summary.unplaced == 0 && summary.unfollowed == 0;
             if !is_followed && LEFT_BRANCHES.iter().any(|known| name.ends_with(known)) {
-                // The instructions of one store of a line, the registers of one conversion.
+                // The instructions of a store of a line or two, the registers of one conversion.
                 let (unplaced, unfollowed) = (summary.unplaced, summary.unfollowed);
-                assert!(unplaced <= unfollowed && unfollowed <= 4, "{name} {arch}: {summary:?}");
+                assert!(unplaced <= unfollowed && unfollowed <= 6, "{name} {arch}: {summary:?}");
                 left.insert(name.clone());
             } else {
                 assert!(is_followed != of_loops, "{name} {arch}: {summary:?}");

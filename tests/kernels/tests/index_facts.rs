@@ -5,6 +5,7 @@ use lanebook::TABLES;
 use lanebook::ir::{IndexStep, Options, SmallStorage, parse, verify};
 use lanebook_kernels::hunt::choices::Choices;
 use lanebook_kernels::interpret::{index_arithmetic, index_relation};
+use lanebook_kernels::kernel_text;
 use std::fmt::Write as _;
 
 const WORDS: [&str; 15] = [
@@ -191,4 +192,39 @@ fn indices_move_in_a_loop_as_is_said() {
         }
     }
     assert!(held > 100_000 && moved > 10_000, "{held} turns, {moved} that move");
+}
+
+/// Threads that share rows of any length by whole vectors: as many vectors as there are, and none of
+/// them is asked whether it is there.
+#[test]
+fn rows_of_any_length_are_vectors_without_a_question() {
+    for (rows, columns, threads) in [
+        (64usize, 48usize, 128usize),
+        (64, 40, 128),
+        (64, 20, 64),
+        (32, 12, 32),
+        (32, 112, 128),
+        (16, 56, 32),
+        (64, 36, 64),
+        (32, 100, 32),
+    ] {
+        let tile = format!("memref<{rows}x{columns}xf32>");
+        let program = format!(
+            "func @rows(%A: {tile} {{align = 16}}, %B: {tile} {{align = 16}}) {{threads = {threads}}} {{
+  parallel (%i, %j) in ({rows}, {columns}) {{
+    %x = memref.load %A[%i, %j]
+    memref.store %x, %B[%i, %j]
+  }}
+}}
+"
+        );
+        for (arch, load, question) in
+            [("sm_80", "ld.global.v4", "setp"), ("gfx942", "global_load_dwordx4", "v_cmp")]
+        {
+            let text = kernel_text(&program, arch);
+            let vectors = rows * columns / 4 / threads;
+            assert_eq!(text.matches(load).count(), vectors, "{arch}\n{program}{text}");
+            assert!(!text.contains(question), "{arch}\n{program}{text}");
+        }
+    }
 }

@@ -36,14 +36,14 @@ pub enum RequiredSync<'t> {
 pub type WantedSteps<'t> = heapless::Vec<RequiredSync<'t>, STEPS>;
 
 /// Most accesses that are kept one by one: what is open beside them is taken together.
-const OPEN: usize = 64;
+pub(crate) const OPEN: usize = 64;
 /// Most different steps between two operations.
 const STEPS: usize = 8;
 /// Most pairs of kinds that one operation orders.
 const SETTLED: usize = 16;
 
 /// Kinds of accesses, by their numbers: as many as a word has bits.
-type AccessKinds = u32;
+pub(crate) type AccessKinds = u32;
 /// Loops around, by their depth.
 type Depths = u8;
 
@@ -364,6 +364,31 @@ impl PendingAccesses {
         self.here().any(|e| e.kind == kind)
     }
 
+    /// An open access of one of the kinds `copies`, which no lane makes itself, that is not known to
+    /// be over; and the kind of a lane's access behind which it would be.
+    pub(crate) fn under_way(
+        &self,
+        arch: &Arch<'_>,
+        copies: AccessKinds,
+    ) -> Option<(MemAccess, Option<AccessId>)> {
+        for e in self.here().filter(|e| bit(e.kind) & copies != 0) {
+            let is_barrier = |r: &SyncRule<'_>| r.steps.iter().any(|s| s.barrier);
+            let rules = || {
+                let rules = arch.syncs_behind(e.kind);
+                rules.filter(|r| bit(r.consumer) & copies == 0 && !r.steps.is_empty())
+            };
+            // Where threads meet they have waited before; what completes on an object needs no meeting.
+            let meet = rules().any(is_barrier);
+            let mut complete = rules().filter(|r| !meet || is_barrier(r));
+            let is_over =
+                e.completion.is_none() && complete.clone().any(|r| e.behind & bit(r.consumer) != 0);
+            if !is_over {
+                return Some((e.touched(), complete.next().map(|r| r.consumer)));
+            }
+        }
+        None
+    }
+
     /// The mbarriers that nothing has waited for, each once. From here on they have been.
     pub fn take_waits(&mut self) -> Result<heapless::Vec<u8, OPEN>, InstError> {
         let mut out = heapless::Vec::new();
@@ -560,7 +585,7 @@ fn left(
 }
 
 /// The kind's bit; none beyond a word's: such a kind is ordered anew each time.
-fn bit(kind: AccessId) -> AccessKinds {
+pub(crate) fn bit(kind: AccessId) -> AccessKinds {
     1u32.checked_shl(u32::from(kind.0)).unwrap_or(0)
 }
 

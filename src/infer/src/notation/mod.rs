@@ -412,6 +412,31 @@ mod tests {
         }
     }
 
+    /// What is carried into a quotient is not at its greatest together with it.
+    #[test]
+    fn quotients_and_their_carries_have_one_range() {
+        for (extent, by, more) in
+            (2..40u32).flat_map(|e| (2..14u32).flat_map(move |d| (0..d).map(move |c| (e, d, c))))
+        {
+            with_arena(|arena| {
+                let vars = arena.dims(&[extent]).expect("room");
+                for turns in [1i64, -3] {
+                    let text = std::format!(
+                        "{{thread = v0 // {by} + (v0 % {by} + {more}) // {by}, index = v0}}"
+                    );
+                    let form = read(arena, vars, &text).map_err(|e| e.fault).expect("a layout");
+                    let map = arena.scale(form.thread, turns).expect("room");
+                    let values = (0..extent).map(|v| turns * i64::from((v + more) / by));
+                    let (least, most) = values
+                        .fold((i64::MAX, i64::MIN), |(least, most), value| {
+                            (least.min(value), most.max(value))
+                        });
+                    assert_eq!(arena.range(map), Ok((least, most)), "{turns} * {text} of {extent}");
+                }
+            });
+        }
+    }
+
     /// Elements that were counted from another one on: each digit is known with what is carried into it.
     #[test]
     fn digits_with_carries_are_undone() {

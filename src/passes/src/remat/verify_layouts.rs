@@ -85,8 +85,17 @@ fn named<'t>(program: &Program<'_, 't>, text: &'t str) -> Option<&'t str> {
     None
 }
 
-/// Reads a layout's text if it is in this notation; whether it was. The error: bytes before what
-/// cannot be read.
+/// The text without `on ARCHITECTURE` behind it, where that is one.
+fn own_lanes<'t>(program: &Program<'_, '_>, text: &'t str) -> Option<&'t str> {
+    let at = text.as_bytes().windows(4).rposition(|four| four == b" on ")?;
+    let name = text.get(at.checked_add(4)?..)?;
+    program.tables().arch_named(name.trim())?;
+    text.get(..at)
+}
+
+/// Reads a layout's text if it is in this notation; whether it was. One of another architecture's
+/// lanes (`on ARCHITECTURE` behind it) is read and left alone: its numbers are held against those
+/// lanes where distributions are read. The error: bytes before what cannot be read.
 #[inline(never)]
 fn read(program: &Program<'_, '_>, text: &str, out: &mut Encoding) -> Result<bool, u32> {
     let mut whole = Text::new();
@@ -107,8 +116,9 @@ fn read(program: &Program<'_, '_>, text: &str, out: &mut Encoding) -> Result<boo
     {
         return Ok(false);
     }
-    match ttg::parse_into(&whole, out) {
-        Ok(()) => Ok(true),
+    let others = own_lanes(program, &whole);
+    match ttg::parse_into(others.unwrap_or(&whole), out) {
+        Ok(()) => Ok(others.is_none()),
         // Places are known where nothing was put in for an alias.
         Err(error) if whole.as_str() == text && error.line == 1 => Err(error.col.saturating_sub(1)),
         Err(_) => Err(0),

@@ -82,8 +82,10 @@ fn is_of_caches(name: &str, rest: &str, gfx: Gfx) -> bool {
         Gfx::Rdna2 | Gfx::Rdna3 => {
             matches!(name, "buffer_gl1_inv" | "buffer_gl0_inv") && rest.is_empty()
         }
-        Gfx::Rdna4 => matches!(name, "global_wb" | "global_inv") && rest == "scope:SCOPE_DEV",
-        _ => false,
+        Gfx::Rdna4 => name == "global_inv" && rest == "scope:SCOPE_DEV",
+        Gfx::Gfx1250 | Gfx::Gfx1251 => {
+            matches!(name, "global_wb" | "global_inv") && rest == "scope:SCOPE_DEV"
+        }
     }
 }
 

@@ -56,7 +56,10 @@ const SCOPES: [(&str, bool); 2] = [("cta", false), (attr_names::GPU, true)];
 /// Lets an atomic operation say its kind, and fences its order.
 pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let Some(AttrValue::Text(said)) = program.attr(op, attr_names::PREFIX) else { return Ok(()) };
-    let (kind, before, behind) = told(program, op, said).ok_or(ErrorKind::AtomicWords)?;
+    // The kind is said in front.
+    let said_twice = program.attr(op, attr_names::KIND).is_some();
+    let found = told(program, op, said).filter(|_| !said_twice);
+    let (kind, before, behind) = found.ok_or(ErrorKind::AtomicWords)?;
     program.remove_attr(op, attr_names::PREFIX)?;
     let word = AttrValue::Word(program.word(kind)?);
     program.set_attr(op, attr_names::KIND, word)?;
