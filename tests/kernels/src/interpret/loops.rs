@@ -36,7 +36,7 @@ impl Machine<'_> {
         if let Some((results, rest)) = line.split_once("scf.if ") {
             return self.branch(body, at, (results, rest)).map(Some);
         }
-        let renamed = named_for_tiles(line);
+        let renamed = named_for_tiles(line, |_| false);
         let line = renamed.as_deref().unwrap_or(line);
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
@@ -261,11 +261,13 @@ impl Machine<'_> {
         // How far tensors are reached is measured without data: by both parts.
         let holds = match self.value(name)? {
             Value::Index(n) => (n != 0, n == 0, false),
-            Value::Tile(_) if self.measuring => (true, true, false),
             Value::Tile(tile) => {
                 let item = tile.items.first().ok_or("a condition without a value")?;
                 let holds = item.bits != 0;
-                (holds, !holds, item.sure != Sure::Bits)
+                match item.sure != Sure::Bits {
+                    true if self.measuring => (true, true, false),
+                    is_open => (holds, !holds, is_open),
+                }
             }
             Value::View(..) => return Err("no condition".to_string()),
         };
@@ -287,13 +289,23 @@ impl Machine<'_> {
             (values, globals, std::mem::take(&mut passed))
         });
         if let Some(other) = other.filter(|_| holds.1 || holds.2) {
-            passed = self.block(body, other + 1)?.1;
+            let others = std::mem::replace(&mut passed, self.block(body, other + 1)?.1);
+            // Tensors reach as far as the greater index says.
+            for (value, other) in passed.iter_mut().zip(&others) {
+                if let (Value::Index(one), Value::Index(other)) = (value, other) {
+                    *one = (*one).max(*other);
+                }
+            }
         }
         if let Some((values, globals, others)) = first {
             self.free_of(&values, &globals);
             for (value, other) in passed.iter_mut().zip(&others) {
-                if let (Value::Tile(tile), Value::Tile(other)) = (value, other) {
-                    free_where_different(&mut tile.items, &other.items);
+                match (value, other) {
+                    (Value::Tile(tile), Value::Tile(other)) => {
+                        free_where_different(&mut tile.items, &other.items);
+                    }
+                    (Value::Index(one), Value::Index(other)) if one == other => {}
+                    _ => return Err("what is passed out is not fixed".to_string()),
                 }
             }
         }
@@ -310,6 +322,7 @@ impl Machine<'_> {
     fn scalar(&self, name: &str) -> Said<Tile> {
         match self.value(name)? {
             Value::Tile(tile) if tile.items.len() == 1 => Ok(tile),
+            Value::Index(_) => self.tile(name),
             _ => Err(format!("`{name}` is no element")),
         }
     }
