@@ -1,9 +1,11 @@
 //! Numbers of an element type that a kernel computes, as tiles of one element: what follows
 //! computes tiles. Numbers that are given stay numbers, and fill such a tile where they meet one.
 
+mod in_loops;
 mod indices;
 mod truths;
 
+pub(crate) use in_loops::index_arguments;
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
