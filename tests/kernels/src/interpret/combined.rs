@@ -5,6 +5,7 @@
 //! the region's statements, and a bracket.
 
 use super::Said;
+use super::compute::extremes;
 use super::element::Element;
 use super::machine::{Machine, Value, closing};
 use super::text::{attribute, list, tile_type};
@@ -84,6 +85,33 @@ impl Machine<'_> {
         Ok(end)
     }
 
+    /// The extreme and what stands beside it.
+    pub(super) fn extreme(
+        &mut self,
+        names: &[String],
+        (tile, beside): (&Tile, &Tile),
+        (operands, to): (&str, &str),
+    ) -> Said<()> {
+        let types = list(to.trim().trim_start_matches('(').trim_end_matches(')'));
+        let ([extreme, place], [first, second]) = (names, &types[..]) else {
+            return Err("two results".to_string());
+        };
+        let of = |ty: &str, items: Said<Vec<Item>>| -> Said<Value> {
+            let (shape, element) = tile_type(ty)?;
+            let items = match self.measuring {
+                true => Tile::filled(shape.clone(), element, Item::exact(0)).items,
+                false => items?,
+            };
+            Ok(Value::Tile(Tile { shape, element, items }))
+        };
+        let values = [
+            of(first, extremes(tile, None, operands))?,
+            of(second, extremes(tile, Some(beside), operands))?,
+        ];
+        self.values.extend([extreme, place].into_iter().cloned().zip(values));
+        Ok(())
+    }
+
     /// What the region makes of two elements each.
     fn both(&mut self, region: &Region<'_>, a: &Elements, b: &Elements) -> Said<Elements> {
         let elements = region.elements.iter().cycle();
@@ -136,6 +164,15 @@ impl Machine<'_> {
         }
         if is_reverse {
             row.reverse();
+        }
+        // What is no number stays none: of narrow types a choice goes through a wider one.
+        for elements in &mut row {
+            for (item, element) in elements.iter_mut().zip(&region.elements) {
+                let is_nan = !element.is_whole() && element.decode(item.bits).is_nan();
+                if is_nan && item.sure == Sure::Bits {
+                    item.sure = Sure::Nan;
+                }
+            }
         }
         Ok(row)
     }

@@ -109,7 +109,7 @@ impl Machine<'_> {
         let named = types.rsplit("->").next().unwrap_or(types).trim();
         if named.contains(['<', '!'])
             || op.starts_with("index.")
-            || op.starts_with("scf.")
+            || ["scf.", "combine."].iter().any(|first| op.starts_with(first))
             || op == "arith.index_cast"
             || matches!(canonical(op), "block_id" | "num_blocks" | "tiled_load" | "reduce")
         {
@@ -322,7 +322,7 @@ impl Machine<'_> {
     fn scalar(&self, name: &str) -> Said<Tile> {
         match self.value(name)? {
             Value::Tile(tile) if tile.items.len() == 1 => Ok(tile),
-            Value::Index(_) => self.tile(name),
+            Value::Index(_) if name.trim().starts_with('%') => self.tile(name),
             _ => Err(format!("`{name}` is no element")),
         }
     }

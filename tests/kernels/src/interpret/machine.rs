@@ -4,7 +4,7 @@ use super::addressed::number_at;
 use super::affine::applied;
 use super::calls;
 use super::combined::COMBINES;
-use super::compute::{compute, extremes};
+use super::compute::compute;
 use super::element::Element;
 use super::index::{index_arithmetic, index_relation};
 use super::indexed::Indices;
@@ -656,24 +656,7 @@ impl<'p> Machine<'p> {
             "reduce" if inputs.len() == 2 => {
                 let (tile, beside) = (self.tile(input(0)?)?, self.tile(input(1)?)?);
                 let names = list(result.as_deref().unwrap_or(""));
-                let types = list(to.trim().trim_start_matches('(').trim_end_matches(')'));
-                let ([extreme, place], [first, second]) = (&names[..], &types[..]) else {
-                    return Err("two results".to_string());
-                };
-                let of = |ty: &str, items: Said<Vec<Item>>| -> Said<Value> {
-                    let (shape, element) = tile_type(ty)?;
-                    let items = match self.measuring {
-                        true => Tile::filled(shape.clone(), element, Item::exact(0)).items,
-                        false => items?,
-                    };
-                    Ok(Value::Tile(Tile { shape, element, items }))
-                };
-                let values = [
-                    of(first, extremes(&tile, None, operands))?,
-                    of(second, extremes(&tile, Some(&beside), operands))?,
-                ];
-                self.values.extend([extreme, place].into_iter().cloned().zip(values));
-                return Ok(());
+                return self.extreme(&names, (&tile, &beside), (operands, to));
             }
             "extract_slice" => {
                 let (name, starts) = self.starts(input(0)?)?;
