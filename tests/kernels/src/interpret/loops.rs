@@ -259,15 +259,14 @@ impl Machine<'_> {
     fn branch(&mut self, body: &[String], at: usize, (results, rest): (&str, &str)) -> Said<usize> {
         let name = rest.split([' ', '{']).next().unwrap_or("");
         // How far tensors are reached is measured without data: by both parts.
+        let mut known = None;
         let holds = match self.value(name)? {
             Value::Index(n) => (n != 0, n == 0, false),
             Value::Tile(tile) => {
                 let item = tile.items.first().ok_or("a condition without a value")?;
-                let holds = item.bits != 0;
-                match item.sure != Sure::Bits {
-                    true if self.measuring => (true, true, false),
-                    is_open => (holds, !holds, is_open),
-                }
+                let (holds, is_open) = (item.bits != 0, item.sure != Sure::Bits);
+                known = (!is_open).then_some(holds);
+                if self.measuring { (true, true, false) } else { (holds, !holds, is_open) }
             }
             Value::View(..) => return Err("no condition".to_string()),
         };
@@ -290,11 +289,12 @@ impl Machine<'_> {
         });
         if let Some(other) = other.filter(|_| holds.1 || holds.2) {
             let others = std::mem::replace(&mut passed, self.block(body, other + 1)?.1);
-            // Tensors reach as far as the greater index says.
-            for (value, other) in passed.iter_mut().zip(&others) {
-                if let (Value::Index(one), Value::Index(other)) = (value, other) {
-                    *one = (*one).max(*other);
+            match known {
+                Some(true) if self.measuring => passed = others,
+                None if self.measuring => {
+                    passed.iter_mut().zip(&others).for_each(|(value, other)| either(value, other));
                 }
+                _ => {}
             }
         }
         if let Some((values, globals, others)) = first {
@@ -618,6 +618,18 @@ fn put_in(
         *part = Item { bits: (item.bits >> (k * own)) & low(own), sure };
     }
     Ok(())
+}
+
+/// What one part of a branch passes out or the other one, while tensors are measured: they reach as
+/// far as the greater index says.
+fn either(value: &mut Value, other: &Value) {
+    match (value, other) {
+        (Value::Index(one), Value::Index(other)) => *one = (*one).max(*other),
+        (Value::Tile(one), Value::Tile(other)) => {
+            free_where_different(&mut one.items, &other.items)
+        }
+        _ => {}
+    }
 }
 
 /// What two orders of iterations leave different is not fixed.
