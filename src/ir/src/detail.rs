@@ -121,6 +121,7 @@ details! {
     67 LabelForm => [];
     68 AtomicWords => [];
     69 FencedStages => [];
+    70 FarPointer => [];
 }
 
 details! {

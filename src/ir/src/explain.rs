@@ -165,7 +165,10 @@ impl ErrorKind {
                 "threads may see different numbers here: other blocks change the tensor that it is loaded from, by atomic operations"
             }
             Self::Combination => {
-                "this region combines elements in none of the ways that the operation has for its element type"
+                "this region, or what it combines, is none that is taken apart into operations on tiles"
+            }
+            Self::FarPointer => {
+                "one pointer is moved by a number that 32 bits with a sign do not hold"
             }
             Self::CombinedTwice => {
                 "a region and the attribute `kind` both say how elements are combined"
@@ -298,9 +301,12 @@ impl ErrorKind {
                 "add what does not change in the loop, or compute it of the counter"
             }
             Self::Combination => {
-                "let the region be one sum, product, extreme (of numbers with the sign that the type has) or operation on bits of its two arguments; or, of an element and its place, what keeps the greatest or least one and of equal ones the least place"
+                "let the region be operations on single elements, of one or two dimensions of which that one has a power of two; six tiles of one shape at the most, and results of their element types"
             }
             Self::CombinedTwice => "leave one of them out",
+            Self::FarPointer => {
+                "give the kernel a pointer that begins further on: what is loaded and stored lies less than 2^31 elements behind it"
+            }
             Self::IndexBits => "compute with `i32`, or with `index` alone",
             Self::UnsettledIndex => {
                 "take what `tiled_atomic` answers, which all threads know, as `index.uniform` of its tile of one element"

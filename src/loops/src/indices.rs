@@ -4,7 +4,7 @@ use crate::error::LoopErrorKind;
 use crate::tell::{Fact, Teller};
 use lanebook_infer::notation::select;
 use lanebook_infer::{FormArena, FormError, FormOp, IndexForm};
-use lanebook_ir::{AffineStep, Op, Value, attr_names};
+use lanebook_ir::{AffineStep, Def, Op, TypeKind, Value, attr_names};
 use lanebook_tables::{AxisWord, IndexWord};
 
 /// Most values of an affine map that wait for the operation that takes them.
@@ -32,6 +32,15 @@ impl Teller<'_, '_, '_, '_> {
                 None => Ok(()),
             };
         }
+        if let (Some(IndexWord::Cast), Some(taken)) =
+            (self.program.index_word(op), self.program.operand(op, 0))
+            && self.program.type_of(taken).kind == TypeKind::Scalar
+            && matches!(self.program.def(taken), Def::Argument(..))
+        {
+            // A whole number that the function takes: any that it holds.
+            let form = self.signed_symbol(1)?;
+            return self.set_fact(result, Fact::Index(form));
+        }
         let mut operands: heapless::Vec<IndexForm, 3> = heapless::Vec::new();
         for operand in self.program.operands(op) {
             let Some(form) = self.index(operand)? else { return Ok(()) };
@@ -42,7 +51,16 @@ impl Teller<'_, '_, '_, '_> {
         let made = match self.program.index_word(op) {
             // What a function takes or asks for once is the same for all its threads.
             _ if operands.is_empty() => self.symbol(result).map(Some)?,
-            Some(word) => self.computed(op, word, &operands).map_err(LoopErrorKind::Form)?,
+            Some(word) => {
+                let made = self.computed(op, word, &operands);
+                // All threads have the same, in 32 bits, whatever it is.
+                if made == Err(FormError::Overflow) && self.inside.is_none() {
+                    return self
+                        .signed_symbol(1)
+                        .and_then(|own| self.set_fact(result, Fact::Index(own)));
+                }
+                made.map_err(LoopErrorKind::Form)?
+            }
             None => self.meant(op, &operands).map_err(LoopErrorKind::Form)?,
         };
         if let Some(form) = made {

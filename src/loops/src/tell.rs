@@ -225,12 +225,17 @@ impl Teller<'_, '_, '_, '_> {
     pub(crate) fn symbol(&mut self, value: Value) -> Result<IndexForm, LoopErrorKind> {
         let div = self.program.int_value_attr(value, attr_names::DIV);
         let div = div.and_then(|d| u32::try_from(d).ok()).filter(|d| *d > 0).unwrap_or(1);
+        if self.program.value_attr(value, attr_names::SIGNED).is_some() {
+            return self.signed_symbol(div);
+        }
+        let extent = INDEX_EXTENT.checked_div(div).unwrap_or(1).max(1);
+        self.turns(extent, false, i64::from(div))
+    }
+
+    /// A multiple of a number that is the same for all threads, as far below zero as above it.
+    pub(crate) fn signed_symbol(&mut self, div: u32) -> Result<IndexForm, LoopErrorKind> {
         let extent = INDEX_EXTENT.checked_div(div).unwrap_or(1).max(1);
         let step = i64::from(div);
-        if self.program.value_attr(value, attr_names::SIGNED).is_none() {
-            return self.turns(extent, false, step);
-        }
-        // As far below zero as above it.
         let both = extent.saturating_mul(2).saturating_sub(1);
         let form = self.turns(both, false, step)?;
         let low = i64::from(extent).saturating_sub(1).saturating_mul(step);

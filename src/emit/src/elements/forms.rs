@@ -11,6 +11,9 @@ use lanebook_tables::{IndexOp, IndexWord};
 /// Bits of numbers that a product with 16 bits leaves within a word.
 const SHORT: u32 = 15;
 
+/// What no index is below, but one that a function takes with a sign and what is computed of it.
+const FAR_BELOW: i64 = -(1 << 30);
+
 /// Bases with their values.
 type BaseNodes = heapless::Vec<(BaseId, ExprId), MAX_BASES>;
 
@@ -57,9 +60,11 @@ impl LowerContext<'_, '_, '_, '_> {
                 FormBase::Op { op: word, a, b, min, .. } => {
                     let pair =
                         (self.digits(op, told, a, &values)?, self.digits(op, told, b, &values)?);
-                    let low = |form| arena.range(form).map(|range| range.0);
-                    let plain = low(a).map_err(&full)? >= 0 && low(b).map_err(&full)? >= 0;
-                    let node = self.joined(op, word, pair, plain)?;
+                    let facts = |form| {
+                        let (low, high) = arena.range(form).map_err(&full)?;
+                        Ok::<_, EmitError>(IndexFacts { low, high, multiple: 1 })
+                    };
+                    let node = self.joined(op, word, pair, [facts(a)?, facts(b)?])?;
                     self.moved_by(node, min.wrapping_neg())?
                 }
             };
@@ -75,7 +80,8 @@ impl LowerContext<'_, '_, '_, '_> {
     fn outer_node(&mut self, op: Op, told: &Told<'_>, var: BaseId) -> Result<ExprId, EmitError> {
         let foreign = refused(op, ElementReason::Subscript);
         let (value, step, start) = told.multiple_of(var).ok_or(foreign)?;
-        if !self.program.index_facts(value).is_plain() {
+        // One with a sign counts from the least that it can be.
+        if start >= 0 && !self.program.index_facts(value).is_plain() {
             return Err(refused(op, ElementReason::Sign));
         }
         let node = match self.index_value(op, value, None)? {
@@ -200,8 +206,11 @@ impl LowerContext<'_, '_, '_, '_> {
         op: Op,
         word: FormOp,
         (a, b): (ExprId, ExprId),
-        plain: bool,
+        facts: [IndexFacts; 2],
     ) -> Result<ExprId, EmitError> {
+        let plain = facts.iter().all(|facts| facts.low >= 0);
+        // Indices are below 2^31 from each other, but what may be as far below zero as words go.
+        let is_near = facts.iter().all(|facts| facts.low > FAR_BELOW);
         let divisor = self.arena.constant_value(b).and_then(|by| u32::try_from(by).ok());
         let most = u64::from(u32::MAX);
         Ok(match word {
@@ -217,7 +226,8 @@ impl LowerContext<'_, '_, '_, '_> {
                     _ => self.rest(op, a, by, most)?,
                 }
             }
-            // Indices are below 2^31 from each other: a difference keeps its sign.
+            FormOp::Less if !is_near => self.less((a, b), facts, false)?,
+            // A difference keeps its sign.
             FormOp::Less => {
                 let apart = self.arena.op(IndexOp::Sub, &[a, b])?;
                 self.arena.op_const(IndexOp::Shr, apart, 31)?
@@ -229,7 +239,10 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             FormOp::Min | FormOp::Max => {
                 let apart = self.arena.op(IndexOp::Sub, &[a, b])?;
-                let less = self.arena.op_const(IndexOp::Shr, apart, 31)?;
+                let less = match is_near {
+                    true => self.arena.op_const(IndexOp::Shr, apart, 31)?,
+                    false => self.less((a, b), facts, false)?,
+                };
                 let mask = self.minus(less)?;
                 let apart = self.arena.op(IndexOp::And, &[apart, mask])?;
                 match word {

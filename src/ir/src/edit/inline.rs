@@ -18,7 +18,7 @@ use crate::edit::pipeline_stages::dissolve_stages;
 use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
-use crate::edit::scalars::lower_scalars;
+use crate::edit::scalars::{index_arguments, lower_scalars};
 use crate::edit::spellings::atomics::heed_fences;
 use crate::edit::spellings::module::hand_down;
 use crate::edit::spellings::respell;
@@ -94,6 +94,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     count_loops(program, kernel)?;
     follow_tensor_memory(program, kernel)?;
     lower_scalars(program, kernel)?;
+    index_arguments(program, kernel)?;
     pair_elements(program, kernel)?;
     part_leads(program, kernel)?;
     lower_ranks(program, kernel)?;

@@ -39,9 +39,20 @@ pub(crate) fn twin(
     op: Op,
     of: Value,
 ) -> Option<(OpId, Option<&'static str>)> {
+    let operand = program.type_of(of);
+    let is_tile = operand.is_tile() && !operand.is_memory();
+    if is_tile { element_twin(program, op, of) } else { None }
+}
+
+/// The same, whether its operands are tiles or single elements.
+pub(crate) fn element_twin(
+    program: &Program<'_, '_>,
+    op: Op,
+    of: Value,
+) -> Option<(OpId, Option<&'static str>)> {
     let decl = program.decl(op).filter(|decl| decl.role == OpRole::Index)?;
     let operand = program.type_of(of);
-    if decl.tiles.is_empty() || !operand.is_tile() || operand.is_memory() {
+    if decl.tiles.is_empty() {
         return None;
     }
     let tables = program.tables();

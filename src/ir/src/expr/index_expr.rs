@@ -9,6 +9,7 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::handle::{Op, Value};
 use crate::program::{Def, Loop, Program};
+use crate::types::TypeKind;
 use heapless::Vec;
 use lanebook_tables::{IndexWord, OpRole, RELATIONS};
 
@@ -247,7 +248,9 @@ impl Program<'_, '_> {
             Def::Argument(block, _)
                 if self.owner_of(block).is_some_and(|at| self.role(at) == OpRole::Function) =>
             {
-                let signed = self.value_attr(value, attr_names::SIGNED).is_some();
+                // A number that is no index has its sign.
+                let signed = self.value_attr(value, attr_names::SIGNED).is_some()
+                    || self.type_of(value).kind == TypeKind::Scalar;
                 let div = self.int_value_attr(value, attr_names::DIV).unwrap_or(1);
                 IndexFacts {
                     low: if signed { IndexFacts::UNKNOWN.low } else { 0 },

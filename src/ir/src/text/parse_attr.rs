@@ -2,7 +2,7 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::error::{ErrorKind, IrError, Lexeme};
-use crate::handle::{Op, TextRef, Value};
+use crate::handle::{Op, TextRef, TypeRef, Value};
 use crate::text::lexer::{Token, integer};
 use crate::text::parse::Parser;
 use crate::types::Type;
@@ -111,16 +111,9 @@ impl Parser<'_, '_, '_> {
         match token.kind {
             Lexeme::Integer | Lexeme::Number => {
                 self.next();
-                let literal = self.literal(token)?;
                 let ty =
                     if self.take_if(Lexeme::Char(b':')) { Some(self.parse_type()?) } else { None };
-                Ok(match literal {
-                    Literal::Int(value) => AttrValue::Int(value, ty),
-                    Literal::Hex(_) if is_element => AttrValue::Number(literal, ty),
-                    Literal::Hex(value) => AttrValue::Int(value as i64, ty),
-                    Literal::MinusZero if token.kind == Lexeme::Integer => AttrValue::Int(0, ty),
-                    other => AttrValue::Number(other, ty),
-                })
+                self.number_value(token, ty, is_element)
             }
             Lexeme::Str => {
                 self.next();
@@ -172,6 +165,21 @@ impl Parser<'_, '_, '_> {
             }
             _ => self.expected(Lexeme::AttrValue, token),
         }
+    }
+    /// The number of a token that was taken, with its type.
+    pub(crate) fn number_value(
+        &self,
+        token: Token,
+        ty: Option<TypeRef>,
+        is_element: bool,
+    ) -> Result<AttrValue, IrError> {
+        Ok(match self.literal(token)? {
+            Literal::Int(value) => AttrValue::Int(value, ty),
+            literal @ Literal::Hex(_) if is_element => AttrValue::Number(literal, ty),
+            Literal::Hex(value) => AttrValue::Int(value as i64, ty),
+            Literal::MinusZero if token.kind == Lexeme::Integer => AttrValue::Int(0, ty),
+            other => AttrValue::Number(other, ty),
+        })
     }
     /// Balanced text up to a `,` or a closing bracket, as it stands.
     pub fn kept(&mut self, token: Token) -> Result<TextRef, IrError> {

@@ -83,9 +83,24 @@ impl Parser<'_, '_, '_> {
             return Err(self.fail(ErrorKind::AttrTwice, token));
         }
         self.take(Lexeme::Char(b'='))?;
-        let value = self.op_attr_value(op, key)?;
+        let value = if self.types_behind_number() {
+            // `maxNumImpreciseAcc = 1073741824 : tensor<..>`: the types are the operation's.
+            let number = self.next();
+            self.number_value(number, None, false)?
+        } else {
+            self.op_attr_value(op, key)?
+        };
         let done = self.program.push_attr(op, key, value);
         self.put(done, token)
+    }
+    /// Whether a number comes next, and behind it types that are no number's.
+    fn types_behind_number(&self) -> bool {
+        let mut ahead = self.lexer;
+        let number = matches!(ahead.next().kind, Lexeme::Integer | Lexeme::Number);
+        let typed = ahead.next().kind == Lexeme::Char(b':');
+        let ty = ahead.next();
+        let is_long = ty.kind == Lexeme::Word && ahead.byte(ty.end) == b'<';
+        number && typed && (is_long || matches!(ty.kind, Lexeme::Char(b'!' | b'(')))
     }
     /// What another system writes between an operation's operands and its types; whether that
     /// stands here.

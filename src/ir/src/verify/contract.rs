@@ -241,6 +241,12 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         let plain = |kind| Err((kind, None));
         match program.role(self.op) {
             OpRole::Function | OpRole::Return => return self.all(function),
+            OpRole::Index if self.casts_argument() => {
+                let contract = program.decl_id(self.op);
+                let contract =
+                    contract.and_then(|id| program.tables().contract.ops.get(id.index()));
+                return contract.map_or(plain(BreachKind::NoContract), |own| self.attrs(own));
+            }
             OpRole::Index if program.index_word(self.op).is_some() => return self.all(function),
             _ => {}
         }
@@ -255,6 +261,14 @@ impl<'t> ObeyedOp<'_, '_, 't> {
         }
         self.turns_are_indices()?;
         self.literal().map_err(|kind| (kind, None))
+    }
+
+    /// Whether an operation makes an index of a whole number that the function takes.
+    fn casts_argument(self) -> bool {
+        let program = self.program;
+        let taken = program.operand(self.op, 0).filter(|value| self.kinds(*value) == kind::SCALAR);
+        program.index_word(self.op) == Some(IndexWord::Cast)
+            && taken.is_some_and(|value| crate::edit::insert::is_word(program, value))
     }
 
     /// A loop between parallel ones counts by indices: numbers that a kernel is given are data there,

@@ -36,7 +36,7 @@ impl Machine<'_> {
         if let Some((results, rest)) = line.split_once("scf.if ") {
             return self.branch(body, at, (results, rest)).map(Some);
         }
-        let renamed = named_for_tiles(line);
+        let renamed = named_for_tiles(line, |_| false);
         let line = renamed.as_deref().unwrap_or(line);
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
@@ -109,7 +109,7 @@ impl Machine<'_> {
         let named = types.rsplit("->").next().unwrap_or(types).trim();
         if named.contains(['<', '!'])
             || op.starts_with("index.")
-            || op.starts_with("scf.")
+            || ["scf.", "combine."].iter().any(|first| op.starts_with(first))
             || op == "arith.index_cast"
             || matches!(canonical(op), "block_id" | "num_blocks" | "tiled_load" | "reduce")
         {
@@ -259,13 +259,14 @@ impl Machine<'_> {
     fn branch(&mut self, body: &[String], at: usize, (results, rest): (&str, &str)) -> Said<usize> {
         let name = rest.split([' ', '{']).next().unwrap_or("");
         // How far tensors are reached is measured without data: by both parts.
+        let mut known = None;
         let holds = match self.value(name)? {
             Value::Index(n) => (n != 0, n == 0, false),
-            Value::Tile(_) if self.measuring => (true, true, false),
             Value::Tile(tile) => {
                 let item = tile.items.first().ok_or("a condition without a value")?;
-                let holds = item.bits != 0;
-                (holds, !holds, item.sure != Sure::Bits)
+                let (holds, is_open) = (item.bits != 0, item.sure != Sure::Bits);
+                known = (!is_open).then_some(holds);
+                if self.measuring { (true, true, false) } else { (holds, !holds, is_open) }
             }
             Value::View(..) => return Err("no condition".to_string()),
         };
@@ -287,13 +288,24 @@ impl Machine<'_> {
             (values, globals, std::mem::take(&mut passed))
         });
         if let Some(other) = other.filter(|_| holds.1 || holds.2) {
-            passed = self.block(body, other + 1)?.1;
+            let others = std::mem::replace(&mut passed, self.block(body, other + 1)?.1);
+            match known {
+                Some(true) if self.measuring => passed = others,
+                None if self.measuring => {
+                    passed.iter_mut().zip(&others).for_each(|(value, other)| either(value, other));
+                }
+                _ => {}
+            }
         }
         if let Some((values, globals, others)) = first {
             self.free_of(&values, &globals);
             for (value, other) in passed.iter_mut().zip(&others) {
-                if let (Value::Tile(tile), Value::Tile(other)) = (value, other) {
-                    free_where_different(&mut tile.items, &other.items);
+                match (value, other) {
+                    (Value::Tile(tile), Value::Tile(other)) => {
+                        free_where_different(&mut tile.items, &other.items);
+                    }
+                    (Value::Index(one), Value::Index(other)) if one == other => {}
+                    _ => return Err("what is passed out is not fixed".to_string()),
                 }
             }
         }
@@ -310,6 +322,7 @@ impl Machine<'_> {
     fn scalar(&self, name: &str) -> Said<Tile> {
         match self.value(name)? {
             Value::Tile(tile) if tile.items.len() == 1 => Ok(tile),
+            Value::Index(_) if name.trim().starts_with('%') => self.tile(name),
             _ => Err(format!("`{name}` is no element")),
         }
     }
@@ -605,6 +618,18 @@ fn put_in(
         *part = Item { bits: (item.bits >> (k * own)) & low(own), sure };
     }
     Ok(())
+}
+
+/// What one part of a branch passes out or the other one, while tensors are measured: they reach as
+/// far as the greater index says.
+fn either(value: &mut Value, other: &Value) {
+    match (value, other) {
+        (Value::Index(one), Value::Index(other)) => *one = (*one).max(*other),
+        (Value::Tile(one), Value::Tile(other)) => {
+            free_where_different(&mut one.items, &other.items)
+        }
+        _ => {}
+    }
 }
 
 /// What two orders of iterations leave different is not fixed.

@@ -3,7 +3,8 @@
 use super::addressed::number_at;
 use super::affine::applied;
 use super::calls;
-use super::compute::{compute, extremes};
+use super::combined::COMBINES;
+use super::compute::compute;
 use super::element::Element;
 use super::index::{index_arithmetic, index_relation};
 use super::indexed::Indices;
@@ -78,6 +79,8 @@ impl<'p> Machine<'p> {
             }
             if STAGES.iter().any(|word| line.contains(word)) {
                 at = self.stage(body, at).map_err(said)?;
+            } else if line.contains(COMBINES) {
+                at = self.combination(body, at).map_err(said)?;
             } else if line.contains("scf.while") {
                 at = self.while_loop(body, at).map_err(said)?;
             } else if let Some(end) = self.loop_statement(body, at).map_err(said)? {
@@ -88,7 +91,7 @@ impl<'p> Machine<'p> {
             } else if line.contains("scf.for") {
                 at = self.for_loop(body, at).map_err(said)?;
             } else if let Some(rest) =
-                ["scf.yield", "async.pipeline.yield", "yield", "scf.condition"]
+                ["scf.yield", "async.pipeline.yield", "yield", "scf.condition", "combine.return"]
                     .iter()
                     .find_map(|word| line.strip_prefix(word))
             {
@@ -558,7 +561,11 @@ impl<'p> Machine<'p> {
     }
 
     fn statement(&mut self, line: &str) -> Said<()> {
-        let renamed = named_for_tiles(line);
+        let is_open = |name: &str| match self.values.get(name) {
+            Some(Value::Tile(tile)) => tile.items.iter().any(|item| item.sure != Sure::Bits),
+            _ => false,
+        };
+        let renamed = named_for_tiles(line, is_open);
         let line = renamed.as_deref().unwrap_or(line);
         let (result, rest) = match line.split_once('=') {
             Some((name, rest)) if name.trim_start().starts_with('%') => {
@@ -649,24 +656,7 @@ impl<'p> Machine<'p> {
             "reduce" if inputs.len() == 2 => {
                 let (tile, beside) = (self.tile(input(0)?)?, self.tile(input(1)?)?);
                 let names = list(result.as_deref().unwrap_or(""));
-                let types = list(to.trim().trim_start_matches('(').trim_end_matches(')'));
-                let ([extreme, place], [first, second]) = (&names[..], &types[..]) else {
-                    return Err("two results".to_string());
-                };
-                let of = |ty: &str, items: Said<Vec<Item>>| -> Said<Value> {
-                    let (shape, element) = tile_type(ty)?;
-                    let items = match self.measuring {
-                        true => Tile::filled(shape.clone(), element, Item::exact(0)).items,
-                        false => items?,
-                    };
-                    Ok(Value::Tile(Tile { shape, element, items }))
-                };
-                let values = [
-                    of(first, extremes(&tile, None, operands))?,
-                    of(second, extremes(&tile, Some(&beside), operands))?,
-                ];
-                self.values.extend([extreme, place].into_iter().cloned().zip(values));
-                return Ok(());
+                return self.extreme(&names, (&tile, &beside), (operands, to));
             }
             "extract_slice" => {
                 let (name, starts) = self.starts(input(0)?)?;

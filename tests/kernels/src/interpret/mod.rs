@@ -18,6 +18,7 @@ mod affine;
 mod agents;
 mod atomic;
 mod calls;
+mod combined;
 mod compute;
 pub mod element;
 mod grid;

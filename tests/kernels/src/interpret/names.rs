@@ -31,9 +31,16 @@ const ON_INDICES: [(&str, &str); 9] = [
     ("arith.minui", "index.minu"),
 ];
 
-/// A statement on numbers under MLIR's name, as this language has it.
-fn named_for_numbers(result: &str, (op, operands): (&str, &str), ty: &str) -> Option<String> {
-    let is_word = matches!(ty, "i32" | "index");
+/// A statement on numbers under MLIR's name, as this language has it: those of 32 bits are indices,
+/// but what data is computed of.
+fn named_for_numbers(
+    result: &str,
+    (op, operands): (&str, &str),
+    ty: &str,
+    is_open: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let is_data = ty == "i32" && operands.split(',').any(|name| is_open(name.trim()));
+    let is_word = matches!(ty, "i32" | "index") && !is_data;
     match op {
         "arith.cmpi" if is_word => Some(format!("{result} = index.cmp {operands} : index")),
         "arith.cmpi" | "arith.cmpf" => {
@@ -52,12 +59,13 @@ fn named_for_numbers(result: &str, (op, operands): (&str, &str), ty: &str) -> Op
 }
 
 /// A statement on tiles under MLIR's name, as this language has it; `None` where it is another one.
-pub(super) fn named_for_tiles(line: &str) -> Option<String> {
+/// `is_open`: whether a name is that of a number that nothing says yet.
+pub(super) fn named_for_tiles(line: &str, is_open: impl Fn(&str) -> bool) -> Option<String> {
     let (head, ty) = line.rsplit_once(" : ")?;
     let (result, rest) = head.split_once(" = ")?;
     let (op, operands) = rest.trim_start().split_once(' ')?;
     if !ty.starts_with("tensor<") {
-        return named_for_numbers(result, (op, operands), ty.trim());
+        return named_for_numbers(result, (op, operands), ty.trim(), is_open);
     }
     if let "arith.cmpi" | "arith.cmpf" = op {
         let (relation, operands) = operands.split_once(',')?;

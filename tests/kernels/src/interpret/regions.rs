@@ -36,12 +36,51 @@ fn kind(body: &[&str]) -> &'static str {
         let mut words = words.by_ref().filter(|word| !word.is_empty()).skip(1);
         Some((words.next()?, words.next()?, words.next()?))
     });
+    // What does more than to compare and to choose is none.
+    let chooses = |line: &&&str| {
+        ["arith.cmp", "arith.select", "arith.andi", "arith.ori"]
+            .iter()
+            .any(|op| line.contains(&format!(" = {op}")))
+    };
+    // Of equal elements the place decides, which a comparison of its own says.
+    let compared_twice = statements.iter().filter(|line| line.contains(" = arith.cmp")).count() > 1;
+    if !compared_twice || statements.iter().any(|line| !chooses(&line)) {
+        return "";
+    }
     let mut orders = relations.filter(|(name, ..)| !name.ends_with("eq"));
     match orders.find(|(_, a, b)| *a == first || *b == first) {
         Some((name, a, _)) if name.contains('g') == (a == first) => "argmax",
         Some(_) => "argmin",
         None => "",
     }
+}
+
+/// One whose region is no kind, with the region's statements.
+fn by_statements(
+    made: &str,
+    (op, operands): (&str, &str),
+    attributes: &str,
+    body: &[&str],
+    types: &str,
+) -> String {
+    let label = body.iter().find_map(|line| line.strip_prefix("^bb0(")).unwrap_or("");
+    let given: Vec<&str> = label
+        .split(',')
+        .filter_map(|argument| argument.trim().split(':').next())
+        .map(str::trim)
+        .collect();
+    let given = given.join(" ");
+    let mut out = format!(
+        "  {made} = combine.{op} {operands} {{{attributes}, given = {given}}} : {types} {{\n"
+    );
+    for line in body.iter().filter(|line| !line.starts_with('^') && !line.is_empty()) {
+        out += &format!(
+            "  {}\n",
+            line.replace("tt.reduce.return", "combine.return")
+                .replace("tt.scan.return", "combine.return")
+        );
+    }
+    out + "  }\n"
 }
 
 /// A text whose reductions and scans name their kinds.
@@ -71,11 +110,20 @@ pub(super) fn named(text: &str) -> String {
         let inside = rest.split_once("<{").and_then(|(_, rest)| rest.split_once("}>"));
         let attributes = inside.map_or("", |(attributes, _)| attributes).replace(" : i32", "");
         let made = match made.trim().split_once(':') {
-            Some((name, _)) => format!("{name}#0, {name}#1"),
+            Some((name, count)) => {
+                let count: usize = count.trim().parse().unwrap_or(2);
+                let names: Vec<String> = (0..count).map(|k| format!("{name}#{k}")).collect();
+                names.join(", ")
+            }
             None => made.trim().to_string(),
         };
         let op = op.trim_start_matches("tt.");
-        let kind = kind(&body);
+        let tiles = operands.split(',').count();
+        let kind = if tiles > 2 { "" } else { kind(&body) };
+        if kind.is_empty() || kind.starts_with("arg") != (tiles == 2) {
+            out += &by_statements(&made, (op, operands), attributes.trim(), &body, types);
+            continue;
+        }
         out += &format!("  {made} = {op} {operands} {{{attributes}, kind = {kind}}} : {types}\n");
     }
     out

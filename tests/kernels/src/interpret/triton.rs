@@ -122,6 +122,10 @@ fn without_hints(line: &str) -> String {
         rest = behind;
     }
     out += rest;
+    // Behind operands with its number.
+    if let Some((before, behind)) = out.split_once(", maxNumImpreciseAcc = ") {
+        out = format!("{before}{}", behind.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
     HINTS[..2].iter().fold(out, |line, word| line.replace(&format!(" {word} "), " "))
 }
 

@@ -69,8 +69,9 @@ pub(super) fn narrow(
 /// The lower half of a number, as one of 32 bits.
 fn lower_half(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
     if let Some(number) = program.int(value) {
-        let half = number as u32;
-        return program.literal_value(Literal::Int(i64::from(half.cast_signed())));
+        // What is cut off would be missing in the address.
+        let half = i32::try_from(number).map_err(|_| ErrorKind::FarPointer)?;
+        return program.literal_value(Literal::Int(i64::from(half)));
     }
     let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let word = word(program).ok_or(ErrorKind::UnknownOp)?;

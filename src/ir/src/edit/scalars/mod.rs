@@ -1,12 +1,16 @@
 //! Numbers of an element type that a kernel computes, as tiles of one element: what follows
 //! computes tiles. Numbers that are given stay numbers, and fill such a tile where they meet one.
 
+mod in_loops;
 mod indices;
+mod truths;
+
+pub(crate) use in_loops::index_arguments;
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{WORD, is_word, made_by, word};
+use crate::edit::insert::{is_word, made_by, word};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -59,26 +63,10 @@ fn is_float(program: &Program<'_, '_>, value: Value) -> bool {
     dtype.is_some_and(|dtype| dtype.kind == DtypeKind::Float)
 }
 
-/// Whether a value is a number of more bits than an index has.
-fn is_wide(program: &Program<'_, '_>, value: Value) -> bool {
-    let dtype = number(program, value).and_then(|dtype| program.tables().dtype(dtype));
-    dtype.is_some_and(|dtype| dtype.bits > WORD)
-}
-
-/// Whether a value is, or must become, a tile: whole numbers may also be indices.
-fn is_computed(program: &Program<'_, '_>, value: Value) -> bool {
-    is_register_tile(program, value) || is_float(program, value)
-}
-
 /// Whether a value is an index that a caller gives, or a loop's counter.
 fn is_given_index(program: &Program<'_, '_>, value: Value) -> bool {
     let is_argument = matches!(program.def(value), Def::Argument(..));
     is_argument && program.type_of(value).kind == TypeKind::Index
-}
-
-/// Whether a value is an index, which may stand for a number.
-fn is_whole_index(program: &Program<'_, '_>, value: Value) -> bool {
-    indices::is_index(program, value) || is_given_index(program, value)
 }
 
 /// Lets a value be a tile of one element; whether it was a number.
@@ -161,6 +149,7 @@ fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         OpRole::Constant if result.is_some_and(|value| is_float(program, value)) => {
             convert(program, result)
         }
+        OpRole::Constant => truths::name_type(program, op),
         OpRole::Elementwise | OpRole::Select => elementwise(program, op),
         OpRole::Load => loaded(program, op),
         OpRole::Store => stored(program, op).map(|()| false),
@@ -184,17 +173,7 @@ fn elementwise(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     if is_of_indices && is_word(program, result) && !program.operands(op).any(is_tile) {
         return on_indices(program, op);
     }
-    let is_written = |value: Value| {
-        program.def_op(value).is_some_and(|def| program.role(def) == OpRole::Constant)
-    };
-    // What no index is computed by is computed of numbers that are all written, too.
-    let computed = is_float(program, result)
-        || is_wide(program, result)
-        || program.operands(op).all(is_written)
-        || program
-            .operands(op)
-            .any(|operand| is_computed(program, operand) || is_whole_index(program, operand));
-    if is_of_indices || !computed {
+    if is_of_indices {
         return Ok(false);
     }
     on_numbers(program, op)
@@ -345,7 +324,7 @@ fn spread(program: &mut Program<'_, '_>, op: Op) -> Edit {
     program.erase(op)
 }
 
-/// What a loop carries: a tile where it begins with one or passes one on.
+/// What a loop carries, but indices: those that go round have become expressions before.
 fn carried(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     let mut changed = false;
     let mut at = 0usize;
@@ -353,9 +332,10 @@ fn carried(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         let found = program.carried(op).nth(at);
         let Some(one) = found else { return Ok(changed) };
         let values = [Some(one.init), Some(one.argument), one.yielded, one.result];
-        let computed = values.into_iter().flatten().any(|value| is_computed(program, value));
-        if computed {
-            fill(program, op, at.saturating_add(3))?;
+        let mut values = values.into_iter().flatten();
+        let dtype = values.find_map(|value| element(program, value));
+        if let Some(dtype) = dtype {
+            fill_with(program, (op, at.saturating_add(3)), dtype)?;
             changed |= convert(program, Some(one.argument))?;
             changed |= convert(program, one.result)?;
         }
@@ -363,22 +343,35 @@ fn carried(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     }
 }
 
-/// What one branch or the other passes on.
+/// The element type of a number, or of a tile of one.
+fn element(program: &Program<'_, '_>, value: Value) -> Option<DtypeId> {
+    let ty = program.type_of(value);
+    let is_one = is_register_tile(program, value) && Some(ty.shape) == Shape::of(&[1]);
+    number(program, value).or(ty.dtype.filter(|_| is_one))
+}
+
+/// What one branch or the other passes on: an index is a number, too.
 fn chosen(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     let mut changed = false;
     let mut at = 0usize;
     while let Some(result) = program.result(op, at) {
-        let passed = |region| {
-            let end = program.entry(op, region).and_then(|block| program.terminator(block))?;
-            program.operand(end, at)
-        };
-        let values = [Some(result), passed(0), passed(1)];
-        if values.into_iter().flatten().any(|value| is_computed(program, value)) {
-            changed |= convert(program, Some(result))?;
+        if program.type_of(result).kind == TypeKind::Index {
+            let word = word(program).ok_or(ErrorKind::UnknownOp)?;
+            program.set_type(result, one(word)?)?;
+            changed = true;
+        } else if number(program, result).is_some_and(|dtype| is_truth(program, dtype)) {
+            truths::pass_number(program, op, result)?;
+            changed = true;
         }
+        changed |= convert(program, Some(result))?;
         at = at.saturating_add(1);
     }
     Ok(changed)
+}
+
+/// Whether elements are truths.
+fn is_truth(program: &Program<'_, '_>, dtype: DtypeId) -> bool {
+    program.tables().dtype(dtype).is_some_and(|dtype| dtype.bits == 1)
 }
 
 /// What is passed on to a tile is one.
@@ -387,9 +380,35 @@ fn yielded(program: &mut Program<'_, '_>, op: Op) -> Edit {
         return Ok(());
     };
     for at in 0..program.operand_count(op) {
-        if program.result(owner, at).is_some_and(|value| is_register_tile(program, value)) {
-            fill(program, op, at)?;
+        let to = program.result(owner, at).filter(|value| is_register_tile(program, *value));
+        let dtype = to.and_then(|to| element(program, to));
+        if let Some(dtype) = dtype {
+            fill_with(program, (op, at), dtype)?;
         }
     }
     Ok(())
+}
+
+/// Lets an operand be a tile of one element of a type: also one that is written, or an index.
+fn fill_with(program: &mut Program<'_, '_>, (op, at): (Op, usize), dtype: DtypeId) -> Edit {
+    let Some(value) = program.operand(op, at) else { return Ok(()) };
+    let is_passed = !is_truth(program, dtype)
+        && element(program, value).is_some_and(|dtype| is_truth(program, dtype));
+    if is_passed {
+        let tile = truths::as_number(program, op, value)?;
+        return program.set_operand(op, at, tile);
+    }
+    let is_index = program.type_of(value).kind == TypeKind::Index;
+    let written = program.int(value).filter(|_| number(program, value).is_none());
+    let tile = match written {
+        Some(number) if !program.type_of(value).is_tile() => {
+            let number = program.literal_value(Literal::Int(number))?;
+            made_by(program, op, OpRole::Constant, &[number], one(dtype)?)?
+        }
+        _ if is_index && Some(dtype) == word(program) => {
+            made_by(program, op, OpRole::Broadcast, &[value], one(dtype)?)?
+        }
+        _ => return fill(program, op, at),
+    };
+    program.set_operand(op, at, tile)
 }

@@ -6,6 +6,7 @@
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
+use crate::edit::spellings::general;
 use crate::error::ErrorKind;
 use crate::handle::{Block, Op, Value};
 use crate::program::Program;
@@ -15,11 +16,12 @@ use lanebook_tables::{AttrForm, DtypeId, DtypeKind, IndexWord, OpRole, RELATIONS
 /// Most values of a region that is told so.
 const VALUES: usize = 24;
 
-/// Lets an operation name what its region says.
-pub(super) fn name_region(program: &mut Program<'_, '_>, op: Op) -> Edit {
+/// Lets an operation name what its region says; whether others stand in its place now, as no name
+/// says it.
+pub(super) fn name_region(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
     let Some(body) = program.regions(op).next().and_then(|region| program.blocks(region).next())
     else {
-        return Ok(());
+        return Ok(false);
     };
     if program.has_attr(op, attr_names::KIND) {
         return Err(ErrorKind::CombinedTwice);
@@ -31,10 +33,13 @@ pub(super) fn name_region(program: &mut Program<'_, '_>, op: Op) -> Edit {
             .find(|kind| takes(program, op, kind) && keeps(program, body, kind)),
         _ => None,
     };
-    let kind = kind.ok_or(ErrorKind::Combination)?;
+    let Some(kind) = kind else {
+        let is_done = general::lower(program, op, body)?;
+        return if is_done { Ok(true) } else { Err(ErrorKind::Combination) };
+    };
     let word = AttrValue::Word(program.word(kind)?);
     program.remove_last_region(op)?;
-    program.set_attr(op, attr_names::KIND, word)
+    program.set_attr(op, attr_names::KIND, word).map(|()| false)
 }
 
 /// Whether the contract has this kind of an operation.

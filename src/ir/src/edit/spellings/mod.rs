@@ -6,6 +6,7 @@ mod combined;
 mod filled;
 mod flags;
 mod formats;
+mod general;
 mod hints;
 mod kept;
 mod loops;
@@ -39,10 +40,17 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
     while let Some(op) = next {
         let at = SourcePlace { op: None, ..program.place(op) };
         let is_combined = program.role(op).combines();
-        let named = if is_combined { combined::name_region(program, op) } else { Ok(()) };
+        let (before, block) = (program.previous(op), program.block_of(op));
+        let named = if is_combined { combined::name_region(program, op) } else { Ok(false) };
+        if named == Ok(true) {
+            // What stands in its place comes next.
+            let first = || block.and_then(|block| program.first(block));
+            next = before.map_or_else(first, |before| program.next(before));
+            continue;
+        }
         next = program.following(op, Some(kernel));
         let settled = named
-            .and_then(|()| flags::settle(program, op))
+            .and_then(|_| flags::settle(program, op))
             .and_then(|()| hints::settle(program, op));
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
