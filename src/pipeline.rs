@@ -8,7 +8,9 @@
 use heapless::VecView;
 use lanebook_ir::rewrite::{RunError, Stats, Work, run};
 use lanebook_ir::{ErrorKind, Node, Program, TileGraph};
-use lanebook_passes::layout_seeding::{self, LayoutSeeding, SeedingOptions, SeedingScratch};
+use lanebook_passes::layout_seeding::{
+    self, Appraiser, LayoutSeeding, SeedingOptions, SeedingScratch,
+};
 use lanebook_passes::{self, Analysis, ChoiceError, Event, PassContext, remat};
 use lanebook_tables::{Language, Pass, PassStep, Tables};
 
@@ -53,7 +55,13 @@ pub fn apply(
         tables,
         name,
         program,
-        &mut PassScratch { work, fuel, room: None, wishes: SeedingOptions::default() },
+        &mut PassScratch {
+            work,
+            fuel,
+            room: None,
+            wishes: SeedingOptions::default(),
+            appraiser: None,
+        },
         trace,
     )
 }
@@ -70,7 +78,7 @@ pub fn apply(
 /// let mut program = parse(storage.pools(), &TABLES, "func @f() {threads = 128} {\n}", Options::default()).unwrap();
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
 /// // Passes that choose no layouts need no room.
-/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default() };
+/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default(), appraiser: None };
 /// let stats = apply_with(&TABLES, REMOVE_CONVERSIONS, &mut program, &mut lent, |_| {}).unwrap();
 /// assert_eq!(stats.applied, 0);
 /// ```
@@ -84,6 +92,9 @@ pub struct PassScratch<'l, 'r> {
     pub room: Option<&'l mut SeedingScratch<'r>>,
     /// What they are asked for.
     pub wishes: SeedingOptions,
+    /// Who says what the program costs as it is planned, so that passes decide nothing that costs
+    /// more than what a planner would decide; they go by shapes alone where there is nobody.
+    pub appraiser: Option<&'l mut dyn Appraiser>,
 }
 
 /// [`apply`] with room for passes that choose layouts.
@@ -183,6 +194,10 @@ fn steps(
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
                 let wishes = lent.wishes;
+                let appraiser: Option<&mut dyn Appraiser> = match &mut lent.appraiser {
+                    Some(appraiser) => Some(&mut **appraiser),
+                    None => None,
+                };
                 let mut cx = PassContext::new(program, lent.work, lent.fuel, trace);
                 let changes = match (analysis, &mut lent.room) {
                     (Analysis::WeighConversions, _) => {
@@ -193,7 +208,7 @@ fn steps(
                         lanebook_passes::run(&mut cx, analysis)
                     }
                     (analysis, Some(room)) => layout_seeding::run(
-                        &mut LayoutSeeding { cx: &mut cx, tables, room, wishes },
+                        &mut LayoutSeeding { cx: &mut cx, tables, room, wishes, appraiser },
                         analysis,
                     ),
                     (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),

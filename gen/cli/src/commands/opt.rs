@@ -5,11 +5,12 @@ use crate::declared::Declared;
 use crate::output;
 use crate::tables::{beside, counted};
 use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
-use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
+use lanebook::layout_seeding::{Appraiser, ProgramPrice, SeedingOptions, SeedingStorage, arch_of};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{PassError, PassScratch, apply_with};
 use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
+use lanebook_report::compile::priced;
 use lanebook_report::problem::{Excerpt, Problem, Problems};
 use lanebook_report::program::{Source, read};
 use lanebook_report::refused::of_program;
@@ -146,8 +147,14 @@ fn one(
     let mut text = String::new();
     {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let mut lent =
-            PassScratch { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
+        let mut compiler = Compiler { tables, wishes };
+        let mut lent = PassScratch {
+            work: work.as_mut_view(),
+            fuel: left,
+            room: Some(&mut room),
+            wishes,
+            appraiser: Some(&mut compiler),
+        };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => lines.push(traced(tables, rule)),
             Event::Change { analysis, .. } => {
@@ -198,7 +205,7 @@ fn one(
             }
         }
         if args.explain {
-            let arch = lanebook::layout_seeding::arch_of(&program, tables, &wishes);
+            let arch = arch_of(&program, tables, &wishes);
             let judged = candidates::Judged {
                 candidates: room.candidates,
                 dropped: room.dropped,
@@ -220,6 +227,31 @@ fn one(
         out.push_str(&text);
     }
     Ok(text)
+}
+
+/// Says what a program costs as `lanebook compile` would compile what is printed of it.
+struct Compiler<'t> {
+    tables: &'t Tables<'t>,
+    wishes: SeedingOptions,
+}
+
+impl std::fmt::Debug for Compiler<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Compiler").field("wishes", &self.wishes).finish_non_exhaustive()
+    }
+}
+
+impl Appraiser for Compiler<'_> {
+    fn price(
+        &mut self,
+        program: &Program<'_, '_>,
+        layouts: &dyn ir::Annotate,
+    ) -> Option<ProgramPrice> {
+        let arch = self.tables.arch(arch_of(program, self.tables, &self.wishes)?)?;
+        let mut text = String::new();
+        print(program, layouts, &mut text).ok()?;
+        priced(self.tables, arch.name, &Source::new("a program between passes", text))
+    }
 }
 
 fn print(

@@ -23,6 +23,7 @@ use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
+use crate::layout_seeding::worthwhile::{self, Products};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoicePool, PassError, edit};
@@ -72,13 +73,28 @@ struct ProductChoice<'t> {
 }
 
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    let products = worthwhile::products(work)?;
+    give(work, products).map(|_| ())
+}
+
+/// Gives some products their instructions; answers how many took one.
+pub(super) fn give(
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
+    products: Products,
+) -> Result<u32, PassError> {
     let workers = work.workers()?;
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);
     let mut at = work.cx.program.first(work.cx.program.root());
+    let (mut number, mut given) = (0u32, 0u32);
     while let Some(op) = at {
         at = work.cx.program.following(op, None);
-        if work.cx.program.role(op) != OpRole::Matrix || !is_plain(work.cx.program, op) {
+        if work.cx.program.role(op) != OpRole::Matrix {
+            continue;
+        }
+        let is_wanted = products.wrapping_shr(number) & 1 == 1;
+        number = number.saturating_add(1).min(Products::BITS.saturating_sub(1));
+        if !is_wanted || !is_plain(work.cx.program, op) {
             continue;
         }
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
@@ -91,8 +107,10 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         };
         let done = rewrite(work, convert, alloc, op, &shape, &choice)?;
         work.cx.changed(done)?;
+        given = given.saturating_add(1);
     }
-    open::join(work.cx)
+    open::join(work.cx)?;
+    Ok(given)
 }
 
 /// Whether a choice is worth its while in a program whose planner would make another: the planner
