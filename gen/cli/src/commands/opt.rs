@@ -60,7 +60,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut told: Vec<serde_json::Value> = Vec::new();
     let mut left = args.fuel;
     let mut last = None;
-    for (tables, pass) in passes {
+    for (number, (tables, pass)) in passes.iter().copied().enumerate() {
         // Each pass reads the text that the one before it left: layouts that it made have no other
         // name.
         if let Some(text) = last.take() {
@@ -69,8 +69,8 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
         }
         last = Some(one(
             args,
-            tables,
-            pass,
+            (tables, pass),
+            passes.get(number + 1..).unwrap_or(&[]),
             &source,
             options,
             wishes,
@@ -126,8 +126,8 @@ fn normal(tables: &Tables<'_>, source: &Source, options: ir::Options) -> Result<
 #[allow(clippy::too_many_arguments)]
 fn one(
     args: &Opt,
-    tables: &Tables<'_>,
-    pass: &str,
+    (tables, pass): (&Tables<'_>, &str),
+    following: &[(&Tables<'_>, &str)],
     source: &Source,
     options: ir::Options,
     wishes: SeedingOptions,
@@ -147,7 +147,7 @@ fn one(
     let mut text = String::new();
     {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let mut compiler = Compiler { tables, wishes };
+        let mut compiler = Compiler { tables, following, options, wishes };
         let mut lent = PassScratch {
             work: work.as_mut_view(),
             fuel: left,
@@ -229,15 +229,19 @@ fn one(
     Ok(text)
 }
 
-/// Says what a program costs as `lanebook compile` would compile what is printed of it.
+/// Says what a program costs as `lanebook compile` would compile what the passes that follow make
+/// of it.
 struct Compiler<'t> {
     tables: &'t Tables<'t>,
+    following: &'t [(&'t Tables<'t>, &'t str)],
+    options: ir::Options,
     wishes: SeedingOptions,
 }
 
 impl std::fmt::Debug for Compiler<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Compiler").field("wishes", &self.wishes).finish_non_exhaustive()
+        let passes = self.following.iter().map(|(_, pass)| pass);
+        out.debug_list().entries(passes).finish()
     }
 }
 
@@ -250,8 +254,38 @@ impl Appraiser for Compiler<'_> {
         let arch = self.tables.arch(arch_of(program, self.tables, &self.wishes)?)?;
         let mut text = String::new();
         print(program, layouts, &mut text).ok()?;
+        for (tables, pass) in self.following {
+            text = passed(tables, pass, &text, self.options, self.wishes)?;
+        }
         priced(self.tables, arch.name, &Source::new("a program between passes", text))
     }
+}
+
+/// What a pass makes of a text, whatever it costs; `None` if it refuses it.
+fn passed(
+    tables: &Tables<'_>,
+    pass: &str,
+    text: &str,
+    options: ir::Options,
+    wishes: SeedingOptions,
+) -> Option<String> {
+    let mut storage = Box::new(ProgramRoom::new());
+    let mut program = ir::parse(storage.pools(), tables, text, options).ok()?;
+    ir::verify(&mut program).ok()?;
+    let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
+    let mut lent = Box::new(ChoiceRoom::new());
+    let (mut room, mut fuel) = (lent.room(), u32::MAX);
+    let mut scratch = PassScratch {
+        work: work.as_mut_view(),
+        fuel: &mut fuel,
+        room: Some(&mut room),
+        wishes,
+        appraiser: None,
+    };
+    apply_with(tables, pass, &mut program, &mut scratch, |_| {}).ok()?;
+    let mut out = String::new();
+    print(&program, &room.book, &mut out).ok()?;
+    Some(out)
 }
 
 fn print(
