@@ -16,6 +16,8 @@ use lanebook_report::program::{Source, read};
 use lanebook_report::refused::of_program;
 use lanebook_suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room
@@ -60,6 +62,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut told: Vec<serde_json::Value> = Vec::new();
     let mut left = args.fuel;
     let mut last = None;
+    let known = Known::default();
     for (number, (tables, pass)) in passes.iter().copied().enumerate() {
         // Each pass reads the text that the one before it left: layouts that it made have no other
         // name.
@@ -75,6 +78,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
             options,
             wishes,
             declared.as_ref(),
+            &known,
             &mut left,
             &mut out,
             &mut told,
@@ -132,6 +136,7 @@ fn one(
     options: ir::Options,
     wishes: SeedingOptions,
     declared: Option<&Declared>,
+    known: &Known,
     left: &mut u32,
     out: &mut String,
     told: &mut Vec<serde_json::Value>,
@@ -147,7 +152,7 @@ fn one(
     let mut text = String::new();
     {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let mut compiler = Compiler { tables, following, options, wishes };
+        let mut compiler = Compiler { tables, following, options, wishes, known };
         let mut lent = PassScratch {
             work: work.as_mut_view(),
             fuel: left,
@@ -236,7 +241,11 @@ struct Compiler<'t> {
     following: &'t [(&'t Tables<'t>, &'t str)],
     options: ir::Options,
     wishes: SeedingOptions,
+    known: &'t Known,
 }
+
+/// What texts cost that were compiled before.
+type Known = RefCell<HashMap<String, Option<ProgramPrice>>>;
 
 impl std::fmt::Debug for Compiler<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -254,38 +263,47 @@ impl Appraiser for Compiler<'_> {
         let arch = self.tables.arch(arch_of(program, self.tables, &self.wishes)?)?;
         let mut text = String::new();
         print(program, layouts, &mut text).ok()?;
-        for (tables, pass) in self.following {
-            text = passed(tables, pass, &text, self.options, self.wishes)?;
+        for (number, pass) in self.following.iter().enumerate() {
+            let following = self.following.get(number + 1..).unwrap_or(&[]);
+            text = self.passed(*pass, following, &text)?;
         }
-        priced(self.tables, arch.name, &Source::new("a program between passes", text))
+        if let Some(price) = self.known.borrow().get(&text) {
+            return *price;
+        }
+        let source = Source::new("a program between passes", text);
+        let price = priced(self.tables, arch.name, &source);
+        self.known.borrow_mut().insert(source.text, price);
+        price
     }
 }
 
-/// What a pass makes of a text, whatever it costs; `None` if it refuses it.
-fn passed(
-    tables: &Tables<'_>,
-    pass: &str,
-    text: &str,
-    options: ir::Options,
-    wishes: SeedingOptions,
-) -> Option<String> {
-    let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, text, options).ok()?;
-    ir::verify(&mut program).ok()?;
-    let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
-    let mut lent = Box::new(ChoiceRoom::new());
-    let (mut room, mut fuel) = (lent.room(), u32::MAX);
-    let mut scratch = PassScratch {
-        work: work.as_mut_view(),
-        fuel: &mut fuel,
-        room: Some(&mut room),
-        wishes,
-        appraiser: None,
-    };
-    apply_with(tables, pass, &mut program, &mut scratch, |_| {}).ok()?;
-    let mut out = String::new();
-    print(&program, &room.book, &mut out).ok()?;
-    Some(out)
+impl Compiler<'_> {
+    /// What a pass makes of a text that others follow; `None` if it refuses it.
+    fn passed(
+        &self,
+        (tables, pass): (&Tables<'_>, &str),
+        following: &[(&Tables<'_>, &str)],
+        text: &str,
+    ) -> Option<String> {
+        let mut storage = Box::new(ProgramRoom::new());
+        let mut program = ir::parse(storage.pools(), tables, text, self.options).ok()?;
+        ir::verify(&mut program).ok()?;
+        let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
+        let mut lent = Box::new(ChoiceRoom::new());
+        let (mut room, mut fuel) = (lent.room(), u32::MAX);
+        let mut compiler = Compiler { following, ..*self };
+        let mut scratch = PassScratch {
+            work: work.as_mut_view(),
+            fuel: &mut fuel,
+            room: Some(&mut room),
+            wishes: self.wishes,
+            appraiser: Some(&mut compiler),
+        };
+        apply_with(tables, pass, &mut program, &mut scratch, |_| {}).ok()?;
+        let mut out = String::new();
+        print(&program, &room.book, &mut out).ok()?;
+        Some(out)
+    }
 }
 
 fn print(

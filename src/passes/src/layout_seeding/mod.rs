@@ -21,7 +21,7 @@
 //! | `open` | tiles that the planner cuts up: layouts that reach them |
 //! | `tensor` | products whose sums lie in tensor memory |
 //! | `scaled` | block scales of products |
-//! | `appraise` `worthwhile` | what a program costs as it is planned and emitted; products that are worth an instruction here |
+//! | `appraise` `worthwhile` | what a program costs as it is planned and emitted; choices that are worth it |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
 pub(crate) mod appraise;
 pub(crate) mod assign;

@@ -23,7 +23,7 @@ use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
-use crate::layout_seeding::worthwhile::{self, Products};
+use crate::layout_seeding::worthwhile::{self, Picked};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoicePool, PassError, edit};
@@ -73,15 +73,17 @@ struct ProductChoice<'t> {
 }
 
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
-    let products = worthwhile::products(work)?;
+    let program = &*work.cx.program;
+    let count = program.all().filter(|op| program.role(*op) == OpRole::Matrix).count();
+    let products = match open::is_planned(program) {
+        true => worthwhile::pick(work, give, count)?,
+        false => worthwhile::ALL,
+    };
     give(work, products).map(|_| ())
 }
 
 /// Gives some products their instructions; answers how many took one.
-pub(super) fn give(
-    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
-    products: Products,
-) -> Result<u32, PassError> {
+fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: Picked) -> Result<u32, PassError> {
     let workers = work.workers()?;
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);
@@ -92,8 +94,8 @@ pub(super) fn give(
         if work.cx.program.role(op) != OpRole::Matrix {
             continue;
         }
-        let is_wanted = products.wrapping_shr(number) & 1 == 1;
-        number = number.saturating_add(1).min(Products::BITS.saturating_sub(1));
+        let is_wanted = worthwhile::is_picked(products, number);
+        number = number.saturating_add(1);
         if !is_wanted || !is_plain(work.cx.program, op) {
             continue;
         }

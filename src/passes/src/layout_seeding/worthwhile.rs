@@ -1,51 +1,62 @@
-//! Which products are given their instructions by passes, where a planner would give them some as
-//! well: those with which the program costs no more.
+//! Which of a pass's choices are made, where somebody says what a program costs as it is compiled:
+//! those with which it costs no more. Whoever plans the program decides what passes leave open.
 use crate::PassError;
-use crate::layout_seeding::{LayoutSeeding, ProgramPrice, open, product};
-use lanebook_tables::OpRole;
+use crate::layout_seeding::{LayoutSeeding, ProgramPrice};
 
-/// Products by their numbers in the text, the first on the lowest bit; those behind the last bit
+/// Operations by their numbers in the text, the first on the lowest bit; those behind the last bit
 /// are as that says.
-pub(super) type Products = u128;
+pub(super) type Picked = u128;
 
-/// Products that get their instructions here. Where a program is planned, its planner gives them
-/// instructions as well: what is said here must cost no more than what it would decide.
-pub(super) fn products(
-    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
-) -> Result<Products, PassError> {
-    let all = Products::MAX;
-    if work.appraiser.is_none() || !open::is_planned(work.cx.program) {
-        return Ok(all);
-    }
-    let (together, whole) = tried(work, all, 0)?;
-    let Some(own) = price(work).filter(|_| together > 0) else { return Ok(all) };
-    if whole.is_some_and(|found| found.is_at_most(own)) {
-        return Ok(all);
-    }
-    // Not all of them: one after the other, each with those that were worth it.
-    let (mut taken, mut count, mut best) = (0, 0, own);
-    let program = &*work.cx.program;
-    let products = program.all().filter(|op| program.role(*op) == OpRole::Matrix).count();
-    let last = if together > 1 { u32::try_from(products).unwrap_or(u32::MAX) } else { 0 };
-    for number in 0..last.min(Products::BITS) {
-        let with = taken | 1u128.wrapping_shl(number);
-        let (given, found) = tried(work, with, count)?;
-        if let Some(found) = found.filter(|found| found.is_at_most(best)) {
-            (taken, count, best) = (with, given, found);
-        }
-    }
-    Ok(taken)
+/// All operations.
+pub(super) const ALL: Picked = Picked::MAX;
+
+/// Whether an operation is picked.
+pub(super) const fn is_picked(picked: Picked, number: u32) -> bool {
+    let last = Picked::BITS.saturating_sub(1);
+    let number = if number < last { number } else { last };
+    picked.wrapping_shr(number) & 1 == 1
 }
 
-/// How many of some products take an instruction, and what the program costs then, if they are more
-/// than `beyond`.
+/// Makes the choices for some operations; answers for how many it changed something.
+type Give = fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, Picked) -> Result<u32, PassError>;
+
+/// For which of `count` operations the choices cost no more than none: all of them, or one after
+/// the other, each together with those that were worth it.
+pub(super) fn pick(
+    work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
+    give: Give,
+    count: usize,
+) -> Result<Picked, PassError> {
+    if work.appraiser.is_none() {
+        return Ok(ALL);
+    }
+    let (together, whole) = tried(work, give, ALL, 0)?;
+    let Some(own) = price(work).filter(|_| together > 0) else { return Ok(ALL) };
+    if whole.is_some_and(|found| found.is_at_most(own)) {
+        return Ok(ALL);
+    }
+    let (mut picked, mut most, mut best) = (0, 0, own);
+    let last = if together > 1 { u32::try_from(count).unwrap_or(Picked::BITS) } else { 0 };
+    for number in 0..last.min(Picked::BITS) {
+        let with = picked | 1u128.wrapping_shl(number);
+        let (given, found) = tried(work, give, with, most)?;
+        if let Some(found) = found.filter(|found| found.is_at_most(best)) {
+            (picked, most, best) = (with, given, found);
+        }
+    }
+    Ok(picked)
+}
+
+/// For how many of some operations something changes, and what the program costs then, if they are
+/// more than `beyond`.
 fn tried(
     work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
-    products: Products,
+    give: Give,
+    picked: Picked,
     beyond: u32,
 ) -> Result<(u32, Option<ProgramPrice>), PassError> {
     let attempt = work.cx.attempt();
-    let given = product::give(work, products);
+    let given = give(work, picked);
     let found = match &given {
         Ok(given) if *given > beyond => price(work),
         _ => None,
