@@ -5,30 +5,18 @@ use crate::declared::Declared;
 use crate::output;
 use crate::tables::{beside, counted};
 use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
-use lanebook::layout_seeding::{Appraiser, ProgramPrice, SeedingOptions, SeedingStorage, arch_of};
+use lanebook::layout_seeding::{SeedingOptions, arch_of};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{PassError, PassScratch, apply_with};
 use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
-use lanebook_report::compile::priced;
+use lanebook_report::passes::{ChoiceRoom, Compiler, KnownPrices, ProgramRoom, WORK};
 use lanebook_report::problem::{Excerpt, Problem, Problems};
 use lanebook_report::program::{Source, read};
 use lanebook_report::refused::of_program;
 use lanebook_suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt::Write;
-
-/// Operations, values, operands, attributes, types, regions and undo records that there is room
-/// for.
-type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
-
-/// Layouts that are made, values, classes of accesses, candidates that there is room for.
-type ChoiceRoom = SeedingStorage<1024, 32768, 1024, 65536>;
-
-/// Entries of the worklist.
-const WORK: usize = 65_000;
 
 /// Runs the command.
 pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
@@ -62,7 +50,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut told: Vec<serde_json::Value> = Vec::new();
     let mut left = args.fuel;
     let mut last = None;
-    let known = Known::default();
+    let known = KnownPrices::default();
     for (number, (tables, pass)) in passes.iter().copied().enumerate() {
         // Each pass reads the text that the one before it left: layouts that it made have no other
         // name.
@@ -136,7 +124,7 @@ fn one(
     options: ir::Options,
     wishes: SeedingOptions,
     declared: Option<&Declared>,
-    known: &Known,
+    known: &KnownPrices,
     left: &mut u32,
     out: &mut String,
     told: &mut Vec<serde_json::Value>,
@@ -234,78 +222,6 @@ fn one(
     Ok(text)
 }
 
-/// Says what a program costs as `lanebook compile` would compile what the passes that follow make
-/// of it.
-struct Compiler<'t> {
-    tables: &'t Tables<'t>,
-    following: &'t [(&'t Tables<'t>, &'t str)],
-    options: ir::Options,
-    wishes: SeedingOptions,
-    known: &'t Known,
-}
-
-/// What texts cost that were compiled before.
-type Known = RefCell<HashMap<String, Option<ProgramPrice>>>;
-
-impl std::fmt::Debug for Compiler<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let passes = self.following.iter().map(|(_, pass)| pass);
-        out.debug_list().entries(passes).finish()
-    }
-}
-
-impl Appraiser for Compiler<'_> {
-    fn price(
-        &mut self,
-        program: &Program<'_, '_>,
-        layouts: &dyn ir::Annotate,
-    ) -> Option<ProgramPrice> {
-        let arch = self.tables.arch(arch_of(program, self.tables, &self.wishes)?)?;
-        let mut text = String::new();
-        print(program, layouts, &mut text).ok()?;
-        for (number, pass) in self.following.iter().enumerate() {
-            let following = self.following.get(number + 1..).unwrap_or(&[]);
-            text = self.passed(*pass, following, &text)?;
-        }
-        if let Some(price) = self.known.borrow().get(&text) {
-            return *price;
-        }
-        let source = Source::new("a program between passes", text);
-        let price = priced(self.tables, arch.name, &source);
-        self.known.borrow_mut().insert(source.text, price);
-        price
-    }
-}
-
-impl Compiler<'_> {
-    /// What a pass makes of a text that others follow; `None` if it refuses it.
-    fn passed(
-        &self,
-        (tables, pass): (&Tables<'_>, &str),
-        following: &[(&Tables<'_>, &str)],
-        text: &str,
-    ) -> Option<String> {
-        let mut storage = Box::new(ProgramRoom::new());
-        let mut program = ir::parse(storage.pools(), tables, text, self.options).ok()?;
-        ir::verify(&mut program).ok()?;
-        let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
-        let mut lent = Box::new(ChoiceRoom::new());
-        let (mut room, mut fuel) = (lent.room(), u32::MAX);
-        let mut compiler = Compiler { following, ..*self };
-        let mut scratch = PassScratch {
-            work: work.as_mut_view(),
-            fuel: &mut fuel,
-            room: Some(&mut room),
-            wishes: self.wishes,
-            appraiser: Some(&mut compiler),
-        };
-        apply_with(tables, pass, &mut program, &mut scratch, |_| {}).ok()?;
-        let mut out = String::new();
-        print(&program, &room.book, &mut out).ok()?;
-        Some(out)
-    }
-}
-
 fn print(
     program: &Program<'_, '_>,
     annotate: &dyn ir::Annotate,
@@ -398,6 +314,9 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
         PassError::Choice(ChoiceError::NoArch) => "name one with --arch",
         PassError::Choice(ChoiceError::NoWarps) => {
             "give the function `threads`, or the module `ttg.num-warps`"
+        }
+        PassError::Choice(ChoiceError::WarpCount { .. }) => {
+            "leave the pass out, or let a power of two of warps work together (`threads`)"
         }
         PassError::Choice(ChoiceError::Cluster) => "leave the pass out, or say `ttg.num-ctas` = 1",
         PassError::Choice(ChoiceError::Sweeps) => "the program is unchanged; take loops apart",

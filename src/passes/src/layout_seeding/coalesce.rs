@@ -119,6 +119,9 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
     let count = program.all().filter(|op| access(program, tables, *op).is_some()).count();
     let give: fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, Picked) -> Result<u32, PassError> =
         |work, picked| accesses(work, |_| true, picked);
+    if count == 0 {
+        return Ok(());
+    }
     let picked = worthwhile::pick(work, give, count)?;
     give(work, picked).map(|_| ())
 }

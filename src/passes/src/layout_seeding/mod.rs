@@ -203,6 +203,9 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
             (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => {
                 Ok(Workers { lanes, warps })
             }
+            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps > 0 => {
+                Err(PassError::Choice(ChoiceError::WarpCount { warps }))
+            }
             _ => Err(PassError::Choice(ChoiceError::NoWarps)),
         }
     }

@@ -26,7 +26,7 @@ use crate::layout_seeding::tensor::{self, Sums};
 use crate::layout_seeding::worthwhile::{self, Picked};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
-use crate::{ChoicePool, PassError, edit};
+use crate::{ChoiceError, ChoicePool, PassError, edit};
 use lanebook_ir::{AttrValue, ErrorKind, Op, Program, TileEncoding, Type, Value};
 use lanebook_layout::triton::{
     AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases,
@@ -84,7 +84,7 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
 
 /// Gives some products their instructions; answers how many took one.
 fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: Picked) -> Result<u32, PassError> {
-    let workers = work.workers()?;
+    let workers = work.workers();
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);
     let mut at = work.cx.program.first(work.cx.program.root());
@@ -100,8 +100,13 @@ fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: Picked) -> Resul
             continue;
         }
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
-        let links = links::find(work, &mut trail, op)?;
         let planned = work.cx.program.result(op, 0).is_some_and(|to| is_left(work.cx.program, to));
+        let workers = match workers {
+            // Its planner shares tiles out among any number of warps.
+            Err(PassError::Choice(ChoiceError::WarpCount { .. })) if planned => continue,
+            workers => workers?,
+        };
+        let links = links::find(work, &mut trail, op)?;
         let Some(choice) = choose(work, &shape, workers, links)?
             .filter(|choice| !planned || suits_planner(work.cx.program, &shape, choice))
         else {
