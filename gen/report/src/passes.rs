@@ -69,10 +69,10 @@ impl Compiler<'_> {
     /// What the passes leave of a text; `None` if one refuses it.
     #[must_use]
     pub fn left(&self, text: String) -> Option<String> {
-        let each = self.following.iter().enumerate();
-        each.fold(Some(text), |text, (number, pass)| {
+        let mut each = self.following.iter().enumerate();
+        each.try_fold(text, |text, (number, pass)| {
             let following = self.following.get(number + 1..).unwrap_or(&[]);
-            Compiler { following, ..*self }.after(*pass, &text?)
+            Compiler { following, ..*self }.after(*pass, &text)
         })
     }
 

@@ -8,7 +8,7 @@
 //! their price.
 use crate::layout_seeding::blocked::{blocked, order_of};
 use crate::layout_seeding::runs::{KnownAxes, TileExtents, element_bits};
-use crate::layout_seeding::worthwhile::{self, Picked};
+use crate::layout_seeding::worthwhile::{self, OpMask};
 use crate::layout_seeding::{LayoutSeeding, full};
 use crate::{ChoicePool, PassContext, PassError, edit};
 use heapless::VecView;
@@ -117,7 +117,7 @@ fn class_of(
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let (program, tables) = (&*work.cx.program, work.tables);
     let count = program.all().filter(|op| access(program, tables, *op).is_some()).count();
-    let give: fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, Picked) -> Result<u32, PassError> =
+    let give: fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, OpMask) -> Result<u32, PassError> =
         |work, picked| accesses(work, |_| true, picked);
     if count == 0 {
         return Ok(());
@@ -140,7 +140,7 @@ pub(super) fn undecided(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<
 fn accesses(
     work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     wanted: impl Fn(&Type) -> bool,
-    picked: Picked,
+    picked: OpMask,
 ) -> Result<u32, PassError> {
     let workers = work.workers()?;
     let widest_bits = work.widest_bits()?;

@@ -23,7 +23,7 @@ use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
-use crate::layout_seeding::worthwhile::{self, Picked};
+use crate::layout_seeding::worthwhile::{self, OpMask};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
 use crate::{ChoiceError, ChoicePool, PassError, edit};
@@ -83,7 +83,7 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
 }
 
 /// Gives some products their instructions; answers how many took one.
-fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: Picked) -> Result<u32, PassError> {
+fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: OpMask) -> Result<u32, PassError> {
     let workers = work.workers();
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);

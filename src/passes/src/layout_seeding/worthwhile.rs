@@ -5,20 +5,20 @@ use crate::layout_seeding::{LayoutSeeding, ProgramPrice};
 
 /// Operations by their numbers in the text, the first on the lowest bit; those behind the last bit
 /// are as that says.
-pub(super) type Picked = u128;
+pub(super) type OpMask = u128;
 
 /// All operations.
-pub(super) const ALL: Picked = Picked::MAX;
+pub(super) const ALL: OpMask = OpMask::MAX;
 
 /// Whether an operation is picked.
-pub(super) const fn is_picked(picked: Picked, number: u32) -> bool {
-    let last = Picked::BITS.saturating_sub(1);
+pub(super) const fn is_picked(picked: OpMask, number: u32) -> bool {
+    let last = OpMask::BITS.saturating_sub(1);
     let number = if number < last { number } else { last };
     picked.wrapping_shr(number) & 1 == 1
 }
 
 /// Makes the choices for some operations; answers for how many it changed something.
-type Give = fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, Picked) -> Result<u32, PassError>;
+type Give = fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, OpMask) -> Result<u32, PassError>;
 
 /// For which of `count` operations the choices cost no more than none: all of them, or one after
 /// the other, each together with those that were worth it.
@@ -26,7 +26,7 @@ pub(super) fn pick(
     work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     give: Give,
     count: usize,
-) -> Result<Picked, PassError> {
+) -> Result<OpMask, PassError> {
     if work.appraiser.is_none() {
         return Ok(ALL);
     }
@@ -36,8 +36,8 @@ pub(super) fn pick(
         return Ok(ALL);
     }
     let (mut picked, mut most, mut best) = (0, 0, own);
-    let last = if together > 1 { u32::try_from(count).unwrap_or(Picked::BITS) } else { 0 };
-    for number in 0..last.min(Picked::BITS) {
+    let last = if together > 1 { u32::try_from(count).unwrap_or(OpMask::BITS) } else { 0 };
+    for number in 0..last.min(OpMask::BITS) {
         let with = picked | 1u128.wrapping_shl(number);
         let (given, found) = tried(work, give, with, most)?;
         if let Some(found) = found.filter(|found| found.is_at_most(best)) {
@@ -52,7 +52,7 @@ pub(super) fn pick(
 fn tried(
     work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     give: Give,
-    picked: Picked,
+    picked: OpMask,
     beyond: u32,
 ) -> Result<(u32, Option<ProgramPrice>), PassError> {
     let attempt = work.cx.attempt();
