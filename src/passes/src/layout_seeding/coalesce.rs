@@ -10,7 +10,7 @@ use crate::layout_seeding::blocked::{blocked, order_of};
 use crate::layout_seeding::runs::{KnownAxes, TileExtents, element_bits};
 use crate::layout_seeding::worthwhile::{self, OpMask};
 use crate::layout_seeding::{LayoutSeeding, full};
-use crate::{ChoicePool, PassContext, PassError, edit};
+use crate::{ChoiceError, ChoicePool, PassContext, PassError, edit};
 use heapless::VecView;
 use lanebook_ir::{ErrorKind, Op, Program, Shape, TileEncoding, Type, Value};
 use lanebook_layout::triton::Order;
@@ -119,7 +119,9 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
     let count = program.all().filter(|op| access(program, tables, *op).is_some()).count();
     let give: fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, OpMask) -> Result<u32, PassError> =
         |work, picked| accesses(work, |_| true, picked);
-    if count == 0 {
+    // Nothing is shared out among however many warps.
+    let warps = work.workers().map(|_| ());
+    if matches!(warps, Err(PassError::Choice(ChoiceError::WarpCount { .. }))) && count == 0 {
         return Ok(());
     }
     let picked = worthwhile::pick(work, give, count)?;
