@@ -35,9 +35,11 @@
 //! ```
 
 mod error;
+mod price;
 pub mod storage;
 
 pub use crate::compile::error::CompileError;
+pub use crate::compile::price::price;
 pub use crate::compile::storage::{Capacities, CompileStorage, KernelStorage, PoolUse, Scratch};
 use crate::compile::storage::{ExprScratch, KernelPools, PlanPools};
 use heapless::VecView;

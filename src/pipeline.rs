@@ -7,8 +7,10 @@
 
 use heapless::VecView;
 use lanebook_ir::rewrite::{RunError, Stats, Work, run};
-use lanebook_ir::{ErrorKind, Node, Program, TileGraph};
-use lanebook_passes::layout_seeding::{self, LayoutSeeding, SeedingOptions, SeedingScratch};
+use lanebook_ir::{ErrorKind, Node, Plain, Program, TileGraph};
+use lanebook_passes::layout_seeding::{
+    self, Appraiser, LayoutSeeding, ProgramPrice, SeedingOptions, SeedingScratch,
+};
 use lanebook_passes::{self, Analysis, ChoiceError, Event, PassContext, remat};
 use lanebook_tables::{Language, Pass, PassStep, Tables};
 
@@ -53,7 +55,13 @@ pub fn apply(
         tables,
         name,
         program,
-        &mut PassScratch { work, fuel, room: None, wishes: SeedingOptions::default() },
+        &mut PassScratch {
+            work,
+            fuel,
+            room: None,
+            wishes: SeedingOptions::default(),
+            appraiser: None,
+        },
         trace,
     )
 }
@@ -70,7 +78,7 @@ pub fn apply(
 /// let mut program = parse(storage.pools(), &TABLES, "func @f() {threads = 128} {\n}", Options::default()).unwrap();
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
 /// // Passes that choose no layouts need no room.
-/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default() };
+/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: None, wishes: SeedingOptions::default(), appraiser: None };
 /// let stats = apply_with(&TABLES, REMOVE_CONVERSIONS, &mut program, &mut lent, |_| {}).unwrap();
 /// assert_eq!(stats.applied, 0);
 /// ```
@@ -84,6 +92,9 @@ pub struct PassScratch<'l, 'r> {
     pub room: Option<&'l mut SeedingScratch<'r>>,
     /// What they are asked for.
     pub wishes: SeedingOptions,
+    /// Who says what the program costs as it is planned, so that passes decide nothing that costs
+    /// more than what a planner would decide; they go by shapes alone where there is nobody.
+    pub appraiser: Option<&'l mut dyn Appraiser>,
 }
 
 /// [`apply`] with room for passes that choose layouts.
@@ -134,7 +145,7 @@ const fn log(_: &Tables<'_>, _: Event) {}
 
 /// All steps of a pass. Where exact cost has the last word, it also judges the whole: steps that
 /// made the program dearer together are taken back, and what the last word says of the program as
-/// it was counts instead.
+/// it was counts instead. Who says what the program costs as it is compiled judges both.
 fn whole(
     tables: &Tables<'_>,
     pass: &Pass<'_>,
@@ -148,24 +159,47 @@ fn whole(
         return steps(tables, pass.steps, program, lent, trace);
     }
     let graph = |kind| PassError::Run(RunError::Graph(kind));
-    let before = remat::bill(program).map_err(graph)?;
-    let mark = program.mark();
-    let mut stats = match steps(tables, pass.steps, program, lent, trace) {
-        Ok(stats) => stats,
-        Err(error) => {
+    let before = remat::bill(program).map_err(graph)?.total();
+    let own = price(program, lent);
+    let mut stats = Stats::default();
+    for steps in [pass.steps, &[last_word]] {
+        let mark = program.mark();
+        let found = self::steps(tables, steps, program, lent, trace).and_then(|made| {
+            let dearer = remat::bill(program).map_err(graph)?.total() > before;
+            let is_last = steps.len() < pass.steps.len();
+            Ok((made, made.applied > 0 && dearer && !is_last))
+        });
+        let (made, dearer) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                program.undo(mark);
+                return Err(error);
+            }
+        };
+        stats.visited = stats.visited.saturating_add(made.visited);
+        let mut worse = || match (own, price(program, lent)) {
+            (Some(own), Some(found)) => !found.is_at_most(own),
+            (own, found) => own.is_some() && found.is_none(),
+        };
+        if dearer || made.applied > 0 && worse() {
             program.undo(mark);
-            return Err(error);
+            continue;
         }
-    };
-    if stats.applied == 0 || remat::bill(program).map_err(graph)?.total() <= before.total() {
+        stats.applied = stats.applied.saturating_add(made.applied);
         program.keep(mark);
-        return Ok(stats);
+        break;
     }
-    program.undo(mark);
-    let again = steps(tables, &[last_word], program, lent, trace)?;
-    stats.visited = stats.visited.saturating_add(again.visited);
-    stats.applied = stats.applied.saturating_add(again.applied);
     Ok(stats)
+}
+
+/// What the program costs as it is compiled, where somebody says so; layouts that passes made are
+/// written by whoever keeps them.
+fn price(program: &Program<'_, '_>, lent: &mut PassScratch<'_, '_>) -> Option<ProgramPrice> {
+    let appraiser = lent.appraiser.as_mut()?;
+    match &lent.room {
+        Some(room) => appraiser.price(program, &room.book),
+        None => appraiser.price(program, &Plain),
+    }
 }
 
 #[inline(never)]
@@ -183,6 +217,10 @@ fn steps(
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
                 let wishes = lent.wishes;
+                let appraiser: Option<&mut dyn Appraiser> = match &mut lent.appraiser {
+                    Some(appraiser) => Some(&mut **appraiser),
+                    None => None,
+                };
                 let mut cx = PassContext::new(program, lent.work, lent.fuel, trace);
                 let changes = match (analysis, &mut lent.room) {
                     (Analysis::WeighConversions, _) => {
@@ -193,7 +231,7 @@ fn steps(
                         lanebook_passes::run(&mut cx, analysis)
                     }
                     (analysis, Some(room)) => layout_seeding::run(
-                        &mut LayoutSeeding { cx: &mut cx, tables, room, wishes },
+                        &mut LayoutSeeding { cx: &mut cx, tables, room, wishes, appraiser },
                         analysis,
                     ),
                     (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),
@@ -237,7 +275,7 @@ fn sweep(
 mod tests {
     use super::*;
     use crate::TABLES;
-    use lanebook_ir::{Options, Plain, SmallStorage, parse, print, verify};
+    use lanebook_ir::{Options, SmallStorage, parse, print, verify};
     use std::boxed::Box;
     use std::string::String;
 

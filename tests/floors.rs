@@ -190,7 +190,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
             &["inferred", "lint", "resolved"],
             &["infer"],
             &["compile"],
-            &["convert"],
+            &["convert", "passes"],
         ],
     ),
     ("gen/page/src", &[], &[&["request+layouts+machines+programs"]]),

@@ -316,21 +316,21 @@ fn instructions(text: &str) -> usize {
     text.lines().map(str::trim).filter(code).count()
 }
 
-/// What passes decide is what `compile` emits: of every example that an architecture takes, what
-/// passes leave is taken too, and takes at most a sixteenth and eight instructions more.
+/// What passes decide is what `compile` emits: of every other example that an architecture takes,
+/// what passes leave is taken too, and takes at most a twentieth more; all together no more.
 #[test]
 fn what_passes_decide_costs_no_more() {
     const ARCHS: [(&str, &str); 4] =
         [("sm_80", "ptx"), ("sm_90a", "ptx"), ("gfx942", "amdgcn"), ("gfx1100", "amdgcn")];
     let all = examples();
     assert!(all.len() >= 35, "{}", all.len());
-    // Each on one of them in turn; what once was refused, or took three times as many, on the first.
+    // On one of them in turn; what once was refused, or took three times as many, on the first.
     let often = ["attention.tile", "gemm_fp8.tile", "gemm_functions.tile", "gemm_int4.tile"];
     let judged = |number: usize, name: &str, at: usize| {
-        at == number % ARCHS.len() || at == 0 && often.iter().any(|it| name.ends_with(it))
+        at == number / 2 % ARCHS.len() || at == 0 && often.iter().any(|it| name.ends_with(it))
     };
     let (mut before, mut after, mut seen) = (0, 0, 0);
-    for (number, name) in all.iter().enumerate() {
+    for (number, name) in all.iter().enumerate().step_by(2) {
         for (at, (arch, emit)) in ARCHS.into_iter().enumerate() {
             if !judged(number, name, at) {
                 continue;
@@ -345,12 +345,12 @@ fn what_passes_decide_costs_no_more() {
                 run_in(&root(), &["compile", "-", "--arch", arch, "--emit", emit], &left.out);
             assert_eq!(made.code, 0, "{name} {arch}: {}\n{}", made.err, left.out);
             let (own, theirs) = (instructions(&plain.out), instructions(&made.out));
-            assert!(own > 20 && theirs <= own + own / 16 + 8, "{name} {arch}: {own}, {theirs}");
+            assert!(own > 20 && theirs <= own + own / 20, "{name} {arch}: {own}, {theirs}");
             (before, after, seen) = (before + own, after + theirs, seen + 1);
         }
     }
-    assert!(seen >= 25, "{seen}");
-    assert!(after <= before + before / 100, "{after} instructions in all, {before} without passes");
+    assert!(seen >= 15, "{seen}");
+    assert!(after <= before, "{after} instructions in all, {before} without passes");
 }
 
 /// Products of sixteen rows by four warps: instructions that all four would do are left to the planner.

@@ -11,9 +11,10 @@ use crate::race::RaceFinding;
 use crate::refused::functions::isolate;
 use crate::refused::{of_compile, of_program, written};
 use crate::resolved::resolve;
-use lanebook::compile::{Capacities, compile, compile_loops, compile_until};
+use lanebook::compile::{Capacities, compile, compile_loops, compile_until, price};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
+use lanebook::layout_seeding::ProgramPrice;
 use lanebook::remat::check_layouts;
 use lanebook_tables::Tables;
 
@@ -139,6 +140,15 @@ pub fn reported<T>(
         lines: Lines::default(),
     };
     Ok(say(&report)?)
+}
+
+/// What a program costs as it is compiled for the architecture of a name; `None` if it is not.
+#[must_use]
+pub fn priced(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Option<ProgramPrice> {
+    reported(tables, arch_name, source, false, |report| {
+        Ok(price(report.tables, report.program, report.compiled))
+    })
+    .ok()
 }
 
 /// The instructions of a program after stages of emission.

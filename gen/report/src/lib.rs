@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | [`compile`] [`infer`] | a program's text in, text out: kernels with their reasons, layouts with theirs |
 //! | [`lint`] | a program whose tiles have layouts, line by line: what is costly, what is wrong |
+//! | [`passes`] | passes over a text, with what their choices cost as it is compiled |
 //! | [`convert`] | two layouts in, the instructions between them out, with what is where |
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
@@ -28,6 +29,7 @@ pub mod inferred;
 pub mod lint;
 pub mod memory;
 pub mod notation;
+pub mod passes;
 pub mod plan;
 pub mod problem;
 pub mod program;

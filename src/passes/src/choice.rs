@@ -11,6 +11,11 @@ pub enum ChoiceError {
     NoArch,
     /// The program does not say how many warps work together, or a number that is none.
     NoWarps,
+    /// So many warps share no tile out by bits.
+    WarpCount {
+        /// How many.
+        warps: u32,
+    },
     /// Blocks of a cluster share the tiles: which of them has what is not chosen here.
     Cluster,
     /// What is known of loops did not settle.
@@ -61,6 +66,7 @@ lanebook_layout::sentences! { ChoiceError, sink;
     NoRoom => ("choosing layouts needs room that was not lent");
     NoArch => ("for no architecture that the tables have");
     NoWarps => ("the program does not say how many warps work together");
+    WarpCount { warps } => ("~ warps work together, and layouts share tiles out among a power of two", warps);
     Cluster => ("the blocks of a cluster share the module's tiles, and which of them has what is not chosen here");
     Sweeps => ("what is known of loops did not settle");
     Full { pool, capacity } => ("more than ~ ~", capacity, pool.describe());

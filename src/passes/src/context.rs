@@ -3,7 +3,7 @@ use crate::PassError;
 use crate::diagnostic::Diagnostic;
 use heapless::VecView;
 use lanebook_ir::rewrite::RunError;
-use lanebook_ir::{ErrorKind, Node, Op, Program, Use, Value};
+use lanebook_ir::{ErrorKind, Mark, Node, Op, Program, Use, Value};
 use lanebook_tables::{OpRole, RuleId};
 
 /// An analysis by the name that `rules/passes.ron` calls it.
@@ -141,6 +141,16 @@ pub struct PassContext<'a, 's, 't> {
     trace: &'a mut dyn FnMut(Event),
     analysis: Analysis,
     changes: u32,
+    /// What is changed is tried: neither told nor paid for.
+    is_trying: bool,
+}
+
+/// Where an attempt began.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Attempt {
+    mark: Mark,
+    changes: u32,
 }
 
 impl<'a, 's, 't> PassContext<'a, 's, 't> {
@@ -152,7 +162,16 @@ impl<'a, 's, 't> PassContext<'a, 's, 't> {
     ) -> Self {
         let limit = *fuel;
         work.clear();
-        Self { program, work, fuel, limit, trace, analysis: Analysis::RemoveDeadArgs, changes: 0 }
+        Self {
+            program,
+            work,
+            fuel,
+            limit,
+            trace,
+            analysis: Analysis::RemoveDeadArgs,
+            changes: 0,
+            is_trying: false,
+        }
     }
     pub fn begin(&mut self, analysis: Analysis) {
         (self.analysis, self.changes) = (analysis, 0);
@@ -164,6 +183,10 @@ impl<'a, 's, 't> PassContext<'a, 's, 't> {
     // ---- telling
     /// Notes a change and pays for it.
     pub fn changed(&mut self, at: Op) -> Result<(), PassError> {
+        if self.is_trying {
+            self.changes = self.changes.saturating_add(1);
+            return Ok(());
+        }
         *self.fuel =
             self.fuel.checked_sub(1).ok_or(PassError::Run(RunError::Fuel { limit: self.limit }))?;
         self.changes = self.changes.saturating_add(1);
@@ -172,6 +195,20 @@ impl<'a, 's, 't> PassContext<'a, 's, 't> {
     }
     pub fn find(&mut self, diagnostic: Diagnostic, at: Op) {
         (self.trace)(Event::Finding { diagnostic, at });
+    }
+
+    // ---- trying
+    /// Begins an attempt, which [`Self::take_back`] ends: until then changes are neither told nor
+    /// paid for.
+    pub fn attempt(&mut self) -> Attempt {
+        self.is_trying = true;
+        Attempt { mark: self.program.mark(), changes: self.changes }
+    }
+    /// Ends an attempt: the program is as it was before.
+    pub fn take_back(&mut self, attempt: Attempt) {
+        self.is_trying = false;
+        self.changes = attempt.changes;
+        self.program.undo(attempt.mark);
     }
 
     // ---- worklist

@@ -54,8 +54,8 @@ mod tests {
     fn each_error_says_what_is_wrong() {
         let pool = ChoicePool::SeededLayouts;
         let count = every_variant_speaks!(ChoiceError:
-            NoRoom, NoArch, NoWarps, Cluster, Sweeps, Full { pool, capacity: 3 });
-        assert_eq!(count, 6);
+            NoRoom, NoArch, NoWarps, WarpCount { warps: 6 }, Cluster, Sweeps, Full { pool, capacity: 3 });
+        assert_eq!(count, 7);
         let (diagnostic, at) = (Diagnostic::SliceCount, Op::at(0).expect("an operation"));
         let count = every_variant_speaks!(PassError:
             Unknown, Run(RunError::Fuel { limit: 7 }), Choice(ChoiceError::NoArch),

@@ -164,7 +164,9 @@ fn shrinkable(plan: &Plan<'_>) -> Vec<ShrinkableTile, MOST> {
 }
 
 /// Weighted sum of all that a plan does, in quarter units, to compare plans of one program.
-fn cost(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> u32 {
+#[doc(hidden)]
+#[must_use]
+pub fn cost(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> u32 {
     let w = &tables.weights;
     let weigh = |op: Op, cost: u32| {
         let loops = core::iter::successors(program.parent(op), |at| program.parent(*at))

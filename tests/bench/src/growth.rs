@@ -212,6 +212,7 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
                     fuel: &mut fuel,
                     room: Some(&mut room),
                     wishes,
+                    appraiser: None,
                 };
                 let start = Instant::now();
                 let stats = apply_with(&TABLES, case.pass, &mut program, &mut lent, |_| {})

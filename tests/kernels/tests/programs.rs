@@ -5,11 +5,13 @@
 //! loops turn whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
 #![allow(missing_docs)]
 
+use lanebook::TABLES;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps, try_text_and_maps};
 use lanebook_kernels::{assembled, kernel_text, parallel, sweeps_all};
+use lanebook_report::passes::passed;
 
 const ARCHS: [&str; 14] = [
     "sm_75",
@@ -112,6 +114,80 @@ fn right(number: usize, name: &str, program: &str) -> usize {
     }
     assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
     said.len()
+}
+
+const PASSES: [&str; 4] =
+    ["default-layouts", "coalesce", "accelerate-matmul", "remove-conversions"];
+
+/// Instructions of a text: lines that are no labels, directives, comments or brackets.
+fn instructions(text: &str) -> usize {
+    let code = |line: &&str| {
+        !line.is_empty()
+            && !line.ends_with(':')
+            && !line.starts_with(['.', '{', '}', ')', '/', ';'])
+    };
+    text.lines().map(str::trim).filter(code).count()
+}
+
+/// What passes decide is what is compiled: of programs that once took up to three times as many
+/// instructions after passes, of some that take fewer, and of every eightieth on one of four architectures in turn, what
+/// passes leave is compiled, takes at most a twentieth more, computes the same, and all together
+/// take no more.
+#[test]
+fn what_passes_decide_costs_no_more() {
+    const ON: [&str; 4] = ["sm_80", "sm_90a", "gfx942", "gfx1200"];
+    const NAMED: [(&str, &str); 12] = [
+        ("heads_side_by_side.tile", "gfx1200"),
+        ("cast_of_bytes_apart.tile", "sm_80"),
+        ("one_narrow_tile_two_products.tile", "sm_90a"),
+        ("sum_converted_residual.tile", "sm_80"),
+        ("kernel_returns_early.tile", "gfx942"),
+        ("dead_product_waits.tile", "gfx1200"),
+        ("product_less_its_columns_maximum.tile", "sm_90a"),
+        ("gathered_gemm.tile", "sm_80"),
+        ("pointers_strided.tile", "gfx942"),
+        ("atomics_through_pointers.tile", "sm_80"),
+        ("converted_by_warp.tile", "sm_90a"),
+        ("state_is_sum_and_factor.tile", "sm_80"),
+    ];
+    let all = programs();
+    let in_turn = all.iter().step_by(80).zip(ON.into_iter().cycle());
+    let named = NAMED
+        .iter()
+        .map(|(name, arch)| (all.iter().find(|(own, _)| own == name).expect("the program"), *arch));
+    let cases: Vec<(&(String, String), &str)> = named.chain(in_turn).collect();
+    let counts = parallel::each(&cases, |((name, program), arch)| decided(name, program, arch));
+    let counts: Vec<(usize, usize)> = counts.into_iter().flatten().collect();
+    assert!(counts.len() >= 15, "{}", counts.len());
+    let sum = |of: fn(&(usize, usize)) -> usize| counts.iter().map(of).sum::<usize>();
+    let (own, left) = (sum(|of| of.0), sum(|of| of.1));
+    assert!(left <= own, "{left} instructions in all, {own} without passes");
+}
+
+/// Instructions of a program, and of what passes leave of it; none where the architecture does not
+/// take it.
+fn decided(name: &str, program: &str, arch: &str) -> Option<(usize, usize)> {
+    let own = try_text_and_maps(program, arch).ok()?.0;
+    let of = (arch.to_string(), program.to_string());
+    // What passes work in is large.
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    let left = thread.spawn(move || passed(&TABLES, &of.0, &PASSES, &of.1)).expect("a thread");
+    let left = left.join().expect("it runs");
+    let left = left.unwrap_or_else(|| panic!("{name}, {arch}: a pass refuses it"));
+    let (text, maps) =
+        try_text_and_maps(&left, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{left}"));
+    let counts = (instructions(&own), instructions(&text));
+    assert!(
+        counts.0 > 10 && counts.1 <= counts.0 + counts.0 / 20,
+        "{name}, {arch}: {counts:?}\n{left}"
+    );
+    if text.splitn(4, '\n').nth(3) != own.splitn(4, '\n').nth(3) {
+        let given = Given { turns: 2, salt: 0, fill: Some(Fill::Small) };
+        let said = Interpreted::with(program, given).unwrap_or_else(|e| panic!("{name}: {e}"));
+        run_text(&said, &text, &maps, arch)
+            .unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{left}"));
+    }
+    Some(counts)
 }
 
 /// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's

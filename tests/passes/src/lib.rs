@@ -188,6 +188,7 @@ pub fn run_wishing(
             fuel: &mut fuel,
             room: Some(&mut room),
             wishes,
+            appraiser: None,
         };
         let outcome = apply_with(&TABLES, pass, program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => steps.push(TABLES.rules.name(rule)),

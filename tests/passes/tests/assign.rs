@@ -35,6 +35,7 @@ fn judged(text: &str, wishes: SeedingOptions) -> Vec<(String, Bucket, u32, Verdi
             fuel: &mut fuel,
             room: Some(&mut room),
             wishes,
+            appraiser: None,
         };
         apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {}).expect("it runs");
     });
@@ -225,6 +226,7 @@ fn what_is_missing_is_said() {
                 fuel: &mut fuel,
                 room: Some(&mut room),
                 wishes: on("sm_80"),
+                appraiser: None,
             };
             let outcome = apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {});
             assert!(
@@ -263,6 +265,7 @@ fn layouts_keep_the_meaning_of_generated_programs() {
                 fuel: &mut fuel,
                 room: Some(&mut room),
                 wishes: on(arch),
+                appraiser: None,
             };
             let outcome = apply_with(&TABLES, "assign-layouts", program, &mut lent, |event| {
                 findings += u32::from(matches!(event, Event::Finding { .. }))

@@ -5,27 +5,18 @@ use crate::declared::Declared;
 use crate::output;
 use crate::tables::{beside, counted};
 use lanebook::ir::{self, ErrorKind, Node, Op, Program, SourcePlace};
-use lanebook::layout_seeding::{SeedingOptions, SeedingStorage};
+use lanebook::layout_seeding::{SeedingOptions, arch_of};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{PassError, PassScratch, apply_with};
 use lanebook::remat::check_layouts;
 use lanebook::rewrite::RunError;
+use lanebook_report::passes::{ChoiceRoom, Compiler, KnownPrices, ProgramRoom, WORK};
 use lanebook_report::problem::{Excerpt, Problem, Problems};
 use lanebook_report::program::{Source, read};
 use lanebook_report::refused::of_program;
 use lanebook_suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
 use std::fmt::Write;
-
-/// Operations, values, operands, attributes, types, regions and undo records that there is room
-/// for.
-type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
-
-/// Layouts that are made, values, classes of accesses, candidates that there is room for.
-type ChoiceRoom = SeedingStorage<1024, 32768, 1024, 65536>;
-
-/// Entries of the worklist.
-const WORK: usize = 65_000;
 
 /// Runs the command.
 pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
@@ -59,7 +50,8 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut told: Vec<serde_json::Value> = Vec::new();
     let mut left = args.fuel;
     let mut last = None;
-    for (tables, pass) in passes {
+    let known = KnownPrices::default();
+    for (number, (tables, pass)) in passes.iter().copied().enumerate() {
         // Each pass reads the text that the one before it left: layouts that it made have no other
         // name.
         if let Some(text) = last.take() {
@@ -68,12 +60,13 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
         }
         last = Some(one(
             args,
-            tables,
-            pass,
+            (tables, pass),
+            passes.get(number + 1..).unwrap_or(&[]),
             &source,
             options,
             wishes,
             declared.as_ref(),
+            &known,
             &mut left,
             &mut out,
             &mut told,
@@ -125,12 +118,13 @@ fn normal(tables: &Tables<'_>, source: &Source, options: ir::Options) -> Result<
 #[allow(clippy::too_many_arguments)]
 fn one(
     args: &Opt,
-    tables: &Tables<'_>,
-    pass: &str,
+    (tables, pass): (&Tables<'_>, &str),
+    following: &[(&Tables<'_>, &str)],
     source: &Source,
     options: ir::Options,
     wishes: SeedingOptions,
     declared: Option<&Declared>,
+    known: &KnownPrices,
     left: &mut u32,
     out: &mut String,
     told: &mut Vec<serde_json::Value>,
@@ -146,8 +140,14 @@ fn one(
     let mut text = String::new();
     {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let mut lent =
-            PassScratch { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
+        let mut compiler = Compiler { tables, following, options, wishes, known };
+        let mut lent = PassScratch {
+            work: work.as_mut_view(),
+            fuel: left,
+            room: Some(&mut room),
+            wishes,
+            appraiser: Some(&mut compiler),
+        };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => lines.push(traced(tables, rule)),
             Event::Change { analysis, .. } => {
@@ -198,7 +198,7 @@ fn one(
             }
         }
         if args.explain {
-            let arch = lanebook::layout_seeding::arch_of(&program, tables, &wishes);
+            let arch = arch_of(&program, tables, &wishes);
             let judged = candidates::Judged {
                 candidates: room.candidates,
                 dropped: room.dropped,
@@ -314,6 +314,9 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
         PassError::Choice(ChoiceError::NoArch) => "name one with --arch",
         PassError::Choice(ChoiceError::NoWarps) => {
             "give the function `threads`, or the module `ttg.num-warps`"
+        }
+        PassError::Choice(ChoiceError::WarpCount { .. }) => {
+            "leave the pass out, or let a power of two of warps work together (`threads`)"
         }
         PassError::Choice(ChoiceError::Cluster) => "leave the pass out, or say `ttg.num-ctas` = 1",
         PassError::Choice(ChoiceError::Sweeps) => "the program is unchanged; take loops apart",

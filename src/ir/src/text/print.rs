@@ -624,7 +624,7 @@ impl Printer<'_, '_, '_> {
     /// things.
     fn leads(&self, op: Op, role: OpRole, text: &str) -> bool {
         let kept = self.program.decl_id(op).is_none()
-            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+            || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic | OpRole::Fence);
         kept && text.bytes().all(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b',' | b' ' | b'\t')
         })

@@ -8,8 +8,9 @@
 //! their price.
 use crate::layout_seeding::blocked::{blocked, order_of};
 use crate::layout_seeding::runs::{KnownAxes, TileExtents, element_bits};
+use crate::layout_seeding::worthwhile::{self, OpMask};
 use crate::layout_seeding::{LayoutSeeding, full};
-use crate::{ChoicePool, PassContext, PassError, edit};
+use crate::{ChoiceError, ChoicePool, PassContext, PassError, edit};
 use heapless::VecView;
 use lanebook_ir::{ErrorKind, Op, Program, Shape, TileEncoding, Type, Value};
 use lanebook_layout::triton::Order;
@@ -114,7 +115,17 @@ fn class_of(
 }
 
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
-    accesses(work, |_| true)
+    let (program, tables) = (&*work.cx.program, work.tables);
+    let count = program.all().filter(|op| access(program, tables, *op).is_some()).count();
+    let give: fn(&mut LayoutSeeding<'_, '_, '_, '_, '_>, OpMask) -> Result<u32, PassError> =
+        |work, picked| accesses(work, |_| true, picked);
+    // Nothing is shared out among however many warps.
+    let warps = work.workers().map(|_| ());
+    if matches!(warps, Err(PassError::Choice(ChoiceError::WarpCount { .. }))) && count == 0 {
+        return Ok(());
+    }
+    let picked = worthwhile::pick(work, give, count)?;
+    give(work, picked).map(|_| ())
 }
 
 /// The same for accesses that have no layout, if there are any.
@@ -125,13 +136,14 @@ pub(super) fn undecided(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<
         access(program, work.tables, op)
             .is_some_and(|(_, pointers)| open(&program.type_of(pointers)))
     });
-    if any { accesses(work, open) } else { Ok(()) }
+    if any { accesses(work, open, worthwhile::ALL).map(|_| ()) } else { Ok(()) }
 }
 
 fn accesses(
     work: &mut LayoutSeeding<'_, '_, '_, '_, '_>,
     wanted: impl Fn(&Type) -> bool,
-) -> Result<(), PassError> {
+    picked: OpMask,
+) -> Result<u32, PassError> {
     let workers = work.workers()?;
     let widest_bits = work.widest_bits()?;
     let convert = work.operation(OpRole::Convert)?;
@@ -140,13 +152,17 @@ fn accesses(
     let mut known =
         KnownAxes::find(work.cx.program, tables, work.room.facts).map_err(PassError::Choice)?;
     work.room.classes.clear();
+    let mut given = 0u32;
     // First what linked accesses take, then the layouts.
     for change in [false, true] {
         let mut at = work.cx.program.first(work.cx.program.root());
+        let mut number = 0u32;
         while let Some(op) = at {
             let program = &*work.cx.program;
             at = program.following(op, None);
             let Some((found, pointers)) = access(program, tables, op) else { continue };
+            let is_wanted = worthwhile::is_picked(picked, number);
+            number = number.saturating_add(1);
             let Some(order) = order(&known, program, pointers) else { continue };
             let ty = program.type_of(pointers);
             if !wanted(&ty) {
@@ -156,7 +172,7 @@ fn accesses(
             let capacity = work.room.classes.capacity();
             let class = class_of(&mut known, work.room.classes, op, ty.shape, order, own)
                 .ok_or_else(|| full(ChoicePool::Classes, capacity))?;
-            if !change {
+            if !change || !is_wanted {
                 continue;
             }
             let elements = u32::try_from(ty.shape.elements().unwrap_or(1)).unwrap_or(u32::MAX);
@@ -195,10 +211,11 @@ fn accesses(
             let has = |program: &Program<'_, '_>, ty: &Type| book.says(program, ty, &made);
             if give(work.cx, convert, op, encoding, has)? {
                 work.cx.changed(op)?;
+                given = given.saturating_add(1);
             }
         }
     }
-    Ok(())
+    Ok(given)
 }
 
 /// Converts every tile that an operation reads from and gives to registers; answers whether

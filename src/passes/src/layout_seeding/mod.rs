@@ -21,7 +21,9 @@
 //! | `open` | tiles that the planner cuts up: layouts that reach them |
 //! | `tensor` | products whose sums lie in tensor memory |
 //! | `scaled` | block scales of products |
+//! | `appraise` `worthwhile` | what a program costs as it is planned and emitted; choices that are worth it |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
+pub(crate) mod appraise;
 pub(crate) mod assign;
 pub(crate) mod axis;
 pub(crate) mod blocked;
@@ -37,6 +39,9 @@ pub(crate) mod scaled;
 pub(crate) mod score;
 pub(crate) mod seeded_layouts;
 pub(crate) mod tensor;
+pub(crate) mod worthwhile;
+
+pub use crate::layout_seeding::appraise::{Appraiser, ProgramPrice};
 
 // How patterns of addresses, candidates and tiles are weighed.
 #[doc(hidden)]
@@ -101,6 +106,8 @@ pub struct LayoutSeeding<'w, 'a, 's, 't, 'r> {
     pub tables: &'w Tables<'w>,
     pub room: &'w mut SeedingScratch<'r>,
     pub wishes: SeedingOptions,
+    /// Who says what the program costs as it is planned, if anybody does.
+    pub appraiser: Option<&'w mut dyn Appraiser>,
 }
 
 /// Runs one of the analyses that choose layouts; answers how many operations were given one.
@@ -196,6 +203,9 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
             (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => {
                 Ok(Workers { lanes, warps })
             }
+            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps > 0 => {
+                Err(PassError::Choice(ChoiceError::WarpCount { warps }))
+            }
             _ => Err(PassError::Choice(ChoiceError::NoWarps)),
         }
     }
@@ -243,7 +253,7 @@ impl<'w> LayoutSeeding<'w, '_, '_, '_, '_> {
 /// let mut room: SeedingScratch = storage.room();
 /// let wishes = SeedingOptions { arch: TABLES.arch_named("sm_80"), ..SeedingOptions::default() };
 /// let (mut work, mut fuel) = (heapless::Vec::<_, 64>::new(), 100);
-/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+/// let mut lent = PassScratch { work: work.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes, appraiser: None };
 /// assert!(apply_with(&TABLES, "default-layouts", &mut program, &mut lent, |_| {}).is_ok());
 /// ```
 #[derive(Debug)]

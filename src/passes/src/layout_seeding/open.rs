@@ -66,6 +66,12 @@ fn conversion(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError>
         return Ok(());
     };
     let (from, to) = (cx.program.type_of(source), cx.program.type_of(result));
+    if is_start(cx.program, source, &to) {
+        cx.program.set_type(source, from.encoded(to.encoding)).map_err(edit)?;
+        cx.program.replace_all_uses(result, source).map_err(edit)?;
+        cx.program.erase(op).map_err(edit)?;
+        return cx.changed(op);
+    }
     if from.is_memory() || from.encoding == TileEncoding::None || !is_open(&to) {
         return Ok(());
     }
@@ -93,6 +99,25 @@ fn conversion(cx: &mut PassContext<'_, '_, '_>, op: Op) -> Result<(), PassError>
     cx.program.replace_all_uses(result, source).map_err(edit)?;
     cx.program.erase(op).map_err(edit)?;
     cx.changed(op)
+}
+
+/// Whether a tile is an open constant that is read in one layout alone: it is made in it.
+fn is_start(program: &Program<'_, '_>, source: Value, to: &Type) -> bool {
+    let is_constant =
+        program.def_op(source).is_some_and(|def| program.role(def) == OpRole::Constant);
+    let is_read_so = |place| {
+        program.user(place).filter(|user| program.role(*user) == OpRole::Convert).is_some_and(
+            |user| {
+                let result = program.result(user, 0).map(|result| program.type_of(result));
+                result.is_some_and(|ty| program.same_encoding(&ty, to))
+            },
+        )
+    };
+    is_constant
+        && is_open(&program.type_of(source))
+        && !to.is_memory()
+        && to.encoding != TileEncoding::None
+        && program.uses(source).all(is_read_so)
 }
 
 /// Gives an open tile a layout, and everything that must have the same; `false` where one cannot.

@@ -23,9 +23,10 @@ use crate::layout_seeding::open;
 use crate::layout_seeding::scaled::{self, Scaled};
 use crate::layout_seeding::seeded_layouts::{BitLayout, Core, NewLayout};
 use crate::layout_seeding::tensor::{self, Sums};
+use crate::layout_seeding::worthwhile::{self, OpMask};
 use crate::layout_seeding::{LayoutSeeding, Workers, full};
 use crate::remat::{blank, encoding_of};
-use crate::{ChoicePool, PassError, edit};
+use crate::{ChoiceError, ChoicePool, PassError, edit};
 use lanebook_ir::{AttrValue, ErrorKind, Op, Program, TileEncoding, Type, Value};
 use lanebook_layout::triton::{
     AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases,
@@ -72,18 +73,40 @@ struct ProductChoice<'t> {
 }
 
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
-    let workers = work.workers()?;
+    let program = &*work.cx.program;
+    let count = program.all().filter(|op| program.role(*op) == OpRole::Matrix).count();
+    let products = match open::is_planned(program) {
+        true => worthwhile::pick(work, give, count)?,
+        false => worthwhile::ALL,
+    };
+    give(work, products).map(|_| ())
+}
+
+/// Gives some products their instructions; answers how many took one.
+fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, products: OpMask) -> Result<u32, PassError> {
+    let workers = work.workers();
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
     let mut trail = Seen::none(work.room.nodes);
     let mut at = work.cx.program.first(work.cx.program.root());
+    let (mut number, mut given) = (0u32, 0u32);
     while let Some(op) = at {
         at = work.cx.program.following(op, None);
-        if work.cx.program.role(op) != OpRole::Matrix || !is_plain(work.cx.program, op) {
+        if work.cx.program.role(op) != OpRole::Matrix {
+            continue;
+        }
+        let is_wanted = worthwhile::is_picked(products, number);
+        number = number.saturating_add(1);
+        if !is_wanted || !is_plain(work.cx.program, op) {
             continue;
         }
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
-        let links = links::find(work, &mut trail, op)?;
         let planned = work.cx.program.result(op, 0).is_some_and(|to| is_left(work.cx.program, to));
+        let workers = match workers {
+            // Its planner shares tiles out among any number of warps.
+            Err(PassError::Choice(ChoiceError::WarpCount { .. })) if planned => continue,
+            workers => workers?,
+        };
+        let links = links::find(work, &mut trail, op)?;
         let Some(choice) = choose(work, &shape, workers, links)?
             .filter(|choice| !planned || suits_planner(work.cx.program, &shape, choice))
         else {
@@ -91,8 +114,10 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         };
         let done = rewrite(work, convert, alloc, op, &shape, &choice)?;
         work.cx.changed(done)?;
+        given = given.saturating_add(1);
     }
-    open::join(work.cx)
+    open::join(work.cx)?;
+    Ok(given)
 }
 
 /// Whether a choice is worth its while in a program whose planner would make another: the planner

@@ -46,7 +46,7 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
         found = true;
         let wrong = failed(ErrorKind::PointerForm);
         match program.role(op) {
-            OpRole::Broadcast | OpRole::Index if makes => {
+            OpRole::Broadcast | OpRole::Index | OpRole::Convert if makes => {
                 moved(program, op).map_err(failed)?.ok_or(wrong)?;
             }
             OpRole::Load | OpRole::Store if !makes => {
@@ -164,6 +164,14 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
             program.set_attr(new, attr_names::AXIS, axis)?;
         }
         far
+    } else if program.role(op) == OpRole::Convert {
+        // Pointers in another layout: so is how far they are.
+        if !has_moved || program.attrs(op).next().is_some() {
+            return Ok((!has_moved).then_some(()));
+        }
+        let decl = program.decl_id(op).ok_or(ErrorKind::UnknownOp)?;
+        let wanted = Type::tensor(ty.shape, whole).encoded(ty.encoding);
+        made(program, op, decl, &[so_far], wanted)?
     } else {
         let Some(by) = program.operand(op, 1) else { return Ok(None) };
         if program.attrs(op).next().is_some() {
