@@ -6,7 +6,7 @@ use crate::subst::{BaseSet, MAX_BASES, MAX_WALK};
 
 /// Which variables something asks for, by their numbers among those of a tape; the last bit stands
 /// for all from there on.
-type Asked = u16;
+type VariableSet = u16;
 
 /// Values of all bases under some maps.
 #[derive(Debug)]
@@ -14,9 +14,9 @@ pub struct Tape {
     bases: BaseSet,
     values: heapless::Vec<i64, MAX_BASES>,
     /// The variables under each base.
-    asked: heapless::Vec<Asked, MAX_BASES>,
+    asked: heapless::Vec<VariableSet, MAX_BASES>,
     /// The variables that were set since values were derived.
-    changed: Asked,
+    changed: VariableSet,
 }
 
 impl Tape {
@@ -27,13 +27,14 @@ impl Tape {
     pub fn new(arena: &FormArena<'_>, forms: &[IndexForm]) -> FormResult<Self> {
         let bases = arena.bases_under(forms)?;
         let (values, asked) = (heapless::Vec::new(), heapless::Vec::new());
-        let mut tape = Self { bases, values, asked, changed: Asked::MAX };
+        let mut tape = Self { bases, values, asked, changed: VariableSet::MAX };
         let mut variables = 0u32;
         for at in 0..tape.bases.len() {
             let Some(id) = tape.bases.get(at).copied() else { break };
             let own = match arena.base(id)? {
                 FormBase::Var { .. } => {
-                    let bit = Asked::checked_shl(1, variables.min(Asked::BITS - 1)).unwrap_or(0);
+                    let bit = VariableSet::checked_shl(1, variables.min(VariableSet::BITS - 1))
+                        .unwrap_or(0);
                     variables = variables.saturating_add(1);
                     bit
                 }
@@ -49,7 +50,7 @@ impl Tape {
     }
 
     /// The variables that a map asks for, of bases that are on the tape.
-    fn asked_by(&self, arena: &FormArena<'_>, form: IndexForm) -> FormResult<Asked> {
+    fn asked_by(&self, arena: &FormArena<'_>, form: IndexForm) -> FormResult<VariableSet> {
         let mut all = 0;
         for t in arena.terms_of(form) {
             let at = self.bases.binary_search(&t.digit.base).map_err(|_| FormError::Stale)?;

@@ -128,6 +128,14 @@ impl ErrorKind {
             Self::StillUsed => "the results are still in use",
             Self::UnknownWord => "this name is neither a library word nor in the program's text",
             Self::Misplaced => "this cannot stand here",
+            Self::Broken => "internal: the program's links disagree",
+            _ => self.message_of_form(),
+        }
+    }
+    /// The same of what a program says in a form that `compile` does not follow.
+    #[must_use]
+    const fn message_of_form(&self) -> &'static str {
+        match self {
             Self::UnknownFunction => "there is no function of this name",
             Self::SeveralKernels { .. } => "which function is the kernel is not said",
             Self::NoKernel => "no function may be launched: they are private, or called by others",
@@ -184,7 +192,7 @@ impl ErrorKind {
                 "the layout of a tile of three or more dimensions is written in a notation that counts elements along the first one first, or where it is not kept to"
             }
             Self::RankCount { .. } => "a tile of three or more dimensions has too many matrices",
-            Self::Broken => "internal: the program's links disagree",
+            _ => "",
         }
     }
     /// What to do about it.

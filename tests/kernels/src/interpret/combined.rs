@@ -53,7 +53,7 @@ impl Machine<'_> {
         let all: usize = shape.iter().product();
         let mut out: Vec<Vec<Item>> = vec![vec![Item::exact(0); all]; tiles.len()];
         let mut left: Vec<Vec<Item>> = vec![Vec::new(); tiles.len()];
-        for line in (0..all).filter(|i| i / inner % along == 0) {
+        for line in (0..all).filter(|i| (i / inner).is_multiple_of(along)) {
             if self.measuring {
                 break;
             }

@@ -44,7 +44,7 @@ fn kind(body: &[&str]) -> &'static str {
     };
     // Of equal elements the place decides, which a comparison of its own says.
     let compared_twice = statements.iter().filter(|line| line.contains(" = arith.cmp")).count() > 1;
-    if !compared_twice || statements.iter().any(|line| !chooses(&line)) {
+    if !compared_twice || statements.iter().any(|line| !chooses(line)) {
         return "";
     }
     let mut orders = relations.filter(|(name, ..)| !name.ends_with("eq"));
