@@ -202,11 +202,11 @@ fn rows_of_any_length_are_vectors_without_a_question() {
         (64usize, 48usize, 128usize),
         (64, 40, 128),
         (64, 20, 64),
-        (32, 12, 32),
+        (64, 12, 64),
         (32, 112, 128),
-        (16, 56, 32),
+        (64, 56, 128),
         (64, 36, 64),
-        (32, 100, 32),
+        (64, 100, 64),
     ] {
         let tile = format!("memref<{rows}x{columns}xf32>");
         let program = format!(
