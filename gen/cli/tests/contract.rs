@@ -439,7 +439,8 @@ fn the_reference_is_made_from_the_contract() {
     golden("ops.reduce.txt", &run(&["ops", "reduce", "--arch", "sm_80"]).fine());
 }
 
-/// A number that a function of parallel loops is given is data: no loop counts by it.
+/// Loops count by indices and whole numbers with a sign; no loop counts by other data that a function
+/// of parallel loops is given.
 #[test]
 fn loops_count_by_indices() {
     let program = |ty: &str, bounds: &str| {
@@ -455,11 +456,14 @@ fn loops_count_by_indices() {
 "
         )
     };
-    compile(&program("index", "0 to %k step 1")).fine();
+    for ty in ["index", "i32"] {
+        compile(&program(ty, "0 to %k step 1")).fine();
+        compile(&program(ty, "%k to 10 step 1")).fine();
+    }
     for (ty, bounds, operand) in [
         ("f32", "0 to %k step 1", "operand 1 (upper)"),
-        ("i32", "0 to %k step 1", "operand 1 (upper)"),
-        ("i32", "%k to 10 step 1", "operand 0 (lower)"),
+        ("f32", "%k to 10 step 1", "operand 0 (lower)"),
+        ("u32", "0 to %k step 1", "operand 1 (upper)"),
     ] {
         compile(&program(ty, bounds)).refused(1, &[operand, "must be an index", ":2:3"]);
     }

@@ -88,7 +88,7 @@ pub use crate::diagnostic::Diagnostic;
 pub use crate::error::PassError;
 
 #[doc(hidden)]
-pub use crate::context::{PassContext, edit};
+pub use crate::context::{Attempt, PassContext, edit};
 
 /// Runs an analysis; answers how many changes it made.
 #[doc(hidden)]

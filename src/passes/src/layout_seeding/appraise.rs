@@ -34,7 +34,8 @@ impl ProgramPrice {
     }
 }
 
-/// Plans and emits programs, to say what they cost.
+/// Plans and emits programs, to say what they cost. It is called while passes run: what it takes of
+/// the stack comes on top of what they take.
 ///
 /// ```
 /// use lanebook::ir::{Annotate, Program};

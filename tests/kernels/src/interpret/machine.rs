@@ -618,14 +618,19 @@ impl<'p> Machine<'p> {
                 let compares = kind == "cas";
                 let compared = inputs.get(2).filter(|_| compares);
                 let compared = compared.map(|name| self.tile(name)).transpose()?;
-                let mut led = Vec::new();
+                let (mut indices, mut mask) = (None, None);
                 for name in inputs.iter().skip(2 + usize::from(compares)) {
-                    led.push((name.as_str(), self.tile(name)?.element.bits() == 1));
+                    match self.value(name)? {
+                        // The truth of one number, which all elements are combined by or none.
+                        Value::Index(truth) => {
+                            let item = Item::exact(u64::from(truth != 0));
+                            let shape = tile.shape.clone();
+                            mask = Some(Tile::filled(shape, Element::of("i1")?, item));
+                        }
+                        Value::Tile(truths) if truths.element.bits() == 1 => mask = Some(truths),
+                        _ => indices = Some(self.indices(name, operands)?),
+                    }
                 }
-                let index = led.iter().find(|(_, is_mask)| !is_mask);
-                let indices = index.map(|(name, _)| self.indices(name, operands)).transpose()?;
-                let mask = led.iter().find(|(_, is_mask)| *is_mask);
-                let mask = mask.map(|(name, _)| self.tile(name)).transpose()?;
                 let moved = (&tile, compared.as_ref());
                 let (mask, indices) = (mask.as_ref(), indices.as_ref());
                 let answer = self.combine(input(1)?, moved, mask, indices, &kind)?;
