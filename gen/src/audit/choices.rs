@@ -5,7 +5,7 @@
 //! through pointers have these in one place, and write as their operation does. Operations mean
 //! what their names say. Matrix units: versions of one kind follow each other, each architecture
 //! that a module can name and that multiplies matrices has one.
-use super::aliases;
+use super::{aliases, atomics};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::Arch;
@@ -56,6 +56,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let seeding = &compiled.rules.seeding;
     aliases::check(compiled, &mut diags);
+    atomics::check(seeding, &mut diags);
     meanings(seeding, &mut diags);
     meant(compiled, &mut diags);
     alike(seeding, &mut diags);

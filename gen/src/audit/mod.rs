@@ -10,6 +10,7 @@ pub mod against;
 pub mod agree;
 mod aliases;
 pub mod answers;
+mod atomics;
 pub mod cannot;
 pub mod choices;
 pub mod claims;

@@ -39,6 +39,32 @@ pub struct SeedingFile {
     /// Element types as matrix units read them.
     #[serde(default)]
     pub read_as: Vec<(Name, Name)>,
+    /// Words of atomic operations: what they do, to elements of which kinds.
+    #[serde(default)]
+    pub atomics: Vec<(Name, Spanned<Bare>, Vec<Spanned<Bare>>)>,
+    /// Words of their order.
+    #[serde(default)]
+    pub orders: Vec<OrderEntry>,
+    /// Words of who sees it, and the scope of a fence.
+    #[serde(default)]
+    pub scopes: Vec<(Name, Option<Name>)>,
+    /// Words of barriers.
+    #[serde(default)]
+    pub barriers: Vec<Name>,
+}
+
+/// An order among accesses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "order")]
+pub struct OrderEntry {
+    /// How it is written.
+    pub name: Name,
+    /// What is behind the operation finds what came before it elsewhere.
+    #[serde(default)]
+    pub releases: bool,
+    /// What came before it elsewhere is found by what is behind it here.
+    #[serde(default)]
+    pub acquires: bool,
 }
 
 /// One access.
@@ -149,6 +175,12 @@ const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("pointer", t::AxisWord::Pointer),
     ("same", t::AxisWord::Same),
 ];
+const DTYPE_KINDS: [(&str, t::DtypeKind); 4] = [
+    ("float", t::DtypeKind::Float),
+    ("signed", t::DtypeKind::Signed),
+    ("unsigned", t::DtypeKind::Unsigned),
+    ("bits", t::DtypeKind::Bits),
+];
 const ACCUMULATORS: [(&str, t::Accumulators); 5] = [
     ("warp", t::Accumulators::Warp),
     ("group", t::Accumulators::Group),
@@ -201,6 +233,11 @@ fn word<T: Copy>(
         );
     }
     found.or(words.first()).map(|(_, value)| *value).expect("every list of words has one")
+}
+
+/// What atomic operations do, by the words of the tables.
+pub(crate) fn atomic_ops() -> [(&'static str, t::AtomicOp); t::AtomicOp::NAMES.len()] {
+    t::AtomicOp::NAMES.map(|(op, name)| (name, op))
 }
 
 /// The number of a target is the number of its architecture.
@@ -277,6 +314,21 @@ pub(super) fn resolve(file: SeedingFile, hw: &HwModel, diags: &mut Diagnostics) 
                 Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value))
                     .help("rules/isa has them")
                     .lacks(name),
+            );
+        }
+    }
+    for (_, op, kinds) in &file.atomics {
+        word(&atomic_ops(), op, "atomic operation", diags);
+        for kind in kinds {
+            word(&DTYPE_KINDS, kind, "kind of element types", diags);
+        }
+    }
+    for scope in file.scopes.iter().filter_map(|(_, scope)| scope.as_ref()) {
+        if !hw.accesses.iter().any(|kind| kind.name.value == scope.value) {
+            diags.push(
+                Diagnostic::at(scope.span, format!("no orders stand behind a scope `{}`", scope.value))
+                    .help("hw-tables/accesses.ron has the scopes among the kinds of accesses; the block has none")
+                    .lacks(scope),
             );
         }
     }
@@ -404,5 +456,22 @@ pub(super) fn lower(file: &SeedingFile, candidates: &[CandidateEntry]) -> t::See
         })),
         units: list(units),
         candidates: list(rules),
+        atomics: list(file.atomics.iter().map(|(name, op, kinds)| t::AtomicWord {
+            text: text(name),
+            op: word(&atomic_ops(), op, "", quiet),
+            of: list(
+                kinds.iter().map(|kind| word(&DTYPE_KINDS, kind, "", &mut Diagnostics::default())),
+            ),
+        })),
+        orders: list(file.orders.iter().map(|order| t::OrderWord {
+            text: text(&order.name),
+            releases: order.releases,
+            acquires: order.acquires,
+        })),
+        scopes: list(file.scopes.iter().map(|(name, scope)| t::ScopeWord {
+            text: text(name),
+            scope: scope.as_ref().map(|scope| text(scope)),
+        })),
+        barriers: list(file.barriers.iter().map(|name| text(name))),
     }
 }

@@ -164,14 +164,8 @@ pub const TENSOR: &str = "tensor";
 pub const WARP_SPECIALIZE: &str = "warp_specialize";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
-/// An atomic operation's kind: the new element stands there afterwards.
-pub const EXCHANGED: &str = "exch";
-/// The same where what stood there was as expected.
-pub const CAS: &str = "cas";
 /// Attribute: who sees the order that a fence makes.
 pub const SCOPE: &str = "scope";
-/// [`SCOPE`]: all blocks of the device.
-pub const GPU: &str = "gpu";
 /// Attribute: a scan goes from the last element to the first.
 pub const REVERSE: &str = "reverse";
 /// Attribute: a reduction keeps its dimension, with one element.

@@ -309,8 +309,9 @@ pub use rule::{
 };
 #[doc(hidden)]
 pub use seeding::{
-    Accumulators, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning,
-    PointerAccess, ProductUnit, Seeding, SeedingTarget, SubAxis, TensorOps,
+    Accumulators, AtomicWord, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements,
+    Meaning, OrderWord, PointerAccess, ProductUnit, ScopeWord, Seeding, SeedingTarget, SubAxis,
+    TensorOps,
 };
 #[doc(hidden)]
 #[doc(hidden)]

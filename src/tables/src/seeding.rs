@@ -1,6 +1,6 @@
 //! What `rules/seeding.ron` and `rules/candidates.ron` say: the knowledge with which passes give
 //! layouts to operations.
-use crate::{ArchId, OpRole, Space, Tables};
+use crate::{ArchId, AtomicOp, DtypeKind, OpRole, Space, Tables};
 
 /// How layouts are given to loads, stores and products.
 #[derive(Copy, Clone, Debug)]
@@ -28,6 +28,14 @@ pub struct Seeding<'a> {
     /// Element types that a matrix unit reads in place of others: the written one (`text`), and the
     /// unit's.
     pub read_as: &'a [DtypeName<'a>],
+    /// Words of atomic operations as other compilers print them.
+    pub atomics: &'a [AtomicWord<'a>],
+    /// Words for the order of such an operation among accesses.
+    pub orders: &'a [OrderWord<'a>],
+    /// Words for who sees that order.
+    pub scopes: &'a [ScopeWord<'a>],
+    /// Words of a barrier for whose accesses it is about: a fence orders all of them.
+    pub barriers: &'a [&'a str],
 }
 
 impl Seeding<'_> {
@@ -43,6 +51,10 @@ impl Seeding<'_> {
         units: &[],
         candidates: &[],
         read_as: &[],
+        atomics: &[],
+        orders: &[],
+        scopes: &[],
+        barriers: &[],
     };
 }
 
@@ -82,6 +94,37 @@ pub struct DtypeName<'a> {
     pub text: &'a str,
     /// The element type's name.
     pub dtype: &'a str,
+}
+
+/// What an atomic operation does, as another compiler says it.
+#[derive(Copy, Clone, Debug)]
+pub struct AtomicWord<'a> {
+    /// As operations have it in front of their operands.
+    pub text: &'a str,
+    /// What is done.
+    pub op: AtomicOp,
+    /// To elements of these kinds.
+    pub of: &'a [DtypeKind],
+}
+
+/// An order among accesses, as another compiler says it.
+#[derive(Copy, Clone, Debug)]
+pub struct OrderWord<'a> {
+    /// As operations have it.
+    pub text: &'a str,
+    /// What is behind the operation finds what came before it elsewhere.
+    pub releases: bool,
+    /// What came before it elsewhere is found by what is behind it here.
+    pub acquires: bool,
+}
+
+/// Who sees an order, as another compiler says it.
+#[derive(Copy, Clone, Debug)]
+pub struct ScopeWord<'a> {
+    /// As operations have it.
+    pub text: &'a str,
+    /// The fence's scope; nothing for the block, whose accesses are ordered anyhow.
+    pub scope: Option<&'a str>,
 }
 
 /// What an operation on integers does to runs of neighbours (contiguity, divisibility, constancy).

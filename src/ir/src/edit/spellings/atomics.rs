@@ -13,45 +13,10 @@ use crate::edit::edit_ops::Edit;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, TextRef};
 use crate::program::Program;
-use lanebook_tables::{DtypeKind, OpRole};
+use lanebook_tables::{AtomicOp, OpRole, OrderWord};
 
 /// Most words in front of an operation's operands.
 const WORDS: usize = 3;
-
-/// Of which elements a word of Triton's speaks.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Of {
-    Floats,
-    Whole,
-    Signed,
-    Unsigned,
-    All,
-}
-
-/// What Triton's words are here.
-const KINDS: [(&str, &str, Of); 10] = [
-    ("fadd", attr_names::ADD, Of::Floats),
-    ("add", attr_names::ADD, Of::Whole),
-    ("max", attr_names::MAX, Of::Signed),
-    ("min", attr_names::MIN, Of::Signed),
-    ("umax", attr_names::MAX, Of::Unsigned),
-    ("umin", attr_names::MIN, Of::Unsigned),
-    ("and", attr_names::AND, Of::Whole),
-    ("or", attr_names::OR, Of::Whole),
-    ("xor", attr_names::XOR, Of::Whole),
-    ("exch", attr_names::EXCHANGED, Of::All),
-];
-/// Orders: what they are called, whether they release, whether they acquire.
-const ORDERS: [(&str, bool, bool); 4] = [
-    ("relaxed", false, false),
-    ("release", true, false),
-    ("acquire", false, true),
-    ("acq_rel", true, true),
-];
-/// Whose accesses a barrier may be about.
-const BARRIERS: [&str; 4] = ["all", "local", "global_read", "global_write"];
-/// Who sees the order: the block itself, which orders what it does anyhow, or the device.
-const SCOPES: [(&str, bool); 2] = [("cta", false), (attr_names::GPU, true)];
 
 /// Lets an atomic operation say its kind, and fences its order.
 pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
@@ -59,17 +24,18 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
     // The kind is said in front.
     let said_twice = program.attr(op, attr_names::KIND).is_some();
     let found = told(program, op, said).filter(|_| !said_twice);
-    let (kind, before, behind) = found.ok_or(ErrorKind::AtomicWords)?;
+    let found = found.ok_or(ErrorKind::AtomicWords)?;
     program.remove_attr(op, attr_names::PREFIX)?;
-    let word = AttrValue::Word(program.word(kind)?);
+    let word = AttrValue::Word(program.word(found.kind)?);
     program.set_attr(op, attr_names::KIND, word)?;
     let is_read = program.result(op, 0).is_some_and(|answer| program.is_used(answer));
-    if before {
-        fence(program, op, Some(op))?;
+    let Some(scope) = found.scope else { return Ok(()) };
+    if found.order.releases {
+        fence(program, op, Some(op), scope)?;
     }
-    if behind && is_read {
+    if found.order.acquires && is_read {
         let next = program.next(op);
-        fence(program, op, next)?;
+        fence(program, op, next, scope)?;
     }
     Ok(())
 }
@@ -78,7 +44,7 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
 /// fence it orders all of them.
 pub(super) fn settle_barrier(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let said = program.attr(op, attr_names::PREFIX);
-    let is_known = |word: TextRef| BARRIERS.contains(&program.text(word));
+    let is_known = |word: TextRef| program.tables().seeding.barriers.contains(&program.text(word));
     match said {
         Some(AttrValue::Text(word)) if is_known(word) => {
             program.remove_attr(op, attr_names::PREFIX)
@@ -87,8 +53,8 @@ pub(super) fn settle_barrier(program: &mut Program<'_, '_>, op: Op) -> Edit {
     }
 }
 
-/// A fence that all of the device sees, for which `op` stands: before `at`, or at its block's end.
-fn fence(program: &mut Program<'_, '_>, op: Op, at: Option<Op>) -> Edit {
+/// A fence of a scope, for which `op` stands: before `at`, or at its block's end.
+fn fence(program: &mut Program<'_, '_>, op: Op, at: Option<Op>, scope: &str) -> Edit {
     let decl = program.tables().op_of_role(OpRole::Fence).ok_or(ErrorKind::UnknownOp)?;
     let data = program.op_data(op).ok_or(ErrorKind::Stale)?;
     let (name, block) = (data.name, program.block_of(op).ok_or(ErrorKind::Broken)?);
@@ -97,31 +63,35 @@ fn fence(program: &mut Program<'_, '_>, op: Op, at: Option<Op>) -> Edit {
         None => program.append(block, decl, &[], &[])?,
     };
     program.pools.edit::<OpData>(new.index(), |data| data.name = name)?;
-    let scope = AttrValue::Word(program.word(attr_names::GPU)?);
+    let scope = AttrValue::Word(program.word(scope)?);
     program.set_attr(new, attr_names::SCOPE, scope)
 }
 
-/// The kind of an operation with such words in front, and whether it releases and acquires as the
-/// device sees it.
-fn told(program: &Program<'_, '_>, op: Op, said: TextRef) -> Option<(&'static str, bool, bool)> {
+/// What the words in front of an operation say.
+struct AtomicPrefix<'t> {
+    /// What is done, as the contract has it.
+    kind: &'static str,
+    order: OrderWord<'t>,
+    /// Who sees the order, if others than the block do.
+    scope: Option<&'t str>,
+}
+
+/// The words in front of an operation, as `rules/seeding.ron` knows them.
+fn told<'t>(program: &Program<'_, 't>, op: Op, said: TextRef) -> Option<AtomicPrefix<'t>> {
     let [first, second, third] = words(program.text(said))?;
     // Without a kind: what is compared stands beside what is exchanged.
     let is_compared = third.is_empty();
     let (order, scope) = if is_compared { (first, second) } else { (second, third) };
+    let tables = program.tables();
     let dtype = program.operand(op, 1).and_then(|value| program.type_of(value).dtype);
-    let dtype = dtype.and_then(|dtype| program.tables().dtype(dtype))?.kind;
-    let is_of = |of: Of| match of {
-        Of::All => true,
-        Of::Floats => dtype == DtypeKind::Float,
-        Of::Whole => matches!(dtype, DtypeKind::Signed | DtypeKind::Unsigned),
-        Of::Signed => dtype == DtypeKind::Signed,
-        Of::Unsigned => dtype == DtypeKind::Unsigned,
-    };
-    let known = KINDS.iter().find(|(word, _, of)| *word == first && is_of(*of));
-    let kind = if is_compared { attr_names::CAS } else { known?.1 };
-    let (_, releases, acquires) = ORDERS.iter().find(|(word, ..)| *word == order)?;
-    let (_, is_wide) = SCOPES.iter().find(|(word, _)| *word == scope)?;
-    Some((kind, *releases && *is_wide, *acquires && *is_wide))
+    let of = dtype.and_then(|dtype| tables.dtype(dtype))?.kind;
+    let seeding = &tables.seeding;
+    let known = seeding.atomics.iter().find(|known| known.text == first && known.of.contains(&of));
+    let done = if is_compared { AtomicOp::Cas } else { known?.op };
+    let (_, kind) = AtomicOp::NAMES.iter().find(|(op, _)| *op == done)?;
+    let order = *seeding.orders.iter().find(|known| known.text == order)?;
+    let scope = seeding.scopes.iter().find(|known| known.text == scope)?.scope;
+    Some(AtomicPrefix { kind, order, scope })
 }
 
 /// Words with commas between them; nothing in the places of those that are not there.
