@@ -162,11 +162,10 @@ fn whole(
     let before = remat::bill(program).map_err(graph)?.total();
     let own = price(program, lent);
     let mut stats = Stats::default();
-    for steps in [pass.steps, &[last_word]] {
+    for (steps, is_last) in [(pass.steps, false), (&[last_word][..], true)] {
         let mark = program.mark();
         let found = self::steps(tables, steps, program, lent, trace).and_then(|made| {
             let dearer = remat::bill(program).map_err(graph)?.total() > before;
-            let is_last = steps.len() < pass.steps.len();
             Ok((made, made.applied > 0 && dearer && !is_last))
         });
         let (made, dearer) = match found {

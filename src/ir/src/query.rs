@@ -264,11 +264,24 @@ impl<'t> Program<'_, 't> {
     pub(crate) fn flag(&self, op: Op, key: &str) -> Option<bool> {
         match self.attr(op, key)? {
             AttrValue::Unit => Some(true),
-            AttrValue::Word(word) => match self.text(word) {
-                attr_names::TRUE => Some(true),
-                attr_names::FALSE => Some(false),
-                _ => None,
-            },
+            AttrValue::Word(word) => self.truth_word(word),
+            _ => None,
+        }
+    }
+    /// What a word says of a truth: `true` or `false`.
+    pub(crate) fn truth_word(&self, word: TextRef) -> Option<bool> {
+        match self.text(word) {
+            attr_names::TRUE => Some(true),
+            attr_names::FALSE => Some(false),
+            _ => None,
+        }
+    }
+    /// Whether a truth holds that a constant says: by a word, or by a number.
+    pub(crate) fn written_truth(&self, value: Value) -> Option<bool> {
+        let def = self.def_op(value).filter(|def| self.role(*def) == OpRole::Constant)?;
+        match self.def(self.operand(def, 0)?) {
+            Def::Literal(Literal::Word(word)) => self.truth_word(word),
+            Def::Literal(literal) => literal.to_int().map(|number| number != 0),
             _ => None,
         }
     }

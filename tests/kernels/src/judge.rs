@@ -2,7 +2,9 @@
 
 use crate::interpret::Interpreted;
 use crate::maps::{KernelMap, encoded, map_params, try_text_and_maps};
-use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
+use lanebook_replay::{
+    BankModel, FaultKind, Kernel, Launch, Memory, Param, ParseFault, Report, run,
+};
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 
@@ -17,6 +19,14 @@ pub fn banks(arch: &str) -> BankModel {
     } else {
         BankModel::from_jsonl(arch, PHASES).expect("phases")
     }
+}
+
+/// A text as the emulator reads it, in the architecture's language.
+///
+/// # Errors
+/// What it does not model.
+pub fn parsed(text: &str, arch: &str) -> Result<Kernel, ParseFault> {
+    if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) }
 }
 
 /// Runs a text.
@@ -50,9 +60,7 @@ pub fn execute_grid(
     params: Vec<Param>,
     memory: &mut Memory,
 ) -> Result<Report, FaultKind> {
-    let parsed =
-        if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
-    let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let kernel = parsed(text, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     run(
         &kernel,
@@ -247,9 +255,7 @@ pub fn run_measured(
         params.push(Param::Tensor(encoded(m.within(filled, &said.indices), &mut memory)));
     }
     params.extend(block_counts(text, said.grid));
-    let parsed =
-        if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
-    let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
+    let kernel = parsed(text, arch).map_err(|e| format!("not modelled: {e}"))?;
     let [x, y, z] = said.grid;
     // Warps that only copy stand behind those that the function says.
     let threads = kernel.block_threads().unwrap_or(said.threads);

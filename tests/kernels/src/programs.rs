@@ -1,7 +1,8 @@
 //! Programs of any shape, and whether their kernels compute the right thing.
 
+use crate::judge::parsed;
 use crate::maps::{kernel_maps, map_params};
-use lanebook_replay::{BankModel, BufferId, Kernel, Launch, Memory, Param, run};
+use lanebook_replay::{BankModel, BufferId, Launch, Memory, Param, run};
 
 /// Rows, columns and depth of a tile of a product, and threads.
 pub type Shape = (u32, u32, u32, u32);
@@ -73,9 +74,7 @@ fn execute(
 ) -> Result<(), String> {
     let mut params = params;
     params.extend(map_params(&kernel_maps(source, arch), buffers, memory));
-    let kernel =
-        if arch.starts_with("gfx") { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) }
-            .map_err(|e| e.to_string())?;
+    let kernel = parsed(text, arch).map_err(|e| e.to_string())?;
     let dynamic = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch =
         Launch { dynamic_shared: dynamic, ..Launch::new(threads, params).banks(BankModel::none()) };

@@ -8,7 +8,7 @@
 use lanebook::TABLES;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
-use lanebook_kernels::judge::run_text;
+use lanebook_kernels::judge::{parsed, run_text};
 use lanebook_kernels::maps::{KernelMap, kernel_maps, try_text_and_maps};
 use lanebook_kernels::{assembled, kernel_text, parallel, sweeps_all};
 use lanebook_report::passes::passed;
@@ -119,14 +119,10 @@ fn right(number: usize, name: &str, program: &str) -> usize {
 const PASSES: [&str; 4] =
     ["default-layouts", "coalesce", "accelerate-matmul", "remove-conversions"];
 
-/// Instructions of a text: lines that are no labels, directives, comments or brackets.
-fn instructions(text: &str) -> usize {
-    let code = |line: &&str| {
-        !line.is_empty()
-            && !line.ends_with(':')
-            && !line.starts_with(['.', '{', '}', ')', '/', ';'])
-    };
-    text.lines().map(str::trim).filter(code).count()
+/// Instructions of a text.
+fn instructions(text: &str, arch: &str) -> usize {
+    let kernel = parsed(text, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    kernel.instructions().len()
 }
 
 /// What passes decide is what is compiled: of programs that once took up to three times as many
@@ -176,7 +172,7 @@ fn decided(name: &str, program: &str, arch: &str) -> Option<(usize, usize)> {
     let left = left.unwrap_or_else(|| panic!("{name}, {arch}: a pass refuses it"));
     let (text, maps) =
         try_text_and_maps(&left, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{left}"));
-    let counts = (instructions(&own), instructions(&text));
+    let counts = (instructions(&own, arch), instructions(&text, arch));
     assert!(
         counts.0 > 10 && counts.1 <= counts.0 + counts.0 / 20,
         "{name}, {arch}: {counts:?}\n{left}"

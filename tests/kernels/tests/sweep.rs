@@ -13,11 +13,12 @@ use lanebook::ir::{AttrValue, Options, Program, SmallStorage, attr_names, parse,
 use lanebook::plan::{End, PlanError, Unwritable};
 use lanebook::tables::{OpRole, OpWord};
 use lanebook_kernels::checked::every_kernel;
+use lanebook_kernels::judge::parsed;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
 use lanebook_kernels::{
     Assembler, element, fit_at, instances, lines, room, shared_byte, shared_end, with_kernel,
 };
-use lanebook_replay::{Kernel, Space};
+use lanebook_replay::Space;
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
 
@@ -122,12 +123,7 @@ fn verified(case: &Case, name: &str, arch: &str) -> Result<String, String> {
     every_kernel(&program, &compiled, &source, arch);
     check::plan(&TABLES, &program, &compiled.plan).unwrap_or_else(|v| fail(format!("{v:?}")));
     check::order(&TABLES, &program, &compiled).unwrap_or_else(|v| fail(format!("{v:?}")));
-    let kernel = if arch.starts_with("gfx") {
-        Kernel::parse_amdgcn(&text)
-    } else {
-        Kernel::parse_ptx(&text)
-    };
-    let kernel = kernel.unwrap_or_else(|e| fail(format!("{e}")));
+    let kernel = parsed(&text, arch).unwrap_or_else(|e| fail(format!("{e}")));
     let dynamic = if text.contains(".extern .shared") { 160 << 10 } else { 0 };
     let ran = case.judge(&kernel, dynamic).unwrap_or_else(|e| fail(e));
     let checked = addresses(&program, &compiled, &text, case, &ran).unwrap_or_else(|e| fail(e));

@@ -1,7 +1,7 @@
 //! One program on one architecture: compiled, checked, run, compared.
 
 use crate::interpret::{Given, Global, Interpreted, TOO_LARGE, UNWRITTEN};
-use crate::judge::block_counts;
+use crate::judge::{block_counts, parsed};
 use crate::loops::inferred;
 use crate::maps::{KernelMap, encoded};
 use crate::{Workshop, checked};
@@ -176,12 +176,8 @@ pub fn judged(
     references: &[Reference],
     only: Option<u32>,
 ) -> Result<(), Symptom> {
-    let parsed = if arch.starts_with("sm_") {
-        Kernel::parse_ptx(&emitted.text)
-    } else {
-        Kernel::parse_amdgcn(&emitted.text)
-    };
-    let kernel = parsed.map_err(|e| Symptom::new("not modelled", e.to_string()))?;
+    let kernel =
+        parsed(&emitted.text, arch).map_err(|e| Symptom::new("not modelled", e.to_string()))?;
     for reference in references.iter().filter(|r| only.is_none_or(|turns| r.turns == turns)) {
         let said =
             |class: String, detail: String| Symptom { class, turns: Some(reference.turns), detail };

@@ -1,14 +1,12 @@
 //! Atomic operations through pointers, as those on what the pointers point to.
 
-use crate::attr::Literal;
-use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::pointers::carried::{Carries, distances};
 use crate::edit::pointers::{base, moves_before, reach};
-use crate::handle::{Op, Value};
-use crate::program::{Def, Program};
+use crate::handle::Op;
+use crate::program::Program;
 use crate::types::TypeKind;
-use lanebook_tables::{AtomicOp, OpRole};
+use lanebook_tables::AtomicOp;
 
 /// An atomic operation through pointers, which stand in front: behind them what it takes and a mask,
 /// or what it compares with and what it takes. `None` where it is none of those.
@@ -36,7 +34,7 @@ pub(super) fn through(
         return Ok(None);
     }
     // A truth that is written leaves nothing out.
-    let mask = mask.filter(|mask| !is_one || !is_true(program, *mask));
+    let mask = mask.filter(|mask| !is_one || program.written_truth(*mask) != Some(true));
     let far = if is_one { None } else { Some(distances(program, op, pointers)?) };
     let at = moves_before(program, op, &by)?;
     while let Some(last) = program.operand_count(op).checked_sub(1) {
@@ -49,15 +47,4 @@ pub(super) fn through(
         program.add_operand(op, other)?;
     }
     Ok(Some(()))
-}
-
-/// Whether a truth is one that is written.
-fn is_true(program: &Program<'_, '_>, truth: Value) -> bool {
-    let made = program.def_op(truth).filter(|def| program.role(*def) == OpRole::Constant);
-    let Some(written) = made.and_then(|def| program.operand(def, 0)) else { return false };
-    match program.def(written) {
-        Def::Literal(Literal::Word(word)) => program.text(word) == attr_names::TRUE,
-        Def::Literal(literal) => literal.to_int().is_some_and(|number| number != 0),
-        _ => false,
-    }
 }

@@ -3,18 +3,13 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, word};
+use crate::edit::insert::{RebuiltPart, made, rebuild, rebuilt, word};
 use crate::edit::pointers::{is_long, is_whole_word};
-use crate::error::{ErrorKind, Pool};
+use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
-use crate::storage::full;
 use crate::types::{Type, TypeKind};
-use heapless::Vec;
 use lanebook_tables::IndexWord;
-
-/// Most numbers of one sum.
-const PARTS: usize = 32;
 
 /// Lets an operand be in 32 bits what it was in 64, computed before the operation: the lower
 /// half of each number that is none of these sums.
@@ -23,39 +18,21 @@ pub(super) fn narrow(
     (op, number): (Op, usize),
     value: Value,
 ) -> Edit {
-    let room = || full(Pool::Sources, PARTS);
-    let mut done: Vec<(Value, Value), PARTS> = Vec::new();
-    let mut waiting: Vec<Value, PARTS> = Vec::new();
-    waiting.push(value).map_err(|_| room())?;
-    let known = |done: &[(Value, Value)], value: Value| {
-        done.iter().find(|(of, _)| *of == value).map(|(_, new)| *new)
-    };
-    while let Some(&at) = waiting.last() {
-        if known(&done, at).is_some() {
-            let _ = waiting.pop();
-            continue;
-        }
-        let new = match widened(program, at) {
-            Some(own) => own,
-            None => match summed(program, at) {
-                Some((word, [a, b])) => match (known(&done, a), known(&done, b)) {
-                    (Some(a), Some(b)) => {
-                        let decl = program.tables().op_of_index(word);
-                        made(program, op, decl.ok_or(ErrorKind::UnknownOp)?, &[a, b], Type::INDEX)?
-                    }
-                    (a_is_known, _) => {
-                        let next = if a_is_known.is_some() { b } else { a };
-                        waiting.push(next).map_err(|_| room())?;
-                        continue;
-                    }
-                },
-                None => lower_half(program, op, at)?,
+    let (new, done) = rebuild(program, value, |program, at, known| {
+        let new = match (widened(program, at), summed(program, at)) {
+            (Some(own), _) => own,
+            (None, Some((word, [a, b]))) => match (rebuilt(known, a), rebuilt(known, b)) {
+                (Some(a), Some(b)) => {
+                    let decl = program.tables().op_of_index(word);
+                    made(program, op, decl.ok_or(ErrorKind::UnknownOp)?, &[a, b], Type::INDEX)?
+                }
+                (Some(_), None) => return Ok(RebuiltPart::After(b)),
+                (None, _) => return Ok(RebuiltPart::After(a)),
             },
+            (None, None) => lower_half(program, op, at)?,
         };
-        done.push((at, new)).map_err(|_| room())?;
-        let _ = waiting.pop();
-    }
-    let new = known(&done, value).ok_or(ErrorKind::Broken)?;
+        Ok(RebuiltPart::Made(new))
+    })?;
     program.set_operand(op, number, new)?;
     // The last first: what it was made of may have had no other reader.
     for (old, _) in done.iter().rev().filter(|(old, new)| old != new) {

@@ -3,10 +3,10 @@
 //! indices have, on elements, are those of elements.
 
 use crate::attr::Literal;
-use crate::data::UseKind;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{is_word, made};
+use crate::edit::insert::{PARTS, RebuiltPart, is_word, made, rebuild, rebuilt};
 use crate::edit::on_tiles::element_twin;
+use crate::edit::scalars::indices::take_each;
 use crate::error::{ErrorKind, IrError, Pool, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -14,9 +14,6 @@ use crate::storage::full;
 use crate::types::{Type, TypeKind};
 use heapless::Vec;
 use lanebook_tables::{IndexWord, OpId, OpRole};
-
-/// Most numbers of one sum.
-const PARTS: usize = 32;
 
 /// Lets the whole numbers that a function of parallel loops takes as indices be such.
 ///
@@ -52,28 +49,12 @@ fn settle(program: &mut Program<'_, '_>, kernel: Op, op: Op) -> Edit {
         }
         return Ok(());
     }
-    let mut next = program.uses_by(op).next();
-    let mut number = 0usize;
-    while let Some(place) = next {
-        let Some(data) = program.use_data(place) else { return Err(ErrorKind::Stale) };
-        next = data.next;
-        let is_taken = match data.kind {
-            UseKind::Subscript => true,
-            UseKind::Main => {
-                number = number.saturating_add(1);
-                takes_index(program, op, number.saturating_sub(1))
-            }
-            UseKind::Attr => false,
-        };
-        if let Some(value) = data.value.filter(|_| is_taken)
-            && is_word(program, value)
-            && is_of_indices(program, kernel, value)
-        {
-            let index = as_index(program, kernel, value)?;
-            program.set_use(place, index)?;
+    take_each(program, op, takes_index, |program, value| {
+        if is_word(program, value) && is_of_indices(program, kernel, value) {
+            return as_index(program, kernel, value).map(Some);
         }
-    }
-    Ok(())
+        Ok(None)
+    })
 }
 
 /// The first operand of arithmetic on numbers that the function takes, or the text says, and on no
@@ -155,39 +136,20 @@ fn is_leaf(program: &Program<'_, '_>, kernel: Op, value: Value) -> bool {
 
 /// The index that such a value is.
 fn as_index(program: &mut Program<'_, '_>, kernel: Op, value: Value) -> Edit<Value> {
-    let room = || full(Pool::Sources, PARTS);
-    let mut done: Vec<(Value, Value), PARTS> = Vec::new();
-    let mut waiting: Vec<Value, PARTS> = Vec::new();
-    waiting.push(value).map_err(|_| room())?;
-    let known = |done: &[(Value, Value)], value: Value| {
-        done.iter().find(|(of, _)| *of == value).map(|(_, new)| *new)
-    };
-    while let Some(&at) = waiting.last() {
-        if known(&done, at).is_some() {
-            let _ = waiting.pop();
-            continue;
+    let (index, _) = rebuild(program, value, |program, at, known| {
+        if is_leaf(program, kernel, at) {
+            return leaf(program, kernel, at).map(RebuiltPart::Made);
         }
-        let new = if is_leaf(program, kernel, at) {
-            leaf(program, kernel, at)?
-        } else {
-            let def = program.def_op(at).ok_or(ErrorKind::Broken)?;
-            let missing = program.operands(def).find(|operand| known(&done, *operand).is_none());
-            if let Some(missing) = missing {
-                waiting.push(missing).map_err(|_| room())?;
-                continue;
-            }
-            let mut operands: Vec<Value, 3> = Vec::new();
-            for operand in program.operands(def) {
-                let own = known(&done, operand).ok_or(ErrorKind::Broken)?;
-                operands.push(own).map_err(|_| room())?;
-            }
-            let decl = of_indices(program, def).ok_or(ErrorKind::Broken)?;
-            made(program, def, decl, &operands, Type::INDEX)?
-        };
-        done.push((at, new)).map_err(|_| room())?;
-        let _ = waiting.pop();
-    }
-    known(&done, value).ok_or(ErrorKind::Broken)
+        let def = program.def_op(at).ok_or(ErrorKind::Broken)?;
+        let mut operands: Vec<Value, 3> = Vec::new();
+        for operand in program.operands(def) {
+            let Some(own) = rebuilt(known, operand) else { return Ok(RebuiltPart::After(operand)) };
+            operands.push(own).map_err(|_| full(Pool::Sources, operands.capacity()))?;
+        }
+        let decl = of_indices(program, def).ok_or(ErrorKind::Broken)?;
+        made(program, def, decl, &operands, Type::INDEX).map(RebuiltPart::Made)
+    })?;
+    Ok(index)
 }
 
 /// An argument as an index, made once where the function begins; what is written, as it is written.

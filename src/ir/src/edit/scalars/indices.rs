@@ -32,6 +32,18 @@ pub(super) fn take_indices(program: &mut Program<'_, '_>, op: Op) -> Edit {
     {
         return Err(ErrorKind::UnsettledIndex);
     }
+    take_each(program, op, takes_index, index_of)
+}
+
+/// Puts an index in the place of each number that stands where an operation takes one: among its
+/// subscripts, and its operands as `takes` says by their numbers. `index` answers nothing of what
+/// stays.
+pub(super) fn take_each(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    takes: impl Fn(&Program<'_, '_>, Op, usize) -> bool,
+    mut index: impl FnMut(&mut Program<'_, '_>, Value) -> Edit<Option<Value>>,
+) -> Edit {
     let mut next = program.uses_by(op).next();
     let mut number = 0usize;
     while let Some(place) = next {
@@ -41,12 +53,12 @@ pub(super) fn take_indices(program: &mut Program<'_, '_>, op: Op) -> Edit {
             UseKind::Subscript => true,
             UseKind::Main => {
                 number = number.saturating_add(1);
-                takes_index(program, op, number.saturating_sub(1))
+                takes(program, op, number.saturating_sub(1))
             }
             UseKind::Attr => false,
         };
         if let Some(value) = data.value.filter(|_| is_taken)
-            && let Some(index) = index_of(program, value)?
+            && let Some(index) = index(program, value)?
         {
             program.set_use(place, index)?;
         }

@@ -2,7 +2,6 @@
 //! the operations that read it.
 
 use crate::attr::Literal;
-use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
 use crate::edit::scalars::{indices, one};
@@ -35,7 +34,7 @@ pub(super) fn name_type(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
         program.operand(op, 0).map(|written| program.def(written)),
         Some(Def::Literal(Literal::Word(_)))
     );
-    if !program.type_of(value).is_elided() || !is_word || written(program, value).is_none() {
+    if !program.type_of(value).is_elided() || !is_word || program.written_truth(value).is_none() {
         return Ok(false);
     }
     let truth = program.tables().dtype_of(DtypeKind::Bits, 1).ok_or(ErrorKind::UnknownOp)?;
@@ -45,7 +44,7 @@ pub(super) fn name_type(program: &mut Program<'_, '_>, op: Op) -> Edit<bool> {
 /// A truth as such a number, before an operation.
 pub(super) fn as_number(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
     let ty = one(word(program).ok_or(ErrorKind::UnknownOp)?)?;
-    if let Some(holds) = written(program, value) {
+    if let Some(holds) = program.written_truth(value) {
         let number = program.literal_value(Literal::Int(i64::from(holds)))?;
         return made_by(program, op, OpRole::Constant, &[number], ty);
     }
@@ -55,18 +54,4 @@ pub(super) fn as_number(program: &mut Program<'_, '_>, op: Op, value: Value) -> 
     }
     let widens = program.tables().op_named("arith.extui").ok_or(ErrorKind::UnknownOp)?;
     made(program, op, widens, &[value], ty)
-}
-
-/// What a truth is that is written.
-fn written(program: &Program<'_, '_>, value: Value) -> Option<bool> {
-    let def = program.def_op(value).filter(|def| program.role(*def) == OpRole::Constant)?;
-    match program.def(program.operand(def, 0)?) {
-        Def::Literal(Literal::Word(word)) => match program.text(word) {
-            attr_names::TRUE => Some(true),
-            attr_names::FALSE => Some(false),
-            _ => None,
-        },
-        Def::Literal(literal) => literal.to_int().map(|number| number != 0),
-        _ => None,
-    }
 }

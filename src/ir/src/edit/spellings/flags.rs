@@ -2,7 +2,6 @@
 //! `reverse = false` is nothing. The contract says which have none.
 
 use crate::attr::AttrValue;
-use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::handle::{Op, TextRef};
 use crate::program::Program;
@@ -27,11 +26,7 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
 fn written(program: &Program<'_, '_>, op: Op) -> Option<(TextRef, bool)> {
     program.attrs(op).find_map(|attr| {
         let AttrValue::Word(word) = attr.value else { return None };
-        let is_on = match program.text(word) {
-            attr_names::TRUE => true,
-            attr_names::FALSE => false,
-            _ => return None,
-        };
+        let is_on = program.truth_word(word)?;
         bare(program, op, attr.key).map(|_| (attr.key, is_on))
     })
 }
