@@ -49,7 +49,7 @@ pub(super) fn decode(dtype: &Dtype, bits: u64) -> Option<f64> {
 }
 
 /// The bits of the float that is next to a number, the even one of two.
-fn encode(dtype: &Dtype, value: f64) -> Option<u64> {
+pub(super) fn encode(dtype: &Dtype, value: f64) -> Option<u64> {
     let format = dtype.format.as_ref()?;
     if dtype.bits == 64 {
         return Some(value.to_bits());
@@ -217,6 +217,14 @@ fn whole(op: &str, from: &Dtype, to: &Dtype, of: &[u64]) -> Option<u64> {
     })
 }
 
+/// Operations whose value here is the one that is next to the true one, also in 64 bits.
+pub(super) fn is_rounded_once(op: &str) -> bool {
+    let name = op.rsplit('.').next().unwrap_or(op);
+    ["exp", "exp2", "log", "log2", "sin", "cos", "tanh", "erf", "rsqrt"]
+        .iter()
+        .all(|of| *of != name)
+}
+
 fn floats(op: &str, from: &Dtype, to: &Dtype, of: &[u64]) -> Option<u64> {
     let of: Vec<f64> = of.iter().map(|bits| decode(from, *bits)).collect::<Option<_>>()?;
     if let ("fma", &[a, b, c], 32) = (op, &of[..], from.bits) {
@@ -256,6 +264,7 @@ fn floats(op: &str, from: &Dtype, to: &Dtype, of: &[u64]) -> Option<u64> {
         ("math.sin", &[a]) => a.sin(),
         ("math.cos", &[a]) => a.cos(),
         ("math.tanh", &[a]) => a.tanh(),
+        ("math.erf", &[a]) => libm::erf(a),
         _ => return None,
     };
     encode(to, result)

@@ -6,7 +6,11 @@
 //! has an address. Tuples begin at multiples of a power of two.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{FixedRegister, Isa};
+use crate::model::{FixedRegister, Frame, Isa};
+use crate::template::Piece;
+
+/// Where a parameter is, in the frames of parameters.
+const OFFSET: &str = "offset";
 
 /// See the module.
 pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
@@ -60,6 +64,18 @@ fn whole(isa: &Isa, diags: &mut Diagnostics) {
             isa,
             "parameters lie in blocks, or have addresses, not both".into(),
             "`param_block` and `param_address` go together",
+            diags,
+        );
+    }
+    // Who says at which byte each parameter is reads them from where they begin.
+    let is_offset = |piece: &Piece| matches!(piece, Piece::Name(name) if name == OFFSET);
+    let has_offset = |frame: &Frame| frame.iter().any(is_offset);
+    let lie_at_bytes = [&isa.param, &isa.param_pointer, &isa.param_blocks];
+    if lie_at_bytes.iter().any(|frame| has_offset(frame)) != isa.param_base.is_some() {
+        say(
+            isa,
+            "parameters lie at bytes of one place, or have names".into(),
+            "`param_base` and `{offset}` of the frames of parameters go together",
             diags,
         );
     }

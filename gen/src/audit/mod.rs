@@ -6,6 +6,7 @@
 //! that reach too far. Every check has a name ([`CHECKS`]) and a level; nothing here changes
 //! anything, starts a program or knows a name of the tables.
 pub mod accumulate;
+mod accuracy;
 pub mod against;
 pub mod agree;
 mod aliases;

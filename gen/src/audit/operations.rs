@@ -18,6 +18,9 @@ const UNSIGNED: &str = "_unsigned";
 /// What a name of that ends with.
 const WITHOUT_SIGN: [&str; 2] = ["u", "ui"];
 
+/// What takes the bits of one type as those of another.
+const BITCAST: &str = "bitcast";
+
 /// See the module.
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
@@ -28,6 +31,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         touches(op, &mut diags);
         counts(op, &mut diags);
         index(op, &mut diags);
+        bits(op, &mut diags);
         costs(op, OpId(number), &ways, &mut diags);
     }
     alike(&compiled.rules.ops.list, &mut diags);
@@ -78,6 +82,18 @@ fn has(op: &Op, diags: &mut Diagnostics) {
     if !layouts.contains(&op.layout) {
         let wanted = format!("{layouts:?}");
         say(op, "`layout`", &format!("{:?}", op.layout), &wanted, diags);
+    }
+}
+
+/// What takes bits as another type says so in its name.
+fn bits(op: &Op, diags: &mut Diagnostics) {
+    let name = &op.entry.name;
+    let wanted = name.value.rsplit('.').next() == Some(BITCAST);
+    if wanted != op.entry.same_bits {
+        diags.push(
+            Diagnostic::at(name.span, format!("`same_bits` of `{}` is {}", name.value, op.entry.same_bits))
+                .help(format!("a `{BITCAST}` leaves the bits as they are, and nothing else does: correct one of them")),
+        );
     }
 }
 

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 /// The kind of a place where tiles in registers may stand.
 const REGISTERS: &str = "registers";
+/// The kind of a place where a tile of tensor memory stands.
+const TENSOR: &str = "tensor";
 /// What says what is done.
 const KIND: &str = "kind";
 
@@ -25,6 +27,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
     let (contract, ops) = (&compiled.rules.contract, &compiled.rules.ops);
     let mut forms: Forms<'_> = BTreeMap::new();
     let mut optional: BTreeMap<&str, (String, Span)> = BTreeMap::new();
+    let mut ranks: BTreeMap<&str, ((u8, u8), Span)> = BTreeMap::new();
     let mut layouts: Option<(Vec<&str>, Span)> = None;
     for entry in &contract.compiled {
         let entry = &entry.value;
@@ -38,6 +41,11 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
         words(entry, op, diags);
         for slot in slots() {
             counted(slot, at.span, diags);
+            if let [only] = &slot.kinds[..]
+                && only.value == TENSOR
+            {
+                ranked(slot, &only.value, at.span, &mut ranks, diags);
+            }
         }
         for slot in entry.operands.iter().filter(|slot| slot.count == (0, 1)) {
             let takes = format!("{} of elements `{:?}`", listed(&slot.kinds), slot.elements);
@@ -53,6 +61,28 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
             let all = op.role.is_lanewise() || op.role == OpRole::Index;
             exact(entry, op, at.span, all, diags);
         }
+    }
+}
+
+/// Tiles that are in one kind of place alone have the ranks that others there have.
+fn ranked<'c>(
+    slot: &'c SlotEntry,
+    kind: &'c str,
+    at: Span,
+    seen: &mut BTreeMap<&'c str, ((u8, u8), Span)>,
+    diags: &mut Diagnostics,
+) {
+    let (other, there) = *seen.entry(kind).or_insert((slot.ranks, at));
+    if other != slot.ranks {
+        let message = format!(
+            "`{}` in `{kind}` has ranks {:?}, and others have {other:?}",
+            slot.name, slot.ranks
+        );
+        diags.push(
+            Diagnostic::at(at, message)
+                .note(there, "the others")
+                .help("tiles of one place have the ranks that are there: correct `ranks`"),
+        );
     }
 }
 
