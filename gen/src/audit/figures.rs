@@ -23,6 +23,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     busy(model, &mut diags);
     families(model, &mut diags);
     sourced(compiled, &mut diags);
+    super::fences::check(compiled, &mut diags);
     rates(model, &mut diags);
     super::foreign::check(compiled, &mut diags);
     let mut seen = BTreeSet::new();

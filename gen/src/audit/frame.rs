@@ -30,6 +30,7 @@ pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
         }
         given_back(model, memory, diags);
         read(model, memory, diags);
+        sides(model, memory, diags);
         for list in [&entry.enter, &entry.leave] {
             halves(model, list, diags);
         }
@@ -146,6 +147,38 @@ fn read(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) {
                 "every thread reads what one of them was given: name the instruction that does so",
             ),
         );
+    }
+}
+
+/// What is read in shared memory is read behind an order's last half, what is written there in front
+/// of its first, and what is given back is given back behind all of it.
+fn sides(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) {
+    let has = |atom: &Atom, half: usize| parts(atom).contains(HALVES[half]);
+    let results = |atom: &Atom| atom.operands.iter().any(|operand| operand.role == Role::Def);
+    let in_memory = |atom: &Atom| atom.operands.iter().any(|operand| operand.role == Role::Address);
+    let back = |atom: &Atom| {
+        let words = parts(atom);
+        let mut stems = words.iter().filter_map(|word| word.strip_prefix(BACK));
+        stems.any(|stem| known(model, stem))
+    };
+    for names in [&memory.entry.enter, &memory.entry.leave] {
+        let steps = found(model, names);
+        let first = steps.iter().position(|atom| has(atom, 0));
+        let last = steps.iter().rposition(|atom| has(atom, 1));
+        let Some((first, last)) = first.zip(last) else { continue };
+        for (at, atom) in steps.iter().enumerate() {
+            let reads = in_memory(atom) && results(atom);
+            let writes = in_memory(atom) && !results(atom) && !back(atom);
+            let is_wrong = (reads || back(atom)) && at < last || writes && at > first;
+            if is_wrong {
+                let message = format!("`{}` is on the wrong side of the barrier", atom.name.value);
+                diags.push(
+                    Diagnostic::at(names.get(at).map_or(atom.name.span, |name| name.span), message)
+                        .note(atom.template_span, "the text")
+                        .help("what one warp writes is read by all behind the barrier, and given back when all are done"),
+                );
+            }
+        }
     }
 }
 

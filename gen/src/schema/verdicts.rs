@@ -70,6 +70,13 @@ pub struct Figures {
     /// Scalar registers that a vector instruction reads; left out where there are none.
     #[serde(default)]
     pub scalar_reads: u8,
+    /// Texts that it writes, beside waits, where a block lets the device see its accesses; left out
+    /// where nothing is said of them.
+    #[serde(default)]
+    pub release: Option<Vec<Name>>,
+    /// Where a block comes to see those of others.
+    #[serde(default)]
+    pub acquire: Option<Vec<Name>>,
     /// Where it says so.
     pub sources: Vec<Name>,
 }
