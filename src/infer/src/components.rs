@@ -4,7 +4,7 @@ use crate::driver::{Inferred, buffer, operator};
 use crate::error::FormResult;
 use crate::event::{Cost, InferenceEvent, Level, Listener, Reason};
 use crate::inference::{Inference, Stop};
-use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, OperatorId, PlanShape};
+use crate::program::{BufferId, FragmentForm, Kind, MemoryScope, Operator, OperatorId, PlanShape};
 use crate::queue::Queue;
 use lanebook_tables::{CostPolicy, CostTerm};
 
@@ -303,6 +303,7 @@ impl Inference<'_> {
         while let Some(id) = member {
             let op = *self.operator_of(id)?;
             member = op.next_member;
+            cost.iterations = cost.iterations.saturating_add(self.reducing(&op));
             let Some(spread) = self.spread(id) else { continue };
             cost.spilled = cost.spilled.saturating_add(self.spills(&op, &spread)?);
             cost.iterations = cost.iterations.saturating_add(u64::from(spread.slots));
@@ -320,6 +321,21 @@ impl Inference<'_> {
             }
         }
         Ok(cost)
+    }
+
+    /// What a thread does of a reduction: its own elements, and for each result that it holds an exchange
+    /// for each halving of the threads that share it. Where these are no power of two nothing halves
+    /// them: each reads what all of them have.
+    fn reducing(&self, op: &Operator) -> u64 {
+        let (Kind::Reduce { .. }, [source, result]) = (op.kind, self.accesses_of(op)) else {
+            return 0;
+        };
+        let layouts = self.layout(source.buffer).zip(self.layout(result.buffer));
+        let Some((from, to)) = layouts else { return 0 };
+        let sharing = to.copies.max(1);
+        let exchanges = if sharing.is_power_of_two() { sharing.trailing_zeros() } else { sharing };
+        let results = u64::from(to.slots).saturating_mul(u64::from(exchanges));
+        u64::from(from.slots).saturating_add(results)
     }
 
     /// Copies the layouts of a component from one state to another.

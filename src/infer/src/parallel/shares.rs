@@ -21,10 +21,22 @@ impl RowShare {
         threads.checked_div(self.group).unwrap_or(1).max(1)
     }
 
+    /// Iterations of a thread in one row; the last ones of some threads are none where the group does
+    /// not divide it.
+    fn each(&self) -> u32 {
+        let parts = self.row.checked_div(self.vector).unwrap_or(self.row);
+        parts.div_ceil(self.group.max(1)).saturating_mul(self.vector)
+    }
+
+    /// Whether all threads of a group take as many.
+    fn is_even(&self) -> bool {
+        self.each().checked_mul(self.group) == Some(self.row)
+    }
+
     /// Iterations of a thread.
     fn slots(&self, threads: u32) -> u64 {
-        let each = self.row.checked_div(self.group).unwrap_or(self.row);
-        self.rows.div_ceil(u64::from(self.at_once(threads))).saturating_mul(u64::from(each))
+        let turns = self.rows.div_ceil(u64::from(self.at_once(threads)));
+        turns.saturating_mul(u64::from(self.each()))
     }
 }
 
@@ -51,25 +63,30 @@ impl Inference<'_> {
         Ok(!even && self.share(op)?.is_some())
     }
 
-    /// The share with the fewest iterations a thread, of those the widest vector.
+    /// The share with the fewest iterations a thread, of those the widest vector and the largest group.
+    /// Rows of which no vector is shared evenly are shared element by element.
     fn share(&mut self, op: &Operator) -> FormResult<Option<RowShare>> {
         let (total, row) = self.sizes(op)?;
         let threads = op.threads.1.max(1);
         let rows = total.checked_div(row).unwrap_or(0);
         let row = u32::try_from(row).map_err(|_| FormError::Overflow)?;
-        let mut vector = self.bounded_vector(op, false)?.max(1);
+        let widest = self.bounded_vector(op, false)?.max(1);
         let mut best: Option<RowShare> = None;
-        while vector >= 1 {
+        for bit in 0..=widest.ilog2() {
+            let vector = widest.checked_shr(bit).unwrap_or(1);
             let parts = row.checked_div(vector).unwrap_or(0);
             let group = 1u32.checked_shl(parts.trailing_zeros().min(threads.trailing_zeros()));
             let whole = parts.checked_mul(vector) == Some(row);
             if let Some(group) = group.filter(|group| whole && *group > 1) {
-                let own = RowShare { row, rows, vector, group };
-                if best.as_ref().is_none_or(|best| own.slots(threads) < best.slots(threads)) {
-                    best = Some(own);
-                }
+                keep(&mut best, RowShare { row, rows, vector, group }, threads);
             }
-            vector >>= 1;
+        }
+        let mut group = 1u32.checked_shl(threads.trailing_zeros()).unwrap_or(1);
+        while best.as_ref().is_none_or(|best| !best.is_even()) && group > 1 {
+            if group <= row {
+                keep(&mut best, RowShare { row, rows, vector: 1, group }, threads);
+            }
+            group >>= 1;
         }
         Ok(best)
     }
@@ -87,10 +104,16 @@ impl Inference<'_> {
         let (turn, group) = self.arena.div_rem(row, i64::from(at_once))?;
         let thread = self.arena.add_scaled(member, group, i64::from(share.group))?;
         let index = self.arena.add_scaled(within, again, i64::from(share.vector))?;
-        let each = i64::from(share.row.checked_div(share.group).unwrap_or(share.row));
-        let index = self.arena.add_scaled(index, turn, each)?;
+        let index = self.arena.add_scaled(index, turn, i64::from(share.each()))?;
         let mut out = self.spread_copies(op, thread, index)?;
-        out.padded = share.rows.checked_rem(u64::from(at_once)) != Some(0);
+        out.padded = share.rows.checked_rem(u64::from(at_once)) != Some(0) || !share.is_even();
         Ok(out)
+    }
+}
+
+/// Keeps a share of fewer iterations than the best.
+fn keep(best: &mut Option<RowShare>, own: RowShare, threads: u32) {
+    if best.as_ref().is_none_or(|best| own.slots(threads) < best.slots(threads)) {
+        *best = Some(own);
     }
 }
