@@ -281,12 +281,12 @@ impl Inference<'_> {
         Ok(true)
     }
 
-    /// Lays the operand of a reduction on the threads of its result, where that was written: each row
-    /// on those that hold what becomes of it.
+    /// Lays the operand of a reduction on the threads of its result, where these are known: each row on
+    /// those that hold what becomes of it.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn lay_operand(&mut self, source: BufferId, result: BufferId, dim: usize) -> FormResult<bool> {
         let (own, from) = (*self.buffer_of(result)?, *self.buffer_of(source)?);
-        let Some(layout) = self.layout(result).filter(|_| own.pinned) else { return Ok(false) };
+        let Some(layout) = self.layout(result) else { return Ok(false) };
         let kept = own.dims.len() == from.dims.len();
         let mut indices: heapless::Vec<_, MAX_RANK> = heapless::Vec::new();
         for (k, var) in from.dims.iter().enumerate() {
