@@ -11,6 +11,7 @@ use crate::edit::agents::join_agents;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::made_by;
 use crate::edit::leads::part_leads;
+use crate::edit::long_arguments::part_long_arguments;
 use crate::edit::memory_views::settle_memory;
 use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pairs::pair_elements;
@@ -84,6 +85,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
     respell(program, kernel)?;
+    part_long_arguments(program, kernel)?;
     settle_memory(program, kernel)?;
     compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;

@@ -56,7 +56,7 @@ impl<'p> Machine<'p> {
         for (name, value) in self.program.indices.clone() {
             let value = match self.program.numbers.get(&name) {
                 Some(element) => {
-                    let item = Item::exact(value as u64 & 0xffff_ffff);
+                    let item = Item::exact(value as u64 & u64::MAX >> (64 - element.bits()));
                     Value::Tile(Tile { shape: Vec::new(), element: *element, items: vec![item] })
                 }
                 None => Value::Index(value),

@@ -21,7 +21,9 @@ pub(super) fn followed(body: &[String], arguments: &[String]) -> Said<Vec<String
     let mut homes: Homes = arguments.iter().map(|name| (name.clone(), name.clone())).collect();
     let mut out = Vec::new();
     for line in body {
-        out.push(statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?);
+        let made =
+            statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?;
+        out.extend(made.lines().map(str::to_string));
     }
     Ok(out)
 }
@@ -95,8 +97,17 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 format!("{result} = index.add {}, {by} : index", far(first))
             } else {
                 let ty = types.split(", tensor").next().unwrap_or(types);
-                let ty = ty.split("->").next().unwrap_or("");
-                format!("{result} = add {operands} : {}", distances(ty))
+                let ty = distances(ty.split("->").next().unwrap_or(""));
+                let by = more.first().ok_or("no distance")?;
+                if types.contains("xi64>") {
+                    // Of 64 bits the lower ones, which small tensors need alone.
+                    let half = format!("{result}.by");
+                    let long = ty.replace("xi32>", "xi64>");
+                    return Ok(format!(
+                        "{half} = arith.trunci {by} : {long} -> {ty}\n{result} = add {first}, {half} : {ty}"
+                    ));
+                }
+                format!("{result} = add {operands} : {ty}")
             }
         }
         "tt.atomic_rmw" | "tt.atomic_cas" => {

@@ -134,6 +134,7 @@ fn statement(line: &str) -> String {
     if line.trim_start().starts_with("tt.func") {
         return line
             .replace("i32 {tt.divisibility =", "index {div =")
+            .replace("i64 {tt.divisibility =", "i64 {div =")
             .replace("attributes {noinline = false, ", "{")
             .replace("attributes {", "{");
     }

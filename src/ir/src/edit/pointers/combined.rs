@@ -2,7 +2,7 @@
 
 use crate::edit::edit_ops::Edit;
 use crate::edit::pointers::carried::{Carries, distances};
-use crate::edit::pointers::{base, moves_before, reach};
+use crate::edit::pointers::{base, far, reach};
 use crate::handle::Op;
 use crate::program::Program;
 use crate::types::TypeKind;
@@ -35,15 +35,17 @@ pub(super) fn through(
     }
     // A truth that is written leaves nothing out.
     let mask = mask.filter(|mask| !is_one || program.written_truth(*mask) != Some(true));
-    let far = if is_one { None } else { Some(distances(program, op, pointers)?) };
-    let at = moves_before(program, op, &by)?;
+    let distances = if is_one { None } else { Some(distances(program, op, pointers)?) };
+    let places = far::places(program, op, (&by, dtype, !is_one))?;
     while let Some(last) = program.operand_count(op).checked_sub(1) {
         program.remove_operand(op, last)?;
     }
     program.add_operand(op, value)?;
     program.add_operand(op, pointer)?;
-    program.add_subscript(op, at)?;
-    for other in [compared, far, mask].into_iter().flatten() {
+    for place in &places {
+        program.add_subscript(op, *place)?;
+    }
+    for other in [compared, distances, mask].into_iter().flatten() {
         program.add_operand(op, other)?;
     }
     Ok(Some(()))

@@ -4,6 +4,7 @@
 
 mod carried;
 mod combined;
+mod far;
 mod narrowed;
 
 use crate::attr::{AttrValue, Literal};
@@ -77,6 +78,7 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
         if let Some((dtype, shape)) = reach(program, kernel, parameter) {
             let memref = Type::memref(shape, dtype, Space::Global);
             program.set_type(parameter, memref).map_err(failed)?;
+            far::settle(program, kernel, parameter).map_err(failed)?;
         }
     }
 }
@@ -264,7 +266,7 @@ fn through(
         return Ok(None);
     }
     let far = if is_one { None } else { Some(distances(program, op, pointers)?) };
-    let at = moves_before(program, op, &by)?;
+    let places = far::places(program, op, (&by, dtype, !is_one))?;
     while let Some(last) = program.operand_count(op).checked_sub(1) {
         program.remove_operand(op, last)?;
     }
@@ -280,7 +282,9 @@ fn through(
         program.add_operand(op, value)?;
     }
     program.add_operand(op, pointer)?;
-    program.add_subscript(op, at)?;
+    for place in &places {
+        program.add_subscript(op, *place)?;
+    }
     for other in far.iter().chain(&others) {
         program.add_operand(op, *other)?;
     }
