@@ -122,8 +122,8 @@ const POINTERS: &str = "tt.func @far(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %s: i64
 
 /// Whether the kernel finds what lies so far from where its pointers point to: turns lie a number
 /// of elements apart, one behind the other or in front.
-fn pointers_run(arch: &str, (n, m, step): (i32, i32, i64)) -> Result<bool, String> {
-    let text = try_kernel_text(POINTERS, arch)?;
+fn pointers_run(program: &str, arch: &str, (n, m, step): (i32, i32, i64)) -> Result<bool, String> {
+    let text = try_kernel_text(program, arch)?;
     let mut memory = Memory::new();
     let data: Vec<f32> = (0..512).map(|i| i as f32 + 0.5).collect();
     let (ix, iy) = (memory.add_f32("X", &data), memory.add_f32("Y", &[0.0; 128]));
@@ -144,6 +144,35 @@ fn pointers_run(arch: &str, (n, m, step): (i32, i32, i64)) -> Result<bool, Strin
     Ok(memory.f32s(iy).iter().zip(0..).all(|(y, i)| *y == want(i)))
 }
 
+/// The same moves as tiles of numbers of 64 bits: rows that lie a number of elements apart, columns
+/// behind them.
+fn of_tiles() -> String {
+    let begin = "  %p = tt.addptr %x, %begin : !tt.ptr<f32>, i64
+  %q = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+  %a = tt.addptr %q, %o : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+  %by = tt.splat %s : i64 -> tensor<128xi64>
+";
+    let tiles = "  %p = tt.addptr %x, %begin : !tt.ptr<f32>, i64
+  %q = tt.splat %x : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+  %c99 = arith.constant dense<-8589934592> : tensor<128xi64>
+  %ns = tt.splat %n : i32 -> tensor<128xi32>
+  %d = arith.constant dense<0> : tensor<128xi32>
+  %nd = arith.addi %ns, %d : tensor<128xi32>
+  %nl = arith.extsi %nd : tensor<128xi32> to tensor<128xi64>
+  %ml = tt.splat %m64 : i64 -> tensor<128xi64>
+  %rows = arith.muli %nl, %ml : tensor<128xi64>
+  %ol = arith.extsi %o : tensor<128xi32> to tensor<128xi64>
+  %all = arith.addi %rows, %ol : tensor<128xi64>
+  %from = arith.addi %all, %c99 : tensor<128xi64>
+  %a = tt.addptr %q, %from : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
+  %sl = tt.splat %s : i64 -> tensor<128xi64>
+  %zl = arith.constant dense<0> : tensor<128xi64>
+  %by = arith.addi %sl, %zl : tensor<128xi64>
+";
+    assert!(POINTERS.contains(begin));
+    POINTERS.replace(begin, tiles)
+}
+
 #[test]
 fn pointers_are_moved_anywhere() {
     for arch in ["sm_80", "sm_90a", "gfx90a", "gfx942", "gfx1030", "gfx1200"] {
@@ -153,7 +182,9 @@ fn pointers_are_moved_anywhere() {
             (-(1 << 21), (1 << 12) + 7, -112),
             ((1 << 28) - 1, 1, 128),
         ] {
-            assert_eq!(pointers_run(arch, (n, m, step)), Ok(true), "{arch} {n} {m} {step}");
+            let given = (n, m, step);
+            assert_eq!(pointers_run(POINTERS, arch, given), Ok(true), "{arch} {given:?}");
+            assert_eq!(pointers_run(&of_tiles(), arch, given), Ok(true), "{arch} {given:?}");
         }
     }
 }

@@ -5,7 +5,7 @@
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
-use crate::edit::pointers::{far, narrowed};
+use crate::edit::pointers::{far, is_long, narrowed, parted};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::{Carried, Def, Program};
@@ -176,8 +176,16 @@ fn carry(
     let Some(moves) = moves(program, yielded, pointer.argument) else { return Ok(None) };
     let mut indices: Vec<Value, MOVES> = Vec::new();
     for by in &moves {
-        let Some(index) = uniform(program, *by) else { break };
-        let index = narrowed::near(program, op, index)?.unwrap_or(index);
+        let index = match uniform(program, *by) {
+            // Computed of what is the same in all elements.
+            None if is_long(program, &program.type_of(*by)) => {
+                let parts = parted::parted(program, end, *by)?;
+                parts.uniform.filter(|_| parts.rest.is_none())
+            }
+            index => index,
+        };
+        let Some(index) = index else { break };
+        let index = narrowed::near(program, end, index)?.unwrap_or(index);
         let _ = indices.push(index);
     }
     let is_index = indices.len() == moves.len();

@@ -6,7 +6,7 @@ use crate::edit::pointers::{base, far, reach};
 use crate::handle::Op;
 use crate::program::Program;
 use crate::types::TypeKind;
-use lanebook_tables::AtomicOp;
+use lanebook_tables::{AtomicOp, DtypeId};
 
 /// An atomic operation through pointers, which stand in front: behind them what it takes and a mask,
 /// or what it compares with and what it takes. `None` where it is none of those.
@@ -30,7 +30,7 @@ pub(super) fn through(
         true => taken.kind == TypeKind::Scalar,
         false => taken.shape == ty.shape && mask.is_none_or(|mask| program.is_truth(mask)),
     };
-    if taken.dtype != Some(dtype) || !fits || program.operand_count(op) > 3 {
+    if !same_bits(program, taken.dtype, dtype) || !fits || program.operand_count(op) > 3 {
         return Ok(None);
     }
     // A truth that is written leaves nothing out.
@@ -49,4 +49,11 @@ pub(super) fn through(
         program.add_operand(op, other)?;
     }
     Ok(Some(()))
+}
+
+/// Whether elements have as many bits as those that are pointed to: what is done to them is what
+/// their own type says.
+fn same_bits(program: &Program<'_, '_>, own: Option<DtypeId>, other: DtypeId) -> bool {
+    let bits = |dtype| program.tables().dtype(dtype).map(|dtype| dtype.bits);
+    own == Some(other) || own.is_some_and(|own| bits(own) == bits(other))
 }

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::storage::full;
 use crate::types::{Shape, Type};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, OpRole};
+use lanebook_tables::{DtypeId, IndexWord, OpRole};
 
 /// Bits of an address inside of a part.
 const PART_BITS: u32 = 30;
@@ -63,9 +63,28 @@ pub(super) fn constant(
 }
 
 /// The sum of two numbers of 64 bits, before an operation.
-pub(super) fn sum(program: &mut Program<'_, '_>, op: Op, [a, b]: [Value; 2]) -> Edit<Value> {
-    let decl = program.tables().op_named("arith.addi").ok_or(ErrorKind::UnknownOp)?;
+pub(super) fn sum(program: &mut Program<'_, '_>, op: Op, numbers: [Value; 2]) -> Edit<Value> {
+    combined(program, op, IndexWord::Add, numbers)
+}
+
+/// The sum, difference or product of two numbers of 64 bits, before an operation: of numbers that are
+/// written it is one.
+pub(super) fn combined(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    word: IndexWord,
+    [a, b]: [Value; 2],
+) -> Edit<Value> {
     let ty = long(program)?;
+    if let (Some(a), Some(b)) = (program.int(a), program.int(b)) {
+        let number = match word {
+            IndexWord::Add => a.wrapping_add(b),
+            IndexWord::Sub => a.wrapping_sub(b),
+            _ => a.wrapping_mul(b),
+        };
+        return constant(program, op, number, ty);
+    }
+    let decl = program.tables().op_of_index(word).ok_or(ErrorKind::UnknownOp)?;
     made(program, op, decl, &[a, b], ty)
 }
 

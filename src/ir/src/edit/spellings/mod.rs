@@ -58,7 +58,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 formats::settle(program, op).and_then(|()| filled::load_factors(program, op))
             }
             OpRole::For => {
-                loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
+                let ended = loops::end_parts(program, op);
+                let counted = ended.and_then(|()| loops::count_by_index(program, op));
+                counted.and_then(|()| loops::take_hint(program, op))
             }
             OpRole::If => loops::end_parts(program, op),
             OpRole::Elementwise => symbols::settle(program, op),
