@@ -35,9 +35,36 @@ fn without_labels(text: &str) -> String {
     out.join("\n")
 }
 
+/// A kernel without the module around it, whose warps are the kernel's threads.
+fn without_module(text: &str) -> String {
+    let Some(line) = text.lines().find(|line| line.trim_start().starts_with("module attributes"))
+    else {
+        return text.to_string();
+    };
+    let said = |key: &str| -> Option<u32> {
+        let (_, rest) = line.split_once(&format!("\"ttg.{key}\" = "))?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let Some((warps, lanes)) = said("num-warps").zip(said("threads-per-warp")) else {
+        return text.to_string();
+    };
+    let threads = format!("attributes {{threads = {}", warps * lanes);
+    let mut body: Vec<String> = text
+        .lines()
+        .filter(|own| *own != line && !own.starts_with('#'))
+        .map(without_places)
+        .map(|line| line.replace("attributes {noinline = false", &threads))
+        .collect();
+    // The module's own bracket is the last one.
+    if let Some(last) = body.iter().rposition(|line| line.starts_with('}')) {
+        body.truncate(last);
+    }
+    body.join("\n")
+}
+
 /// A text without what Triton's printer adds.
 pub(super) fn plain(text: &str) -> String {
-    let text = &without_labels(text);
+    let text = &without_labels(&without_module(text));
     if !text.contains("tt.func") {
         let has_hints = HINTS.iter().any(|word| text.contains(word));
         let lines = text.lines().map(|line| without_hints(line) + "\n");

@@ -138,6 +138,10 @@ fn distance(
         return Ok(Some(value));
     }
     let Some(whole) = whole.filter(|_| is_long(program, &ty)) else { return Ok(None) };
+    // What is cut off would be missing in the address.
+    if program.int(value).is_some_and(|number| i32::try_from(number).is_err()) {
+        return Err(ErrorKind::FarPointer);
+    }
     let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let ty = Type { dtype: Some(whole), ..ty };
     made(program, op, narrow, &[value], ty).map(Some)

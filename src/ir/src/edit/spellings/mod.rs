@@ -3,6 +3,7 @@
 pub(crate) mod atomics;
 mod bounded;
 mod combined;
+mod counted;
 mod filled;
 mod flags;
 mod formats;
@@ -70,6 +71,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 atomics::settle(program, op).and_then(|()| bounded::mask_bounds(program, op))
             }
             OpRole::Load | OpRole::Store => bounded::mask_bounds(program, op),
+            OpRole::Opaque => counted::lower(program, op),
             _ => Ok(()),
         });
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;
