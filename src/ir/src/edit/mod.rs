@@ -10,7 +10,6 @@ pub(crate) mod erase;
 pub(crate) mod inline;
 pub(crate) mod insert;
 pub(crate) mod leads;
-pub(crate) mod long_arguments;
 pub(crate) mod memory_views;
 pub(crate) mod on_tiles;
 pub(crate) mod pairs;

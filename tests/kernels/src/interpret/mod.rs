@@ -203,6 +203,9 @@ impl Interpreted {
             let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
             let name = name.trim().to_string();
             let pointee = pointers::pointee(ty);
+            if text::is_flagged(ty, "far") {
+                return Err("a tensor that is one row in parts".to_string());
+            }
             if ty.trim().starts_with("memref") || pointee.is_some() {
                 let (written, element) = match pointee {
                     Some(pointee) => (vec![None], Element::of(pointee)?),

@@ -89,6 +89,12 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
             let operands = operands.replacen(first, &far(first), 1);
             format!("{result} = broadcast {operands} : {}", distances(types))
         }
+        // To elements of another type with as many bits.
+        "tt.bitcast" | "arith.bitcast" if !is_one => {
+            let home = home(first)?;
+            homes.insert(result.to_string(), home);
+            format!("{result} = convert_layout {first} : {}", distances(types))
+        }
         "tt.addptr" => {
             let home = home(first)?;
             homes.insert(result.to_string(), home);
@@ -125,7 +131,8 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 _ => return Err("too few operands".to_string()),
             };
             let kind = if is_compared { "cas" } else { kind };
-            let kind = if ["fadd", "umax", "umin"].contains(&kind) { &kind[1..] } else { kind };
+            // Whole numbers have the sign that the word says.
+            let kind = kind.strip_prefix("fadd").map_or(kind, |_| "add");
             let argument = home(pointers)?;
             let made = if result.is_empty() { String::new() } else { format!("{result} = ") };
             let own = distances(types);

@@ -116,6 +116,7 @@ const HINTS: [&str; 8] = [
     "allow_reorder",
     "efficient_layout",
     "maxNumImpreciseAcc",
+    "allocation.offset",
     "contiguity",
     "divisibility",
     "constancy",

@@ -5,6 +5,7 @@
 mod carried;
 mod combined;
 mod far;
+pub(crate) mod long_arguments;
 mod narrowed;
 mod parted;
 
