@@ -187,7 +187,7 @@ const HOSTS: &[(&str, &[&str], Floors)] = &[
             &["answer", "archs", "program"],
             &["plan"],
             &["refused"],
-            &["inferred", "lint", "resolved"],
+            &["inferred", "lint", "resolved", "warps"],
             &["infer"],
             &["compile"],
             &["convert", "passes"],

@@ -11,12 +11,13 @@ use crate::race::RaceFinding;
 use crate::refused::functions::isolate;
 use crate::refused::{of_compile, of_program, written};
 use crate::resolved::resolve;
+use crate::warps;
 use lanebook::compile::{Capacities, compile, compile_loops, compile_until, price};
 use lanebook::emit::EmitStage;
 use lanebook::ir;
 use lanebook::layout_seeding::ProgramPrice;
 use lanebook::remat::check_layouts;
-use lanebook_tables::Tables;
+use lanebook_tables::{Arch, Tables};
 
 /// Instructions, register tuples, index-expression nodes, reasons, tiles and constants that there is
 /// room for: every program that is likely to be written by hand or printed by a compiler.
@@ -112,7 +113,7 @@ pub fn reported<T>(
 ) -> Result<T, Problems> {
     let (id, arch, isa) = arch(tables, arch_name)?;
     let mut storage = Box::new(ProgramRoom::new());
-    let mut program = read(tables, source, &mut storage)?;
+    let mut program = read((tables, arch), source, &mut storage)?;
     resolve(tables, (id, arch), &mut program, source)?;
     let mut room = Box::new(Room::new());
     let of_loops = program.functions().next().is_some_and(|f| program.has_loops(f));
@@ -165,7 +166,7 @@ pub fn dumped(
     let mut out = String::new();
     for stage in stages {
         let mut storage = Box::new(ProgramRoom::new());
-        let mut program = read(tables, source, &mut storage)?;
+        let mut program = read((tables, arch), source, &mut storage)?;
         resolve(tables, (id, arch), &mut program, source)?;
         let mut room = Box::new(Room::new());
         let made = compile_until(tables, id, &mut program, room.scratch(), *stage)
@@ -180,7 +181,7 @@ pub fn dumped(
 
 /// A program that may be compiled: read, verified, its layouts readable.
 fn read<'s>(
-    tables: &'s Tables<'s>,
+    (tables, arch): (&'s Tables<'s>, &Arch<'_>),
     source: &'s Source,
     storage: &'s mut ProgramRoom,
 ) -> Result<ir::Program<'s, 's>, Problem> {
@@ -188,6 +189,7 @@ fn read<'s>(
         .map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
+    warps::say(tables, arch, &mut program, source)?;
     isolate(tables, &mut program, source)?;
     written::check(&program, source)?;
     Ok(program)

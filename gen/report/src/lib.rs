@@ -38,3 +38,4 @@ pub mod reasons;
 pub mod refused;
 mod resolved;
 pub mod table;
+mod warps;

@@ -14,13 +14,15 @@ pub struct Source {
     pub text: String,
     /// The function that is meant, where the text has several kernels.
     pub function: Option<String>,
+    /// Warps of a block, where whoever launches it says so and the text does not.
+    pub warps: Option<u32>,
 }
 
 impl Source {
     /// A text under a name, whose one kernel is meant.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into(), function: None }
+        Self { name: name.into(), text: text.into(), function: None, warps: None }
     }
 }
 

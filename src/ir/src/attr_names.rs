@@ -76,6 +76,8 @@ const WORDS: &[&str] = &[
     "cas",
     "scope",
     "gpu",
+    "far",
+    "unstaged",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -116,6 +118,10 @@ pub const BOUNDS: &str = "bounds";
 pub const HALVES: &str = "halves";
 /// Attribute: a mask leaves out what lies outside of the memref's bounds as well.
 pub const BOUNDED: &str = "bounded";
+/// Of a loop: how many stages it was to have, which nothing in it has.
+pub const UNSTAGED: &str = "unstaged";
+/// Of a memref: one row of elements, in parts.
+pub const FAR: &str = "far";
 /// An attribute without a value, as others write it where it is there.
 pub const TRUE: &str = "true";
 /// The same where it is not.

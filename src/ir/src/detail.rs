@@ -122,6 +122,7 @@ details! {
     68 AtomicWords => [];
     69 FencedStages => [];
     70 FarPointer => [];
+    71 CountedForm => [];
 }
 
 details! {

@@ -456,8 +456,11 @@ pub enum ErrorKind {
     CombinedTwice,
     /// An index is computed with as a number of other than 32 bits.
     IndexBits,
-    /// A pointer is moved by a written number of 64 bits that 32 do not hold.
+    /// A tile of pointers that a loop carries is moved by a written number of 64 bits that 32 do not
+    /// hold.
     FarPointer,
+    /// Numbers are counted, or elements gathered by their places, in a form that no loop does.
+    CountedForm,
     /// A tile of three or more dimensions is used as none of two is.
     RankForm,
     /// The layout of a tile of three or more dimensions is written.

@@ -175,8 +175,11 @@ impl ErrorKind {
             Self::Combination => {
                 "this region, or what it combines, is none that is taken apart into operations on tiles"
             }
+            Self::CountedForm => {
+                "this is no form of counting or gathering that a loop over registers does"
+            }
             Self::FarPointer => {
-                "one pointer is moved by a number that 32 bits with a sign do not hold"
+                "a tile of pointers that a loop carries is moved by a number that 32 bits with a sign do not hold"
             }
             Self::CombinedTwice => {
                 "a region and the attribute `kind` both say how elements are combined"
@@ -312,9 +315,10 @@ impl ErrorKind {
                 "let the region be operations on single elements, of one or two dimensions of which that one has a power of two; six tiles of one shape at the most, and results of their element types"
             }
             Self::CombinedTwice => "leave one of them out",
-            Self::FarPointer => {
-                "give the kernel a pointer that begins further on: what is loaded and stored lies less than 2^31 elements behind it"
+            Self::CountedForm => {
+                "`tt.histogram`: whole numbers of one dimension, a power of two of bins of 32 bits, a mask of their shape; `tt.gather`: tiles of one or two dimensions, elements of 8 to 64 bits, places that are whole numbers, of the result's shape"
             }
+            Self::FarPointer => "move the pointer before it fills a tile, by a number of 64 bits",
             Self::IndexBits => "compute with `i32`, or with `index` alone",
             Self::UnsettledIndex => {
                 "take what `tiled_atomic` answers, which all threads know, as `index.uniform` of its tile of one element"

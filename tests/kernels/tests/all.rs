@@ -31,6 +31,7 @@ mod memory;
 mod notations;
 mod parts;
 mod precision;
+mod printed;
 mod programs;
 mod pruned;
 mod quotients;

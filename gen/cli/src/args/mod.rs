@@ -149,6 +149,10 @@ pub struct Compile {
     /// The function to compile, where several of the program may be launched
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
+    /// Warps of a block, where neither the module nor the kernel says how many threads it has, as
+    /// Triton's TTIR does not: there it is an option of the launch
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub num_warps: Option<u32>,
     /// What to print
     #[arg(long, value_name = "WHAT", default_value = "all")]
     pub emit: String,

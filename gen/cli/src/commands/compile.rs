@@ -27,6 +27,7 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     }
     let mut source = read(args.file.as_deref())?;
     source.function.clone_from(&args.function);
+    source.warps = args.num_warps;
     if let Some(stage) = &args.dump {
         let text = dumped(tables, &args.arch, &source, &wanted_stages(stage)?)?;
         return Ok(output::write(args.output.as_deref(), &text)?);

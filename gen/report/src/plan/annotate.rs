@@ -1,7 +1,7 @@
 //! The program with what was chosen behind each operation.
 use super::Report;
 use super::words::{fragment, shared};
-use lanebook::ir::{Annotate, Op, print};
+use lanebook::ir::{Annotate, Op, attr_names, print};
 use lanebook::plan::TransferPlan;
 use lanebook_tables::OpRole;
 use std::collections::BTreeMap;
@@ -44,6 +44,11 @@ impl Report<'_> {
 
     /// What a loop of stages is not obeyed in as it is written.
     fn stages_note(&self, op: Op) -> Option<String> {
+        if let Some(written) = self.program.int_attr(op, attr_names::UNSTAGED) {
+            return Some(format!(
+                "no turn runs ahead: no copy into shared memory stands in it, of which {written} stages would be"
+            ));
+        }
         let plan = &self.compiled.plan;
         let (written, kept) = (self.program.stages(op), plan.stages(self.program, op));
         let own = |m: &&TransferPlan| self.program.parent(m.op) == Some(op);

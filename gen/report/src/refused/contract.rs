@@ -3,7 +3,7 @@ use super::at;
 use crate::problem::Problem;
 use crate::program::Source;
 use lanebook::ir::contract::{At, Breach, BreachKind, ValueList};
-use lanebook::ir::{AttrValue, Program};
+use lanebook::ir::{AttrValue, Program, attr_names};
 use lanebook_suggest::nearest;
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{AttrContract, AttrForm, OpContract, SlotContract, Tables};
@@ -261,7 +261,16 @@ pub fn of_breach(
         BreachKind::AttrMissing { attr } => {
             let attr = own.get(usize::from(attr)).filter(|attr| inside(attr.key));
             let (key, what, doc) = attr.map_or(("?", String::new(), ""), |attr| (attr.key, form(&attr.form), attr.doc.text()));
-            refused(format!("`{name}` does not say its attribute `{key}`"), format!("write {{{key} = ..}}, {what}. {doc}"), String::new())
+            let launched = if key == attr_names::THREADS {
+                " Of a kernel that says no number of warps, as Triton's TTIR, `lanebook compile --num-warps N` says it."
+            } else {
+                ""
+            };
+            refused(
+                format!("`{name}` does not say its attribute `{key}`"),
+                format!("write {{{key} = ..}}, {what}. {doc}{launched}"),
+                String::new(),
+            )
         }
         BreachKind::Count { side: of, least, most, found } => {
             let slots = match of {

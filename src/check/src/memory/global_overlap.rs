@@ -38,10 +38,17 @@ fn starts(g: &GlobalPlan) -> impl Iterator<Item = Value> {
 /// say which they are.
 type TensorSpan = Option<(Value, u64)>;
 
+/// Whether it lies in one row that is cut into parts: an access may begin in any of those that come
+/// before its elements.
+fn is_in_parts(g: &GlobalPlan) -> bool {
+    g.start.0.is_none() && g.leading.iter().flatten().next().is_some()
+}
+
 /// Its spans, outermost first.
 fn spans(g: &GlobalPlan) -> impl Iterator<Item = TensorSpan> {
     let all = starts(g).zip(extents(g));
-    (0u8..).zip(all).map(|(dim, span)| (g.indexed != Some(dim)).then_some(span))
+    let is_told = move |dim| g.indexed != Some(dim) && !is_in_parts(g);
+    (0u8..).zip(all).map(move |(dim, span)| is_told(dim).then_some(span))
 }
 
 /// Whether numbers show that two tiles have no element in common.
@@ -80,7 +87,7 @@ fn course(program: &Program<'_, '_>, op: Op, g: &GlobalPlan) -> LoopEffect {
                 _ => return LoopEffect::Slides,
             }
         }
-        if !moves && g.indexed.is_some() {
+        if !moves && (g.indexed.is_some() || is_in_parts(g)) {
             return LoopEffect::Slides;
         }
         if !moves {

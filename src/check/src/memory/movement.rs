@@ -226,8 +226,13 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
     let indexed = program.indexed_dim(op);
     // Indices say where rows lie that have no dimension.
     let has_rows = g.map.shape.row_count() != 1 && indexed.is_none();
-    let one_row =
-        g.start.0.is_some() || (shape.rank() == 1 && g.map.outer_bytes == Some(0) && !has_rows);
+    // One row is cut into parts where the memref says so, and nowhere else.
+    let is_far = program.value_attr(g.memref, lanebook_ir::attr_names::FAR).is_some();
+    let is_row = shape.rank() == 1 || is_far;
+    let one_row = match g.start.0 {
+        Some(_) => !is_far,
+        None => is_row && g.map.outer_bytes == Some(0) && !has_rows,
+    };
     g.indexed == indexed
         && indexed.is_none_or(|dim| usize::from(dim) < shape.rank())
         && all

@@ -30,7 +30,14 @@ fn spans(g: &GlobalPlan) -> impl Iterator<Item = Option<(Value, u64)>> {
     let rows = g.start.0.map(|_| g.map.shape.row_count());
     let extents = g.leads().map(|_| 1).chain(rows).chain([g.map.shape.col_count()]);
     let all = g.starts().zip(extents).enumerate();
-    all.map(|(dim, span)| (!g.is_indexed(dim)).then_some(span))
+    let is_told = |dim| !g.is_indexed(dim) && !is_in_parts(g);
+    all.map(move |(dim, span)| is_told(dim).then_some(span))
+}
+
+/// Whether it lies in one row that is cut into parts: an access may begin in any of those that come
+/// before its elements.
+fn is_in_parts(g: &GlobalPlan) -> bool {
+    g.start.0.is_none() && g.leads().next().is_some()
 }
 
 impl LowerContext<'_, '_, '_, '_> {
@@ -131,7 +138,7 @@ impl LowerContext<'_, '_, '_, '_> {
         for at in around {
             let mut moved =
                 spans(g).flatten().filter(|(start, _)| self.is_stepped(*start, &at)).peekable();
-            if moved.peek().is_none() && g.indexed.is_some() {
+            if moved.peek().is_none() && (g.indexed.is_some() || is_in_parts(g)) {
                 // Each turn's indices say where.
                 return LoopMotion::Slides;
             }

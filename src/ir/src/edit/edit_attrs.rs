@@ -130,6 +130,20 @@ impl Program<'_, '_> {
         }
         Ok(())
     }
+    /// Removes an attribute of a block argument, if it is there.
+    pub(crate) fn remove_value_attr(&mut self, value: Value, key: &str) -> Edit {
+        let first = self.value_data(value).ok_or(ErrorKind::Stale)?.attrs;
+        let Some(found) = self.find_attr(first, key) else { return Ok(()) };
+        let next = self.attr_data(found).ok_or(ErrorKind::Broken)?.next;
+        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .take_while(|at| *at != found)
+            .last();
+        match before {
+            Some(before) => self.pools.edit::<AttrData>(before.index(), |at| at.next = next)?,
+            None => self.pools.edit::<ValueData>(value.index(), |at| at.attrs = next)?,
+        }
+        self.pools.release::<AttrData>(found.index())
+    }
     /// Lets a function say of its results what it returns: types behind the arrow that are those of
     /// `return` but for their layouts take these.
     #[doc(hidden)]

@@ -343,6 +343,24 @@ impl Program<'_, '_> {
         }
         Ok(value)
     }
+    /// Adds an argument to a block behind another one; those after it move up one number.
+    pub(crate) fn insert_argument(&mut self, block: Block, before: Value, ty: Type) -> Edit<Value> {
+        let ty = self.intern(ty)?;
+        let data = *self.value_data(before).ok_or(ErrorKind::Stale)?;
+        let number = usize::from(data.number).saturating_add(1);
+        let value =
+            self.new_value(ValueKind::Argument, block.index(), number, ty, TextRef::EMPTY)?;
+        let mut at = data.next;
+        while let Some(later) = at {
+            self.pools.edit::<ValueData>(later.index(), |later| {
+                later.number = later.number.saturating_add(1);
+            })?;
+            at = self.value_data(later).and_then(|data| data.next);
+        }
+        self.pools.edit::<ValueData>(value.index(), |own| own.next = data.next)?;
+        self.pools.edit::<ValueData>(before.index(), |own| own.next = Some(value))?;
+        Ok(value)
+    }
     /// Adds an argument to a block.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Edit<Value> {
         let ty = self.intern(ty)?;

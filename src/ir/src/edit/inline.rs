@@ -15,6 +15,7 @@ use crate::edit::memory_views::settle_memory;
 use crate::edit::on_tiles::compute_tiles;
 use crate::edit::pairs::pair_elements;
 use crate::edit::pipeline_stages::dissolve_stages;
+use crate::edit::pointers::long_arguments::part_long_arguments;
 use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
@@ -84,6 +85,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
     respell(program, kernel)?;
+    part_long_arguments(program, kernel)?;
     settle_memory(program, kernel)?;
     compute_tiles(program, kernel)?;
     fill_tiles(program, kernel)?;

@@ -605,11 +605,15 @@ impl Parser<'_, '_, '_> {
             return self.word_operand(op, word);
         }
         let value = self.push_value(op, UseKind::Main)?;
+        // Of what is put together of others they are tiles, which stand beside the first one.
+        let is_composed =
+            self.program.role(op) == OpRole::Opaque && self.program.decl_id(op).is_some();
+        let kind = if is_composed { UseKind::Main } else { UseKind::Subscript };
         if self.lexer.byte(self.lexer.at) == b'[' {
             self.next();
             if !self.take_if(Lexeme::Char(b']')) {
                 loop {
-                    self.push_value(op, UseKind::Subscript)?;
+                    self.push_value(op, kind)?;
                     if !self.take_if(Lexeme::Char(b',')) {
                         self.take(Lexeme::Char(b']'))?;
                         break;

@@ -659,6 +659,15 @@ impl<'t> ObeyedOp<'_, '_, 't> {
             if says_halves && (pairs().is_none() || !bounded()) {
                 return Err((BreachKind::Attr, Some(attr.key)));
             }
+            // One row has no dimensions but its parts and what is in one.
+            let says_far = self
+                .attr_of(attr.key, rule.attrs)
+                .and_then(|k| rule.attrs.get(usize::from(k)))
+                .is_some_and(|a| a.key == crate::attr_names::FAR);
+            let is_row = || program.type_of(value).shape.pair().is_some() && !bounded();
+            if says_far && !is_row() {
+                return Err((BreachKind::Attr, Some(attr.key)));
+            }
             let form = self.attr_of(attr.key, rule.attrs).zip(Some(rule.attrs));
             let is_bounds = |(k, rules): (u8, List<'t, AttrContract<'t>>)| {
                 let form = rules.get(usize::from(k))?.form;

@@ -258,10 +258,12 @@ impl Planner<'_, '_, '_, '_> {
             )
         };
         let mut starts = self.program.subscripts(op, operand);
-        // The dimensions in front of rows and columns say which matrix.
+        // The dimensions in front of rows and columns say which matrix; or which part of one row.
         let mut leading = [None; LEADS];
         let mut outer = 1 << 30;
-        for (dim, place) in (0..rank.saturating_sub(2)).zip(0..) {
+        let is_far = self.program.value_attr(value, attr_names::FAR).is_some();
+        let within = if is_far { 1 } else { 2 };
+        for (dim, place) in (0..rank.saturating_sub(within)).zip(0..) {
             within_reach(op, known_bytes(&ty.shape, dim, element))?;
             let slot: &mut Option<Lead> = leading.get_mut(place).ok_or(not_traced)?;
             let lead = Lead {
@@ -271,7 +273,7 @@ impl Planner<'_, '_, '_, '_> {
             outer = outer.min(steps(lead.bytes));
             *slot = Some(lead);
         }
-        let row = if rank > 1 { Some(starts.next().ok_or(not_traced)?) } else { None };
+        let row = if rank >= 2 && !is_far { Some(starts.next().ok_or(not_traced)?) } else { None };
         let (Some(col), None) = (starts.next(), starts.next()) else { return Err(not_traced) };
         let is_placed = self.program.index_tile(op).is_some();
         if row.is_none() && shape.row_count() != 1 && !is_placed {
@@ -469,11 +471,14 @@ impl Planner<'_, '_, '_, '_> {
     /// nothing there: what a tile has there is left out by bounds or a mask.
     fn below(&self, op: Op, (operand, indexed): (usize, Option<u8>)) -> u8 {
         let program = self.program;
+        let memref = program.operand(op, operand);
         let mut below = 0u8;
         for (dim, start) in program.subscripts(op, operand).enumerate() {
             let is_indexed = indexed.is_some_and(|own| usize::from(own) == dim);
+            let is_part = dim == 0
+                && memref.is_some_and(|value| program.value_attr(value, attr_names::FAR).is_some());
             if !is_indexed
-                && program.leaves_out_below_zero(op, operand, dim)
+                && (is_part || program.leaves_out_below_zero(op, operand, dim))
                 && program.may_be_below_zero(start)
             {
                 below |= 1u8.wrapping_shl(dim as u32);

@@ -13,7 +13,10 @@ use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
 use crate::select::memory::few_elements::{self, Enlarged};
-use crate::select::{affine, parts, precision, quotients, repeats, scan, stages, wide, widening};
+use crate::select::unscaled::ScaledProduct;
+use crate::select::{
+    affine, parts, precision, quotients, repeats, scan, stages, unscaled, wide, widening,
+};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{
@@ -52,6 +55,8 @@ enum Replacement {
     Loops(TurnedBranch),
     /// Wider factors of a product, or another bound of a loop, before it; it read these.
     Operands([Value; 3]),
+    /// A plain product of factors that are multiplied by their block scales before it; it was this.
+    Unscaled(ScaledProduct),
     /// A larger tile of an atomic operation before it, and behind it what the smaller one's readers
     /// read.
     Larger(Enlarged),
@@ -289,7 +294,12 @@ impl<'w> Expansions<'w> {
             let read_as = precision::read_as(tables.arch(arch), program, op)?;
             let wider =
                 tables.arch(arch).and_then(|arch| widening::wider(tables, arch, program, op));
-            let how = if read_as.is_some() || wider.is_some() {
+            let arch_of = tables.arch(arch);
+            let apart = arch_of.and_then(|arch| unscaled::wanted(tables, arch, program, op));
+            let how = if let Some(dtype) = apart {
+                let was = unscaled::put(program, op, dtype);
+                Some(Replacement::Unscaled(was.ok_or_else(|| no_room(program, op))?))
+            } else if read_as.is_some() || wider.is_some() {
                 let reads = widening::operands(program, op).ok_or(PlanError::Stale)?;
                 let how = Replacement::Operands(reads);
                 let put = match (read_as, wider) {
@@ -325,6 +335,7 @@ impl<'w> Expansions<'w> {
                     Replacement::Steps
                     | Replacement::Values(_)
                     | Replacement::Operands(_)
+                    | Replacement::Unscaled(_)
                     | Replacement::Extreme(_)
                     | Replacement::Larger(_),
                 ) => match before {
@@ -486,6 +497,7 @@ fn take_out(program: &mut Program<'_, '_>, one: &Replaced) -> Option<()> {
                 program.set_operand(one.op, number, operand).ok()?;
             }
         }
+        Replacement::Unscaled(was) => unscaled::undo(program, one.op, &was)?,
         Replacement::Extreme(first) => extremes::undo(program, one.op, first)?,
         Replacement::Values(made) => {
             for (number, made) in made.iter().enumerate() {

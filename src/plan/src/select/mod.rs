@@ -28,6 +28,7 @@ pub(crate) mod ready;
 mod repeats;
 mod scan;
 mod stages;
+mod unscaled;
 mod wide;
 mod widening;
 

@@ -97,8 +97,10 @@ impl Machine<'_> {
         let global = &mut self.program.globals[corner.0];
         global.is_result = true;
         global.is_read = true;
-        if global.element != tile.element {
-            return Err("elements of another type".to_string());
+        // Bits are combined as the tile's elements.
+        let element = tile.element;
+        if global.element.bits() != element.bits() {
+            return Err("elements of another size".to_string());
         }
         for (i, (at, item)) in reached.iter().zip(&tile.items).enumerate() {
             let Some(at) = *at else {
@@ -116,7 +118,7 @@ impl Machine<'_> {
             let is_ordered = is_told && is_alone && met[&at] == 1;
             answer.items[i] = if is_ordered { old } else { Item { sure: Sure::Free, ..old } };
             global.combined.insert(at, by);
-            let new = match global.element.is_whole() {
+            let new = match element.is_whole() {
                 _ if kind == "exch" => *item,
                 _ if kind == "cas" => {
                     let compared = compared.ok_or("nothing to compare with")?.items[i];
@@ -124,8 +126,8 @@ impl Machine<'_> {
                     let new = if old.bits == compared.bits { *item } else { old };
                     if is_known { new } else { Item { sure: Sure::Free, ..new } }
                 }
-                true => whole(kind, global.element, global.items[at], *item)?,
-                false if kind == "add" => summed(global, at, *item),
+                true => whole(kind, element, global.items[at], *item)?,
+                false if kind == "add" && global.element == element => summed(global, at, *item),
                 false => return Err(format!("an atomic {kind} of floats")),
             };
             let is_known = is_told && !is_free;
@@ -159,6 +161,11 @@ fn whole(kind: &str, element: Element, a: Item, b: Item) -> Said<Item> {
     // With the sign above.
     let wide = |bits: u64| if signed { ((bits << (64 - width)) as i64) >> (64 - width) } else { 0 };
     let (x, y) = (a.bits, b.bits);
+    // Elements without a sign, or words without one.
+    let (kind, signed) = match kind.strip_prefix('u') {
+        Some(kind @ ("min" | "max")) => (kind, false),
+        _ => (kind, signed),
+    };
     let new = match (kind, signed) {
         ("add", _) => x.wrapping_add(y),
         ("and", _) => x & y,

@@ -56,7 +56,7 @@ impl<'p> Machine<'p> {
         for (name, value) in self.program.indices.clone() {
             let value = match self.program.numbers.get(&name) {
                 Some(element) => {
-                    let item = Item::exact(value as u64 & 0xffff_ffff);
+                    let item = Item::exact(value as u64 & u64::MAX >> (64 - element.bits()));
                     Value::Tile(Tile { shape: Vec::new(), element: *element, items: vec![item] })
                 }
                 None => Value::Index(value),
@@ -657,6 +657,21 @@ impl<'p> Machine<'p> {
             }
             _ if op.contains("tmem_") || op.contains("tc_gen5_mma") => {
                 return self.in_tensor_memory(op, (result.as_deref(), &inputs), types);
+            }
+            "tt.histogram" => {
+                let mask = inputs.get(1).map(|name| self.tile(name)).transpose()?;
+                let (shape, element) = tile_type(to)?;
+                Value::Tile(parts::counted(
+                    &self.tile(input(0)?)?,
+                    mask.as_ref(),
+                    (shape, element),
+                )?)
+            }
+            "tt.gather" => {
+                let (from, places) = input(0)?.split_once('[').ok_or("no places")?;
+                let axis = attribute(operands, "axis").and_then(|axis| axis.parse().ok());
+                let (from, places) = (self.tile(from)?, self.tile(places.trim_end_matches(']'))?);
+                Value::Tile(parts::gathered(&from, &places, axis.ok_or("no axis")?)?)
             }
             "reduce" if inputs.len() == 2 => {
                 let (tile, beside) = (self.tile(input(0)?)?, self.tile(input(1)?)?);

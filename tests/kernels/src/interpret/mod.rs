@@ -203,6 +203,9 @@ impl Interpreted {
             let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
             let name = name.trim().to_string();
             let pointee = pointers::pointee(ty);
+            if text::is_flagged(ty, "far") {
+                return Err("a tensor that is one row in parts".to_string());
+            }
             if ty.trim().starts_with("memref") || pointee.is_some() {
                 let (written, element) = match pointee {
                     Some(pointee) => (vec![None], Element::of(pointee)?),
@@ -231,9 +234,13 @@ impl Interpreted {
                     before: indices.len(),
                 });
             } else if !ty.trim().starts_with("index") {
-                let element = Element::of(ty.trim())?;
+                let element = Element::of(ty.split('{').next().unwrap_or("").trim())?;
                 let fill = given.fill.unwrap_or(Fill::Distinct);
-                let bits = pattern(element, fill, indices.len(), given.salt * 64 + 63);
+                let bits = match attribute(ty, "div").and_then(|d| d.parse::<i64>().ok()) {
+                    // It counts elements, which there are a few of.
+                    Some(div) => (div * times) as u64,
+                    None => pattern(element, fill, indices.len(), given.salt * 64 + 63),
+                };
                 indices.push((name.clone(), bits as i64));
                 numbers.insert(name, element);
             } else {
@@ -381,10 +388,15 @@ impl Interpreted {
     pub fn memory(&self) -> (Memory, Vec<BufferId>, Vec<Param>) {
         let mut memory = Memory::new();
         let (mut ids, mut params) = (Vec::new(), Vec::new());
-        let mut indices = self.indices.iter().map(|(_, v)| Param::U32(*v as u32));
+        let passed_as = |(name, v): &(String, i64)| {
+            let is_long = self.numbers.get(name).is_some_and(|element| element.bits() == 64);
+            // A number of 64 bits is two of 32, the lower one first.
+            let upper = is_long.then_some(Param::U32((*v >> 32) as u32));
+            core::iter::once(Param::U32(*v as u32)).chain(upper)
+        };
         let mut passed = 0;
         for g in &self.globals {
-            params.extend(indices.by_ref().take(g.before - passed));
+            params.extend(self.indices[passed..g.before].iter().flat_map(passed_as));
             passed = g.before;
             let id = memory.add(&g.name, g.bytes());
             let extents = g.passed();
@@ -404,7 +416,7 @@ impl Interpreted {
                 }
             }
         }
-        params.extend(indices);
+        params.extend(self.indices[passed..].iter().flat_map(passed_as));
         (memory, ids, params)
     }
 

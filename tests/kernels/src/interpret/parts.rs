@@ -2,8 +2,9 @@
 
 use super::Said;
 use super::compute::{combined, narrowed, widened};
+use super::element::Element;
 use super::text::{attribute, is_flagged};
-use super::tile::{Item, Tile};
+use super::tile::{Item, Sure, Tile};
 
 /// The places of a part's elements in a tile, row by row.
 fn places(whole: &[usize], part: &[usize], starts: &[usize]) -> Said<Vec<usize>> {
@@ -59,6 +60,59 @@ pub(super) fn half(pairs: &Tile, number: usize) -> Said<Tile> {
     }
     let items = pairs.items.iter().skip(number).step_by(2).copied().collect();
     Ok(Tile { shape, element: pairs.element, items })
+}
+
+/// A tile's whole number at a place: those of 8 and 16 bits have no sign.
+fn number(tile: &Tile, at: usize) -> i64 {
+    let bits = tile.items[at].bits;
+    match tile.element.bits() {
+        64 => bits as i64,
+        32 => i64::from(bits as u32 as i32),
+        _ => bits as i64,
+    }
+}
+
+/// How often each number is in a tile.
+pub(super) fn counted(
+    tile: &Tile,
+    mask: Option<&Tile>,
+    (shape, element): (Vec<usize>, Element),
+) -> Said<Tile> {
+    let bins = *shape.first().ok_or("no bins")?;
+    let mut counts = vec![0u64; bins];
+    let mut is_sure = true;
+    for at in 0..tile.items.len() {
+        is_sure &= tile.items[at].sure == Sure::Bits;
+        if let Some(mask) = mask {
+            is_sure &= mask.items[at].sure == Sure::Bits;
+            if mask.items[at].bits == 0 {
+                continue;
+            }
+        }
+        let bin = usize::try_from(number(tile, at)).ok();
+        if let Some(count) = bin.and_then(|bin| counts.get_mut(bin)) {
+            *count += 1;
+        }
+    }
+    let sure = if is_sure { Sure::Bits } else { Sure::Free };
+    let items = counts.into_iter().map(|bits| Item { bits, sure }).collect();
+    Ok(Tile { shape, element, items })
+}
+
+/// Elements of a tile along a dimension, from the places that another one says.
+pub(super) fn gathered(from: &Tile, places: &Tile, axis: usize) -> Said<Tile> {
+    let along = *from.shape.get(axis).ok_or("no such dimension")?;
+    let inner: usize = from.shape[axis + 1..].iter().product();
+    let own = places.shape[axis];
+    let items = (0..places.items.len()).map(|at| {
+        let (outer, behind) = (at / inner / own, at % inner);
+        let place = usize::try_from(number(places, at)).ok().filter(|place| *place < along);
+        let found = place
+            .map_or(Item::exact(0), |place| from.items[(outer * along + place) * inner + behind]);
+        let is_sure = places.items[at].sure == Sure::Bits;
+        if is_sure { found } else { Item { sure: Sure::Free, ..found } }
+    });
+    Ok(Tile { shape: places.shape.clone(), element: from.element, items: items.collect() })
 }
 
 /// Each element with all before it, or behind it, along a dimension.

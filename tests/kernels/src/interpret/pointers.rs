@@ -21,7 +21,9 @@ pub(super) fn followed(body: &[String], arguments: &[String]) -> Said<Vec<String
     let mut homes: Homes = arguments.iter().map(|name| (name.clone(), name.clone())).collect();
     let mut out = Vec::new();
     for line in body {
-        out.push(statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?);
+        let made =
+            statement(line, (&mut homes, arguments)).map_err(|e| format!("`{line}`: {e}"))?;
+        out.extend(made.lines().map(str::to_string));
     }
     Ok(out)
 }
@@ -87,6 +89,12 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
             let operands = operands.replacen(first, &far(first), 1);
             format!("{result} = broadcast {operands} : {}", distances(types))
         }
+        // To elements of another type with as many bits.
+        "tt.bitcast" | "arith.bitcast" if !is_one => {
+            let home = home(first)?;
+            homes.insert(result.to_string(), home);
+            format!("{result} = convert_layout {first} : {}", distances(types))
+        }
         "tt.addptr" => {
             let home = home(first)?;
             homes.insert(result.to_string(), home);
@@ -95,8 +103,17 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 format!("{result} = index.add {}, {by} : index", far(first))
             } else {
                 let ty = types.split(", tensor").next().unwrap_or(types);
-                let ty = ty.split("->").next().unwrap_or("");
-                format!("{result} = add {operands} : {}", distances(ty))
+                let ty = distances(ty.split("->").next().unwrap_or(""));
+                let by = more.first().ok_or("no distance")?;
+                if types.contains("xi64>") {
+                    // Of 64 bits the lower ones, which small tensors need alone.
+                    let half = format!("{result}.by");
+                    let long = ty.replace("xi32>", "xi64>");
+                    return Ok(format!(
+                        "{half} = arith.trunci {by} : {long} -> {ty}\n{result} = add {first}, {half} : {ty}"
+                    ));
+                }
+                format!("{result} = add {operands} : {ty}")
             }
         }
         "tt.atomic_rmw" | "tt.atomic_cas" => {
@@ -114,7 +131,8 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
                 _ => return Err("too few operands".to_string()),
             };
             let kind = if is_compared { "cas" } else { kind };
-            let kind = if ["fadd", "umax", "umin"].contains(&kind) { &kind[1..] } else { kind };
+            // Whole numbers have the sign that the word says.
+            let kind = kind.strip_prefix("fadd").map_or(kind, |_| "add");
             let argument = home(pointers)?;
             let made = if result.is_empty() { String::new() } else { format!("{result} = ") };
             let own = distances(types);

@@ -238,7 +238,14 @@ pub(super) fn scaled(
     element: Element,
     unit: &UnitArithmetic,
 ) -> Said<Vec<Item>> {
-    side_by_side(tiles, shape, |tiles, shape| scaled_one(tiles, shape, element, unit))
+    // Bytes are powers of two, as their exponents say.
+    let powers: Vec<Tile> = (tiles.iter().cloned().enumerate())
+        .map(|(number, tile)| match tile.element {
+            Element::Whole { bits: 8, .. } if number > 2 => Tile { element: Element::E8m0, ..tile },
+            _ => tile,
+        })
+        .collect();
+    side_by_side(&powers, shape, |tiles, shape| scaled_one(tiles, shape, element, unit))
 }
 
 fn scaled_one(

@@ -35,9 +35,36 @@ fn without_labels(text: &str) -> String {
     out.join("\n")
 }
 
+/// A kernel without the module around it, whose warps are the kernel's threads.
+fn without_module(text: &str) -> String {
+    let Some(line) = text.lines().find(|line| line.trim_start().starts_with("module attributes"))
+    else {
+        return text.to_string();
+    };
+    let said = |key: &str| -> Option<u32> {
+        let (_, rest) = line.split_once(&format!("\"ttg.{key}\" = "))?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let Some((warps, lanes)) = said("num-warps").zip(said("threads-per-warp")) else {
+        return text.to_string();
+    };
+    let threads = format!("attributes {{threads = {}", warps * lanes);
+    let mut body: Vec<String> = text
+        .lines()
+        .filter(|own| *own != line && !own.starts_with('#'))
+        .map(without_places)
+        .map(|line| line.replace("attributes {noinline = false", &threads))
+        .collect();
+    // The module's own bracket is the last one.
+    if let Some(last) = body.iter().rposition(|line| line.starts_with('}')) {
+        body.truncate(last);
+    }
+    body.join("\n")
+}
+
 /// A text without what Triton's printer adds.
 pub(super) fn plain(text: &str) -> String {
-    let text = &without_labels(text);
+    let text = &without_labels(&without_module(text));
     if !text.contains("tt.func") {
         let has_hints = HINTS.iter().any(|word| text.contains(word));
         let lines = text.lines().map(|line| without_hints(line) + "\n");
@@ -85,10 +112,11 @@ fn without_types_of_attributes(line: &str) -> String {
 }
 
 /// Words behind operands, and keys of attributes, that say what need not be used.
-const HINTS: [&str; 8] = [
+const HINTS: [&str; 9] = [
     "allow_reorder",
     "efficient_layout",
     "maxNumImpreciseAcc",
+    "allocation.offset",
     "contiguity",
     "divisibility",
     "constancy",
@@ -134,6 +162,7 @@ fn statement(line: &str) -> String {
     if line.trim_start().starts_with("tt.func") {
         return line
             .replace("i32 {tt.divisibility =", "index {div =")
+            .replace("i64 {tt.divisibility =", "i64 {div =")
             .replace("attributes {noinline = false, ", "{")
             .replace("attributes {", "{");
     }

@@ -114,6 +114,8 @@ fn compiled()
             "f16"
         } else if decl.name == "mma_scaled" {
             "e4m3"
+        } else if decl.name == "tt.histogram" {
+            "i32"
         } else {
             "f32"
         };
@@ -331,6 +333,29 @@ fn halves_of_bounds() {
     }
 }
 
+/// A tensor that is one row in parts: indices of tiles say alone where elements lie. Of others it would
+/// say nothing.
+fn parts_of_a_row() {
+    let text = |memref: &str, attrs: &str, place: &str| {
+        format!(
+            "func @f(%A: memref<{memref}xf32, #gmem> {{align = 16{attrs}}}, %C: memref<?x?xf32, #gmem>) {{threads = 128}} {{\n  %i = constant 5 : tensor<32x32xi32>\n  %a = gather %A[{place}], %i {{axis = 1}} : (memref<{memref}xf32, #gmem>, tensor<32x32xi32>) -> tensor<32x32xf32>\n  tiled_store %a, %C[0, 0] : tensor<32x32xf32> -> memref<?x?xf32, #gmem>\n}}\n"
+        )
+    };
+    for arch in ARCHS {
+        let of = |attrs: &str| outcome(&text("64x1024", attrs, "2, 3"), arch);
+        let (parts, rows) = (of(", far"), of(""));
+        assert!(matches!(&parts, Outcome::Kernel(_)), "{arch}");
+        assert_ne!(parts, rows, "{arch}");
+        for odd in [", far = 1", ", far, bounds = (64, 1000)"] {
+            assert!(matches!(of(odd), Outcome::Refused(_)), "{arch}: {odd}");
+        }
+        for (memref, place) in [("?x1024", "2, 3"), ("1024", "3"), ("4x64x1024", "1, 2, 3")] {
+            let said = outcome(&text(memref, ", far", place), arch);
+            assert!(matches!(said, Outcome::Refused(_)), "{arch}: {memref}");
+        }
+    }
+}
+
 /// Bounds of the tensors: other code where they are well said, nothing where they are not.
 fn bounds_of_a_tensor(
     program: &str,
@@ -377,6 +402,10 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
         }
         if attr.key == "halves" {
             halves_of_bounds();
+            continue;
+        }
+        if attr.key == "far" {
+            parts_of_a_row();
             continue;
         }
         if attr.key == "bounds" {

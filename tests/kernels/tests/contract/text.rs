@@ -118,6 +118,23 @@ pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option
             );
             format!("{called}{}", kernel(&body, ty, ty))
         }
+        OpRole::Opaque if name == "tt.gather" => {
+            let square = format!("tensor<32x32x{ty}>");
+            let body = format!(
+                "{}  %p = constant 3 : tensor<32x32xi32>\n  %x = {name} %a[%p]{MORE} {{{ATTR}}} : ({square}, tensor<32x32xi32>) -> tensor<32x32x{ty}{LAYOUT}>\n{}",
+                load("a", "A", "32x32", ty),
+                store("x", "32x32", &format!("{ty}{LAYOUT}"))
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Opaque if name == "tt.histogram" => {
+            let body = format!(
+                "{}  %f = reshape %a : tensor<32x32x{ty}> -> tensor<1024x{ty}>\n  %h = {name} %f{MORE} {{{ATTR}}} : tensor<1024x{ty}> -> tensor<64x{ty}{LAYOUT}>\n  %x = reshape %h : tensor<64x{ty}{LAYOUT}> -> tensor<2x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                store("x", "2x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
         OpRole::Opaque => {
             let body = format!("{}{}", load("a", "A", "32x32", ty), store("a", "32x32", ty));
             format!("module attributes {{{ATTR}}} {{\n{}}}\n", kernel(&body, ty, ty))

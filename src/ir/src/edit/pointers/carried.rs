@@ -5,6 +5,7 @@
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
+use crate::edit::pointers::{far, is_long, narrowed, parted};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::{Carried, Def, Program};
@@ -175,11 +176,24 @@ fn carry(
     let Some(moves) = moves(program, yielded, pointer.argument) else { return Ok(None) };
     let mut indices: Vec<Value, MOVES> = Vec::new();
     for by in &moves {
-        let Some(index) = uniform(program, *by) else { break };
+        let index = match uniform(program, *by) {
+            // Computed of what is the same in all elements.
+            None if is_long(program, &program.type_of(*by)) => {
+                let parts = parted::parted(program, end, *by)?;
+                parts.uniform.filter(|_| parts.rest.is_none())
+            }
+            index => index,
+        };
+        let Some(index) = index else { break };
+        let index = narrowed::near(program, end, index)?.unwrap_or(index);
         let _ = indices.push(index);
     }
     let is_index = indices.len() == moves.len();
-    let (init, ty) = if is_index {
+    let is_far = is_index && far::are_far(program, &indices);
+    let (init, ty) = if is_far {
+        let ty = far::long(program)?;
+        (far::constant(program, op, 0, ty)?, ty)
+    } else if is_index {
         (program.literal_value(Literal::Int(0))?, Type::INDEX)
     } else {
         let ty = distances_type(program, pointer.argument)?;
@@ -191,7 +205,11 @@ fn carry(
     let mut next = inside;
     if is_index {
         let sum = program.tables().op_of_index(IndexWord::Add).ok_or(ErrorKind::UnknownOp)?;
-        for index in &indices {
+        for index in indices.iter().filter(|_| is_far) {
+            let by = far::widened(program, end, *index)?;
+            next = far::sum(program, end, [next, by])?;
+        }
+        for index in indices.iter().filter(|_| !is_far) {
             hoist(program, op, *index)?;
             next = made(program, end, sum, &[next, *index], Type::INDEX)?;
         }

@@ -4,7 +4,10 @@
 
 mod carried;
 mod combined;
+mod far;
+pub(crate) mod long_arguments;
 mod narrowed;
+mod parted;
 
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
@@ -47,7 +50,10 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
         let wrong = failed(ErrorKind::PointerForm);
         match program.role(op) {
             OpRole::Broadcast | OpRole::Index | OpRole::Convert if makes => {
-                moved(program, op).map_err(failed)?.ok_or(wrong)?;
+                moved(program, op, &carries).map_err(failed)?.ok_or(wrong)?;
+            }
+            OpRole::Elementwise if makes && reads && is_cast(program, op) => {
+                same_places(program, op).map_err(failed)?;
             }
             OpRole::Load | OpRole::Store if !makes => {
                 through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
@@ -77,8 +83,27 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
         if let Some((dtype, shape)) = reach(program, kernel, parameter) {
             let memref = Type::memref(shape, dtype, Space::Global);
             program.set_type(parameter, memref).map_err(failed)?;
+            far::settle(program, kernel, parameter).map_err(failed)?;
         }
     }
+}
+
+/// Whether pointers are taken as such to elements of another type with as many bits.
+fn is_cast(program: &Program<'_, '_>, op: Op) -> bool {
+    let bits = |value: Option<Value>| {
+        let dtype = value.and_then(|value| pointee(program, &program.type_of(value)))?;
+        program.tables().dtype(dtype).map(|dtype| dtype.bits)
+    };
+    let (from, to) = (bits(program.operand(op, 0)), bits(program.result(op, 0)));
+    program.has_same_bits(op) && from.is_some() && from == to
+}
+
+/// Lets pointers be as far from where they began as those that they are taken from.
+fn same_places(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let both = program.operand(op, 0).zip(program.result(op, 0));
+    let Some((from, to)) = both else { return Ok(()) };
+    let far = program.twin(from);
+    if far == from { Ok(()) } else { program.set_twin(to, Some(far)) }
 }
 
 /// Whether these are whole numbers of 32 bits, with signs or without.
@@ -114,6 +139,10 @@ fn distance(
         return Ok(Some(value));
     }
     let Some(whole) = whole.filter(|_| is_long(program, &ty)) else { return Ok(None) };
+    // What is cut off would be missing in the address.
+    if program.int(value).is_some_and(|number| i32::try_from(number).is_err()) {
+        return Err(ErrorKind::FarPointer);
+    }
     let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let ty = Type { dtype: Some(whole), ..ty };
     made(program, op, narrow, &[value], ty).map(Some)
@@ -121,7 +150,7 @@ fn distance(
 
 /// How far the elements of a tile of pointers are from where their pointers began, kept beside it;
 /// `None` where it is made in another way.
-fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
+fn moved(program: &mut Program<'_, '_>, op: Op, carries: &Carries) -> Edit<Option<()>> {
     let (Some(result), Some(from)) = (program.result(op, 0), program.operand(op, 0)) else {
         return Ok(None);
     };
@@ -177,6 +206,17 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
         if program.attrs(op).next().is_some() {
             return Ok(None);
         }
+        let by = match part(program, op, by, carries)? {
+            // All of them are moved by one number: the others of their distances stay.
+            Some(None) => {
+                if has_moved {
+                    program.set_twin(result, Some(so_far))?;
+                }
+                return Ok(Some(()));
+            }
+            Some(Some(rest)) => rest,
+            None => by,
+        };
         let Some(by) = distance(program, op, by, ty.shape)? else { return Ok(None) };
         if has_moved {
             let decl = program.tables().op_named("add").ok_or(ErrorKind::UnknownOp)?;
@@ -187,6 +227,39 @@ fn moved(program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
     };
     program.set_twin(result, Some(far))?;
     Ok(Some(()))
+}
+
+/// Lets a tile of pointers be moved by one number where a tile of numbers of 64 bits has a part that
+/// is the same in all elements: what is left of them, if something is; `None` where nothing is
+/// taken apart, as in a loop that carries a tile of distances.
+fn part(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    by: Value,
+    carries: &Carries,
+) -> Edit<Option<Option<Value>>> {
+    let ty = program.type_of(by);
+    let from = program.operand(op, 0);
+    let is_followed = from.is_some_and(|from| {
+        let (mut at, mut is_followed) = (from, true);
+        while let Some((init, index)) = carries.before(at).or_else(|| {
+            let def = program.def_op(at)?;
+            Some((program.operand(def, 0)?, Some(at)))
+        }) {
+            is_followed = is_followed && index.is_some();
+            at = init;
+        }
+        is_followed
+    });
+    if !ty.is_tile() || !is_long(program, &ty) || !is_followed {
+        return Ok(None);
+    }
+    let parted = parted::parted(program, op, by)?;
+    if let Some(uniform) = parted.uniform {
+        let near = narrowed::near(program, op, uniform)?;
+        program.set_operand(op, 1, near.unwrap_or(uniform))?;
+    }
+    Ok(Some(parted.rest))
 }
 
 /// The parameter that a pointer or a tile of them goes back to, and the indices by which it was
@@ -206,8 +279,11 @@ fn base(
         match program.def(at) {
             Def::Argument(..) => return Some((at, by)),
             Def::Result(op, 0) => {
-                if !program.type_of(at).is_kept() {
-                    by.push(program.operand(op, 1)?).ok()?;
+                // One number moves all pointers of a tile; a tile of them is kept beside it.
+                let own = program.operand(op, 1);
+                let is_one = |by: &Value| !program.type_of(*by).is_tile();
+                if let Some(own) = own.filter(is_one) {
+                    by.push(own).ok()?;
                 }
                 at = program.operand(op, 0)?;
             }
@@ -264,7 +340,7 @@ fn through(
         return Ok(None);
     }
     let far = if is_one { None } else { Some(distances(program, op, pointers)?) };
-    let at = moves_before(program, op, &by)?;
+    let places = far::places(program, op, (&by, dtype, !is_one))?;
     while let Some(last) = program.operand_count(op).checked_sub(1) {
         program.remove_operand(op, last)?;
     }
@@ -280,7 +356,9 @@ fn through(
         program.add_operand(op, value)?;
     }
     program.add_operand(op, pointer)?;
-    program.add_subscript(op, at)?;
+    for place in &places {
+        program.add_subscript(op, *place)?;
+    }
     for other in far.iter().chain(&others) {
         program.add_operand(op, *other)?;
     }

@@ -1,26 +1,36 @@
-//! By how much one pointer is moved, as an index, where it is a whole number of 64 bits: sums,
-//! differences and products have the same lower half in 32 bits, and no more of it counts.
+//! By how much one pointer is moved, as an index, where it is a whole number of 64 bits that 32
+//! certainly hold: sums, differences and products have the same lower half in 32 bits.
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{RebuiltPart, made, rebuild, rebuilt, word};
+use crate::edit::insert::{RebuiltPart, made, rebuild, rebuilt};
 use crate::edit::pointers::{is_long, is_whole_word};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
 use crate::types::{Type, TypeKind};
+use heapless::Vec;
 use lanebook_tables::IndexWord;
 
-/// Lets an operand be in 32 bits what it was in 64, computed before the operation: the lower
-/// half of each number that is none of these sums.
-pub(super) fn narrow(
-    program: &mut Program<'_, '_>,
-    (op, number): (Op, usize),
-    value: Value,
-) -> Edit {
-    let (new, done) = rebuild(program, value, |program, at, known| {
-        let new = match (widened(program, at), summed(program, at)) {
-            (Some(own), _) => own,
+/// Most values that such a number is computed of.
+const SOURCES: usize = 32;
+
+/// Between which numbers one lies.
+type Range = (i64, i64);
+
+/// What a number of 64 bits is in 32, computed before an operation; `None` where it may be more than
+/// they hold, or has other bits.
+pub(super) fn near(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Option<Value>> {
+    let word = i64::from(i32::MIN)..=i64::from(i32::MAX);
+    let is_own = is_long(program, &program.type_of(value));
+    let range = is_own.then(|| range(program, value)).flatten();
+    if !range.is_some_and(|(low, high)| word.contains(&low) && word.contains(&high)) {
+        return Ok(None);
+    }
+    let (new, _) = rebuild(program, value, |program, at, known| {
+        let new = match (leaf(program, at), summed(program, at)) {
+            (Some(Leaf::Number(number)), _) => program.literal_value(Literal::Int(number))?,
+            (Some(Leaf::Widened(own)), _) => own,
             (None, Some((word, [a, b]))) => match (rebuilt(known, a), rebuilt(known, b)) {
                 (Some(a), Some(b)) => {
                     let decl = program.tables().op_of_index(word);
@@ -29,30 +39,99 @@ pub(super) fn narrow(
                 (Some(_), None) => return Ok(RebuiltPart::After(b)),
                 (None, _) => return Ok(RebuiltPart::After(a)),
             },
-            (None, None) => lower_half(program, op, at)?,
+            (None, None) => return Err(ErrorKind::Broken),
         };
         Ok(RebuiltPart::Made(new))
     })?;
+    Ok(Some(new))
+}
+
+/// Lets an operand be in 32 bits what it was in 64, if they hold it.
+pub(super) fn narrow(
+    program: &mut Program<'_, '_>,
+    (op, number): (Op, usize),
+    value: Value,
+) -> Edit {
+    let Some(new) = near(program, op, value)? else { return Ok(()) };
     program.set_operand(op, number, new)?;
-    // The last first: what it was made of may have had no other reader.
-    for (old, _) in done.iter().rev().filter(|(old, new)| old != new) {
-        if let Some(def) = program.def_op(*old).filter(|_| !program.is_used(*old)) {
-            program.erase(def)?;
+    // What it was made of may have had no other reader.
+    let mut old: Vec<Value, SOURCES> = Vec::new();
+    let _ = old.push(value);
+    while let Some(value) = old.pop() {
+        let Some(def) = program.def_op(value).filter(|_| !program.is_used(value)) else { continue };
+        let is_own = program.results(def).count() == 1
+            && (program.int(value).is_some()
+                || widened(program, value).is_some()
+                || summed(program, value).is_some());
+        if !is_own {
+            continue;
         }
+        for operand in program.operands(def) {
+            let _ = old.push(operand);
+        }
+        program.erase(def)?;
     }
     Ok(())
 }
 
-/// The lower half of a number, as one of 32 bits.
-fn lower_half(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
-    if let Some(number) = program.int(value) {
-        // What is cut off would be missing in the address.
-        let half = i32::try_from(number).map_err(|_| ErrorKind::FarPointer)?;
-        return program.literal_value(Literal::Int(i64::from(half)));
+/// What such a number begins with.
+enum Leaf {
+    /// It is written.
+    Number(i64),
+    /// It is one of 32 bits.
+    Widened(Value),
+}
+
+fn leaf(program: &Program<'_, '_>, value: Value) -> Option<Leaf> {
+    let number = program.int(value).filter(|number| i32::try_from(*number).is_ok());
+    number.map(Leaf::Number).or_else(|| widened(program, value).map(Leaf::Widened))
+}
+
+/// Between which numbers one certainly lies that is computed of leaves; `None` where it is not.
+fn range(program: &Program<'_, '_>, value: Value) -> Option<Range> {
+    let mut known: Vec<(Value, Range), SOURCES> = Vec::new();
+    let mut waiting: Vec<Value, SOURCES> = Vec::new();
+    waiting.push(value).ok()?;
+    while let Some(&at) = waiting.last() {
+        let find = |value: Value| known.iter().find(|(of, _)| *of == value).map(|(_, own)| *own);
+        let own = match (find(at), leaf(program, at)) {
+            (Some(own), _) => own,
+            (None, Some(Leaf::Number(number))) => (number, number),
+            (None, Some(Leaf::Widened(of))) => {
+                let facts = program.index_facts(of);
+                (facts.low, facts.high)
+            }
+            (None, None) => {
+                let (word, operands) = summed(program, at)?;
+                match operands.map(find) {
+                    [Some(a), Some(b)] => combined(word, a, b)?,
+                    [Some(_), None] => {
+                        waiting.push(operands[1]).ok()?;
+                        continue;
+                    }
+                    [None, _] => {
+                        waiting.push(operands[0]).ok()?;
+                        continue;
+                    }
+                }
+            }
+        };
+        known.push((at, own)).ok()?;
+        let _ = waiting.pop();
     }
-    let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
-    let word = word(program).ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, narrow, &[value], Type::scalar(word))
+    known.last().map(|(_, own)| *own)
+}
+
+/// Between which numbers a sum, difference or product lies.
+fn combined(word: IndexWord, (a, b): Range, (c, d): Range) -> Option<Range> {
+    match word {
+        IndexWord::Add => Some((a.checked_add(c)?, b.checked_add(d)?)),
+        IndexWord::Sub => Some((a.checked_sub(d)?, b.checked_sub(c)?)),
+        _ => {
+            let all = [a.checked_mul(c)?, a.checked_mul(d)?, b.checked_mul(c)?, b.checked_mul(d)?];
+            Some((all.into_iter().min()?, all.into_iter().max()?))
+        }
+    }
 }
 
 /// The number of 32 bits that one of 64 was made of.

@@ -10,10 +10,12 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
+use crate::edit::insert::made;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, TextRef};
 use crate::program::Program;
-use lanebook_tables::{AtomicOp, OpRole, OrderWord};
+use crate::types::Type;
+use lanebook_tables::{AtomicOp, AtomicWord, DtypeId, DtypeKind, OpRole, OrderWord};
 
 /// Most words in front of an operation's operands.
 const WORDS: usize = 3;
@@ -28,6 +30,9 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
     program.remove_attr(op, attr_names::PREFIX)?;
     let word = AttrValue::Word(program.word(found.kind)?);
     program.set_attr(op, attr_names::KIND, word)?;
+    if let Some(signed) = found.elements {
+        take_as(program, op, signed)?;
+    }
     let is_read = program.result(op, 0).is_some_and(|answer| program.is_used(answer));
     let Some(scope) = found.scope else { return Ok(()) };
     if found.order.releases {
@@ -38,6 +43,27 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
         fence(program, op, next, scope)?;
     }
     Ok(())
+}
+
+/// Lets an operation be done to elements of another type with the same bits: its value is taken as
+/// such, and its answer is what it was.
+fn take_as(program: &mut Program<'_, '_>, op: Op, dtype: DtypeId) -> Edit {
+    let cast = program.tables().op_named("arith.bitcast").ok_or(ErrorKind::UnknownOp)?;
+    let value = program.operand(op, 1).ok_or(ErrorKind::Stale)?;
+    let ty = Type { dtype: Some(dtype), ..program.type_of(value) };
+    let taken = made(program, op, cast, &[value], ty)?;
+    program.set_operand(op, 1, taken)?;
+    let Some(answer) = program.result(op, 0) else { return Ok(()) };
+    let whole = program.type_of(answer);
+    if program.is_used(answer)
+        && let Some(next) = program.next(op)
+    {
+        let was = made(program, next, cast, &[answer], whole)?;
+        program.replace_all_uses(answer, was)?;
+        let own = program.def_op(was).ok_or(ErrorKind::Broken)?;
+        program.set_operand(own, 0, answer)?;
+    }
+    program.set_type(answer, Type { dtype: Some(dtype), ..whole })
 }
 
 /// Lets a barrier of the block say nothing of whose accesses it is about, `ttg.barrier all`: as a
@@ -71,6 +97,8 @@ fn fence(program: &mut Program<'_, '_>, op: Op, at: Option<Op>, scope: &str) -> 
 struct AtomicPrefix<'t> {
     /// What is done, as the contract has it.
     kind: &'static str,
+    /// The elements that it is done to, where the word says another sign than the tile's have.
+    elements: Option<DtypeId>,
     order: OrderWord<'t>,
     /// Who sees the order, if others than the block do.
     scope: Option<&'t str>,
@@ -86,12 +114,24 @@ fn told<'t>(program: &Program<'_, 't>, op: Op, said: TextRef) -> Option<AtomicPr
     let dtype = program.operand(op, 1).and_then(|value| program.type_of(value).dtype);
     let of = dtype.and_then(|dtype| tables.dtype(dtype))?.kind;
     let seeding = &tables.seeding;
-    let known = seeding.atomics.iter().find(|known| known.text == first && known.of.contains(&of));
+    let named = |known: &&AtomicWord<'_>| known.text == first;
+    let own = seeding.atomics.iter().filter(named).find(|known| known.of.contains(&of));
+    // Whole numbers have the sign that the word says.
+    let is_whole = |kind: DtypeKind| matches!(kind, DtypeKind::Signed | DtypeKind::Unsigned);
+    let bits = dtype.and_then(|dtype| tables.dtype(dtype))?.bits;
+    let other = seeding.atomics.iter().filter(named).find_map(|known| {
+        let kind = known.of.iter().copied().find(|kind| is_whole(*kind) && is_whole(of))?;
+        Some((known, tables.dtype_of(kind, bits)?))
+    });
+    let (known, elements) = match (own, other) {
+        (None, Some((known, elements))) => (Some(known), Some(elements)),
+        _ => (own, None),
+    };
     let done = if is_compared { AtomicOp::Cas } else { known?.op };
     let (_, kind) = AtomicOp::NAMES.iter().find(|(op, _)| *op == done)?;
     let order = *seeding.orders.iter().find(|known| known.text == order)?;
     let scope = seeding.scopes.iter().find(|known| known.text == scope)?.scope;
-    Some(AtomicPrefix { kind, order, scope })
+    Some(AtomicPrefix { kind, elements, order, scope })
 }
 
 /// Words with commas between them; nothing in the places of those that are not there.

@@ -1,12 +1,19 @@
 //! Formats of a product's factors, which Triton says beside their types: what says the same is left
-//! out.
+//! out. Bytes as block scales, which are powers of two by their exponents.
 
 use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::is_no;
+use crate::edit::insert::made;
+use crate::error::ErrorKind;
 use crate::handle::Op;
 use crate::program::Program;
+use crate::types::Type;
+use lanebook_tables::{DtypeId, DtypeKind};
+
+/// Operands of a product that are block scales.
+const SCALES: [usize; 2] = [3, 4];
 
 /// Lets a product's types alone say of what format its factors are. A format of elements that stand
 /// in others stays, and nothing obeys it.
@@ -19,9 +26,28 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
             program.remove_attr(op, key)?;
         }
     }
+    for number in SCALES {
+        take_as_scales(program, op, number)?;
+    }
     // What it would allow is not done.
     match program.attr(op, attr_names::FAST_MATH) {
         Some(value) if is_no(program, value) => program.remove_attr(op, attr_names::FAST_MATH),
         _ => Ok(()),
     }
+}
+
+/// Lets block scales that are whole numbers be floats with as many bits that have an exponent alone.
+fn take_as_scales(program: &mut Program<'_, '_>, op: Op, number: usize) -> Edit {
+    let Some(scales) = program.operand(op, number) else { return Ok(()) };
+    let (ty, tables) = (program.type_of(scales), program.tables());
+    let Some(own) = ty.dtype.and_then(|dtype| tables.dtype(dtype)) else { return Ok(()) };
+    let is_whole = matches!(own.kind, DtypeKind::Signed | DtypeKind::Unsigned);
+    let is_power = |dtype: &lanebook_tables::Dtype<'_>| {
+        dtype.bits == own.bits && dtype.format.is_some_and(|of| !of.signed && of.fraction == 0)
+    };
+    let power = tables.dtypes.iter().position(is_power).filter(|_| is_whole && ty.is_tile());
+    let Some(power) = power.and_then(|at| u16::try_from(at).ok()) else { return Ok(()) };
+    let cast = tables.op_named("arith.bitcast").ok_or(ErrorKind::UnknownOp)?;
+    let taken = made(program, op, cast, &[scales], Type { dtype: Some(DtypeId(power)), ..ty })?;
+    program.set_operand(op, number, taken)
 }

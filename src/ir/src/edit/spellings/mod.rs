@@ -3,6 +3,7 @@
 pub(crate) mod atomics;
 mod bounded;
 mod combined;
+mod counted;
 mod filled;
 mod flags;
 mod formats;
@@ -58,7 +59,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 formats::settle(program, op).and_then(|()| filled::load_factors(program, op))
             }
             OpRole::For => {
-                loops::end_parts(program, op).and_then(|()| loops::count_by_index(program, op))
+                let ended = loops::end_parts(program, op);
+                let counted = ended.and_then(|()| loops::count_by_index(program, op));
+                counted.and_then(|()| loops::take_hint(program, op))
             }
             OpRole::If => loops::end_parts(program, op),
             OpRole::Elementwise => symbols::settle(program, op),
@@ -68,6 +71,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
                 atomics::settle(program, op).and_then(|()| bounded::mask_bounds(program, op))
             }
             OpRole::Load | OpRole::Store => bounded::mask_bounds(program, op),
+            OpRole::Opaque => counted::lower(program, op),
             _ => Ok(()),
         });
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;
