@@ -122,6 +122,9 @@ details! {
     68 AtomicWords => [];
     69 FencedStages => [];
     70 FarPointer => [];
+    71 BufferForm => [];
+    72 DescriptorForm => [];
+    73 LoweredOp => [];
 }
 
 details! {

@@ -6,6 +6,7 @@
 //! an operation that the contract takes and no program here has is an error.
 #![allow(missing_docs)]
 
+mod moves;
 mod text;
 
 use lanebook::TABLES;

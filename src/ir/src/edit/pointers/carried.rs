@@ -5,6 +5,7 @@
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
+use crate::edit::pointers::branched::root;
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::{Carried, Def, Program};
@@ -27,7 +28,7 @@ pub(super) fn is_pointer(program: &Program<'_, '_>, value: Value) -> bool {
 }
 
 /// What a pointer points to, if that is an element.
-pub(super) fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
+pub(crate) fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
     let text = match ty.encoding {
         _ if ty.is_kept() => program.text(ty.element),
         TileEncoding::Written(text) => program.text(text),
@@ -60,7 +61,7 @@ pub(super) struct Carry {
 }
 
 /// The type of a tile of pointers' distances.
-fn distances_type(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
+pub(super) fn distances_type(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
     let whole = word(program).ok_or(ErrorKind::UnknownOp)?;
     Ok(Type::tensor(program.type_of(pointers).shape, whole))
 }
@@ -172,13 +173,18 @@ fn carry(
     let (Some(end), Some(yielded)) = (program.terminator(at.body), pointer.yielded) else {
         return Ok(None);
     };
-    let Some(moves) = moves(program, yielded, pointer.argument) else { return Ok(None) };
+    let moves = moves(program, yielded, pointer.argument);
     let mut indices: Vec<Value, MOVES> = Vec::new();
-    for by in &moves {
+    for by in moves.iter().flatten() {
         let Some(index) = uniform(program, *by) else { break };
         let _ = indices.push(index);
     }
-    let is_index = indices.len() == moves.len();
+    let is_index = moves.as_ref().is_some_and(|moves| indices.len() == moves.len());
+    // Another tile of pointers into the same tensor: its distances.
+    let home = || root(program, pointer.init).zip(root(program, yielded));
+    if moves.is_none() && !home().is_some_and(|(a, b)| a == b) {
+        return Ok(None);
+    }
     let (init, ty) = if is_index {
         (program.literal_value(Literal::Int(0))?, Type::INDEX)
     } else {

@@ -43,6 +43,15 @@ pub(super) fn narrow(
     Ok(())
 }
 
+/// A number in 32 bits, before an operation: the lower half of one of 64.
+pub(crate) fn in_a_word(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
+    match widened(program, value) {
+        Some(own) => Ok(own),
+        None if is_long(program, &program.type_of(value)) => lower_half(program, op, value),
+        None => Ok(value),
+    }
+}
+
 /// The lower half of a number, as one of 32 bits.
 fn lower_half(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
     if let Some(number) = program.int(value) {
