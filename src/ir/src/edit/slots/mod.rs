@@ -32,15 +32,19 @@ pub(crate) fn settle_slots(program: &mut Program<'_, '_>, kernel: Op) -> Result<
         let at = SourcePlace { op: None, ..program.place(op) };
         lives::end(program, op).map_err(|kind| IrError { kind, at })?;
     }
-    for step in [carried::count as fn(&mut Program<'_, '_>, Op) -> Edit, parts::load_whole] {
-        let mut next = program.inside(kernel).next();
-        while let Some(op) = next {
-            next = program.following(op, Some(kernel));
-            let at = SourcePlace { op: None, ..program.place(op) };
-            step(program, op).map_err(|kind| IrError { kind, at })?;
-        }
+    let mut next = program.inside(kernel).next();
+    while let Some(op) = next {
+        next = program.following(op, Some(kernel));
+        let at = SourcePlace { op: None, ..program.place(op) };
+        carried::count(program, op).map_err(|kind| IrError { kind, at })?;
     }
     // Each one that is followed goes away.
+    loop {
+        let is_part = |op: &Op| parts::is_part(program, *op);
+        let Some(op) = program.inside(kernel).find(is_part) else { break };
+        let at = SourcePlace { op: None, ..program.place(op) };
+        parts::load_whole(program, op).map_err(|kind| IrError { kind, at })?;
+    }
     loop {
         let is_open = |op: &Op| slot(program, *op).is_some_and(|own| own.is_open(program));
         let Some(op) = program.inside(kernel).find(is_open) else { return Ok(()) };

@@ -2,16 +2,16 @@
 //! a part of it taken.
 
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::made;
+use crate::edit::insert::{made, made_by};
 use crate::edit::slots::{first_user, shared};
 use crate::error::ErrorKind;
-use crate::handle::Op;
+use crate::handle::{Op, Value};
 use crate::program::Program;
-use crate::types::Type;
+use crate::types::{TileEncoding, Type};
 use lanebook_tables::OpRole;
 
 /// Whether an operation is a look at a part of a tile that begins at numbers.
-fn is_part(program: &Program<'_, '_>, op: Op) -> bool {
+pub(super) fn is_part(program: &Program<'_, '_>, op: Op) -> bool {
     let types = program
         .operand(op, 0)
         .zip(program.result(op, 0))
@@ -36,11 +36,33 @@ fn is_part(program: &Program<'_, '_>, op: Op) -> bool {
     })
 }
 
+/// What loads all of a tile before an operation of its block, where nothing writes to memory in
+/// between.
+fn loaded_before(program: &Program<'_, '_>, op: Op, (whole, ty): (Value, Type)) -> Option<Value> {
+    let before = core::iter::successors(program.previous(op), |at| program.previous(*at));
+    let is_still = |at: &Op| {
+        let writes = program.decl(*at).is_none_or(|decl| decl.writes && !orders(program, *at));
+        !writes && program.regions(*at).next().is_none()
+    };
+    let mut loads = before.take_while(is_still).filter(|at| {
+        program.role(*at) == OpRole::Load
+            && program.operand_count(*at) == 1
+            && program.operand(*at, 0) == Some(whole)
+            && program.attrs(*at).next().is_none()
+    });
+    let loaded = loads.find_map(|at| {
+        program.result(at, 0).filter(|loaded| program.same_type(&program.type_of(*loaded), &ty))
+    });
+    loaded.filter(|_| program.attrs(op).next().is_none())
+}
+
+/// Whether an operation only says an order.
+fn orders(program: &Program<'_, '_>, op: Op) -> bool {
+    matches!(program.role(op), OpRole::Fence | OpRole::Wait)
+}
+
 /// Lets what loads a part of a tile load the tile.
 pub(super) fn load_whole(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    if !is_part(program, op) {
-        return Ok(());
-    }
     let (Some(whole), Some(part)) = (program.operand(op, 0), program.result(op, 0)) else {
         return Err(ErrorKind::Broken);
     };
@@ -54,14 +76,29 @@ pub(super) fn load_whole(program: &mut Program<'_, '_>, op: Op) -> Edit {
         let loaded = program.result(user, 0).ok_or(ErrorKind::Broken)?;
         let behind = program.next(user).ok_or(ErrorKind::Broken)?;
         let ty = program.type_of(loaded);
-        let all = Type { shape: program.type_of(whole).shape, ..ty };
+        // The part's layout is written, not that of the tile that it is taken from.
+        let plain = Type { encoding: TileEncoding::None, ..ty };
+        let all = Type { shape: program.type_of(whole).shape, ..plain };
+        let known = loaded_before(program, user, (whole, all));
         program.set_operand(user, 0, whole)?;
         let decl = program.tables().op_named("extract_slice").ok_or(ErrorKind::UnknownOp)?;
-        let slice = made(program, behind, decl, &[loaded], ty)?;
+        let slice = made(program, behind, decl, &[loaded], plain)?;
         let taken = program.def_op(slice).ok_or(ErrorKind::Broken)?;
-        program.replace_all_uses(loaded, slice)?;
+        let read = match ty == plain {
+            true => slice,
+            false => made_by(program, behind, OpRole::Convert, &[slice], ty)?,
+        };
+        program.replace_all_uses(loaded, read)?;
+        if read != slice {
+            let laid = program.def_op(read).ok_or(ErrorKind::Broken)?;
+            program.set_operand(laid, 0, slice)?;
+        }
         program.set_operand(taken, 0, loaded)?;
         program.set_type(loaded, all)?;
+        if let Some(known) = known {
+            program.replace_all_uses(loaded, known)?;
+            program.erase(user)?;
+        }
         let mut dim = 0usize;
         loop {
             let start = program.subscripts(op, 0).nth(dim);

@@ -36,6 +36,10 @@ pub(super) fn spread_numbers(program: &mut Program<'_, '_>, op: Op) -> Edit {
     };
     let of = program.type_of(truth);
     let bits = of.dtype.and_then(|dtype| program.tables().dtype(dtype)).map(|dtype| dtype.bits);
+    // Tiles of more dimensions have other shapes on the way.
+    if program.is_truth(truth) && program.type_of(result).shape.rank() > 2 {
+        return reshape_numbers(program, op);
+    }
     if of.kind != TypeKind::Scalar || bits != Some(1) || !program.is_truth(result) {
         return Ok(());
     }
