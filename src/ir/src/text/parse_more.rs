@@ -363,8 +363,8 @@ impl Parser<'_, '_, '_> {
         out.arrow = true;
         Ok(true)
     }
-    /// `%d = .. %p, [%m, %n], [%s, %t] : <f16>, <128x64xf16>`: the last type is the result's, and none
-    /// is an operand's.
+    /// `%d = .. %p, [%m, %n], [%s, %t] : <f16>, <128x64xf16>`: the last type is the result's, and
+    /// none is an operand's.
     fn described_tensor(
         &mut self,
         op: Op,

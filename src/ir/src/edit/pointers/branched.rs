@@ -2,7 +2,7 @@
 //! far they are from its beginning is passed out beside them.
 
 use crate::edit::edit_ops::Edit;
-use crate::edit::pointers::carried::{distances, distances_type, is_pointer};
+use crate::edit::pointers::carried::{Carries, distances, distances_type, is_pointer};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -33,8 +33,13 @@ pub(super) fn in_first_part(program: &Program<'_, '_>, value: Value) -> Option<V
     passed(program, op, 0, usize::from(number)).filter(|_| is_branch)
 }
 
-/// The parameter that a tile of pointers goes back to, if nothing moves one pointer on the way.
-pub(super) fn root(program: &Program<'_, '_>, value: Value) -> Option<Value> {
+/// The parameter that a tile of pointers goes back to, if nothing moves one pointer on the way:
+/// what a loop carries is one of those whose tiles of distances it `carries`.
+pub(super) fn root(
+    program: &Program<'_, '_>,
+    value: Value,
+    carries: impl Fn(Value) -> bool,
+) -> Option<Value> {
     let mut at = value;
     for _ in 0..STEPS {
         at = match program.def(at) {
@@ -42,13 +47,15 @@ pub(super) fn root(program: &Program<'_, '_>, value: Value) -> Option<Value> {
                 let around = program.owner_of(block)?;
                 let own = program.carried(around).find(|one| one.argument == at);
                 match own {
-                    Some(own) if program.role(around) == OpRole::For => own.init,
-                    _ => return Some(at),
+                    Some(own) if program.role(around) == OpRole::For && carries(at) => own.init,
+                    Some(_) => return None,
+                    None => return Some(at),
                 }
             }
             Def::Result(op, number) => match program.role(op) {
                 OpRole::If => in_first_part(program, at)?,
-                OpRole::For => program.carried(op).nth(usize::from(number))?.init,
+                OpRole::For if carries(at) => program.carried(op).nth(usize::from(number))?.init,
+                OpRole::For => return None,
                 _ if program.type_of(at).is_kept() => program.operand(op, 0)?,
                 _ => return None,
             },
@@ -61,14 +68,19 @@ pub(super) fn root(program: &Program<'_, '_>, value: Value) -> Option<Value> {
 impl BranchedPointers {
     /// Lets a branch pass out how far its pointers are; `None` where they point into several
     /// tensors, or one pointer is moved on the way.
-    pub(super) fn enter(&mut self, program: &mut Program<'_, '_>, op: Op) -> Edit<Option<()>> {
+    pub(super) fn enter(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        (op, carries): (Op, &Carries),
+    ) -> Edit<Option<()>> {
         for number in 0..program.results(op).count() {
             let result = program.result(op, number).ok_or(ErrorKind::Broken)?;
             if !is_pointer(program, result) {
                 continue;
             }
             let roots = PARTS.map(|part| {
-                passed(program, op, part, number).and_then(|value| root(program, value))
+                let value = passed(program, op, part, number)?;
+                root(program, value, |one| carries.has_distances(one))
             });
             let [Some(first), Some(second)] = roots else { return Ok(None) };
             if first != second || !program.type_of(result).is_kept() {

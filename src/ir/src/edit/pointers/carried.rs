@@ -92,7 +92,13 @@ impl Carries {
             if !is_pointer(program, pointer.argument) {
                 continue;
             }
-            let Some(carry) = carry(program, op, number, pointer)? else { return Ok(None) };
+            let is_far = |one| one == pointer.argument || self.has_distances(one);
+            let home = root(program, pointer.init, is_far);
+            let stays = home.is_some()
+                && pointer.yielded.and_then(|next| root(program, next, is_far)) == home;
+            let Some(carry) = carry(program, op, number, (pointer, stays))? else {
+                return Ok(None);
+            };
             let far = program.twin(pointer.init);
             for value in core::iter::once(pointer.argument).chain(pointer.result) {
                 let own = if value == pointer.argument { carry.inside } else { carry.behind };
@@ -104,6 +110,11 @@ impl Carries {
         // Its bounds are no pointers.
         let is_one = |value| is_pointer(program, value);
         Ok((!program.operands(op).take(BOUNDS).any(is_one)).then_some(()))
+    }
+
+    /// Whether a value is a pointer that a loop carries as a tile of distances.
+    pub(super) fn has_distances(&self, value: Value) -> bool {
+        matches!(self.before(value), Some((_, None)))
     }
 
     /// Whether an operation ends a turn of a loop that was entered.
@@ -162,12 +173,13 @@ impl Carries {
     }
 }
 
-/// Lets a loop carry how far one of its pointers is moved.
+/// Lets a loop carry how far one of its pointers is moved; `stays`: each turn's point into the tensor
+/// into which those before the loop do.
 fn carry(
     program: &mut Program<'_, '_>,
     op: Op,
     number: usize,
-    pointer: Carried,
+    (pointer, stays): (Carried, bool),
 ) -> Edit<Option<Carry>> {
     let Some(at) = program.counted_loop(op) else { return Ok(None) };
     let (Some(end), Some(yielded)) = (program.terminator(at.body), pointer.yielded) else {
@@ -181,8 +193,7 @@ fn carry(
     }
     let is_index = moves.as_ref().is_some_and(|moves| indices.len() == moves.len());
     // Another tile of pointers into the same tensor: its distances.
-    let home = || root(program, pointer.init).zip(root(program, yielded));
-    if moves.is_none() && !home().is_some_and(|(a, b)| a == b) {
+    if moves.is_none() && !stays {
         return Ok(None);
     }
     let (init, ty) = if is_index {

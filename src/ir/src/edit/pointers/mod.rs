@@ -62,7 +62,9 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
                 combined::through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
             }
             OpRole::For => carries.enter(program, op).map_err(failed)?.ok_or(wrong)?,
-            OpRole::If if makes => branches.enter(program, op).map_err(failed)?.ok_or(wrong)?,
+            OpRole::If if makes => {
+                branches.enter(program, (op, &carries)).map_err(failed)?.ok_or(wrong)?
+            }
             OpRole::Yield if carries.ends(program, op) || branches.ends(program, op) => {}
             _ => return Err(wrong),
         }

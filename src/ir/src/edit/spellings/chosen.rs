@@ -50,7 +50,8 @@ pub(super) fn spread_numbers(program: &mut Program<'_, '_>, op: Op) -> Edit {
     truths_again(program, op, result)
 }
 
-/// Lets a tile of truths that gets another shape be one of numbers, 1 and 0, until it has it.
+/// Lets a tile of truths that gets another shape or layout be one of numbers, 1 and 0, until it has
+/// it.
 pub(super) fn reshape_numbers(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let (Some(truths), Some(result)) = (program.operand(op, 0), program.result(op, 0)) else {
         return Ok(());

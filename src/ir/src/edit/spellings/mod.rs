@@ -70,7 +70,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
             OpRole::If => loops::end_parts(program, op),
             OpRole::Elementwise => symbols::settle(program, op),
             OpRole::Select => chosen::spread_truth(program, op),
-            OpRole::Reshape => chosen::reshape_numbers(program, op),
+            OpRole::Reshape | OpRole::Convert => chosen::reshape_numbers(program, op),
             OpRole::Broadcast => chosen::spread_numbers(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Fence => atomics::settle_barrier(program, op),
