@@ -90,7 +90,9 @@ enum lb_code {
  * (threads), 65 module that asks for clusters of blocks, 66 module that says how many warps there are, and not how many threads a warp has,
  * 67 branch to labels whose blocks are no tree or that does not end the function, 68 atomic operation whose kind, order or scope these elements do not
  * have, 69 loop of stages that holds an order among blocks, 70 distance of a tile of pointers
- * that is written and that 32 bits do not hold, 71 form of counting or gathering that no loop does.
+ * that is written and that 32 bits do not hold, 71 form of counting or gathering that no loop does,
+ * 72 buffer of several in shared memory that is used in a way that is not followed, 73 described tensor
+ * that is not known where a tile of it is moved, 74 operation by which another compiler orders or feeds units of one machine by hand.
  * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
  * needed; bytes there are), 11 room (capacity; number of the list), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one

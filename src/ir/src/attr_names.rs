@@ -78,8 +78,18 @@ const WORDS: &[&str] = &[
     "gpu",
     "far",
     "unstaged",
+    "eq",
+    "ieee",
+    "tf32",
+    "tf32x3",
 ];
 
+/// Factors of f32 as `precision` reads them.
+pub(crate) const TF32: &str = "tf32";
+/// The same in three products.
+pub(crate) const TF32X3: &str = "tf32x3";
+/// A relation: both are the same.
+pub(crate) const EQ: &str = "eq";
 /// Attribute: work items in a block, on a function.
 pub const THREADS: &str = "threads";
 /// Attribute: lanes of a wave, on a function or its module.

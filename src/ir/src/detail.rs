@@ -123,6 +123,9 @@ details! {
     69 FencedStages => [];
     70 FarPointer => [];
     71 CountedForm => [];
+    72 BufferForm => [];
+    73 DescriptorForm => [];
+    74 LoweredOp => [];
 }
 
 details! {

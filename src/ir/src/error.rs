@@ -200,6 +200,9 @@ pub enum ErrorKind {
     },
     /// No operation has this name or alias. The place spans the name.
     UnknownOp,
+    /// An operation by which another compiler orders or feeds units of one machine by hand, and
+    /// which is not followed.
+    LoweredOp,
     /// No element type has this name. The place spans the name.
     UnknownDtype,
     /// `%x` is not defined here, or not visible here.
@@ -429,6 +432,11 @@ pub enum ErrorKind {
     /// A tile of pointers that is not a parameter in all elements, moved by tiles of whole numbers,
     /// or that something else than a load or a store of its elements reads.
     PointerForm,
+    /// One of several buffers in shared memory, or a part of one, is used as is not followed, or
+    /// behind the end of its life.
+    BufferForm,
+    /// A described tensor is none that is known where a tile of it is loaded or stored.
+    DescriptorForm,
     /// A tile of tensor memory that is not the sums of products: no product adds to it, something
     /// else uses it, or not in its block and counted loops alone; a condition that is not known, a
     /// barrier.

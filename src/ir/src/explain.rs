@@ -89,6 +89,9 @@ impl ErrorKind {
         match self {
             Self::Expected { .. } => "something else is expected here",
             Self::UnknownOp => "unknown operation",
+            Self::LoweredOp => {
+                "units of one machine are ordered or fed by hand here, in a way that `compile` does not take apart"
+            }
             Self::UnknownDtype => "unknown element type",
             Self::Undefined => "this value is not defined here",
             Self::Redefined { .. } => "this name is already taken",
@@ -186,6 +189,12 @@ impl ErrorKind {
             }
             Self::IndexBits => "an index has 32 bits, and is no number of others here",
             Self::PointerForm => "pointers are not made or read here as `compile` follows them",
+            Self::BufferForm => {
+                "this buffer of several in shared memory, or part of it, is none that `compile` follows here"
+            }
+            Self::DescriptorForm => {
+                "no `tt.make_tensor_descriptor` says here which tensor this is, or it has other dimensions"
+            }
             Self::PairForm => "this is not done with elements of half a byte, which go two by two",
             Self::PairMixed => {
                 "one factor's elements have half a byte and become the other's type, which has not all of their numbers"
@@ -203,6 +212,9 @@ impl ErrorKind {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Expected { .. } => "write what is expected, or remove what stands here",
+            Self::LoweredOp => {
+                "give the text as it was before (TTIR, or TTGIR before its loops are pipelined): `compile` has copies, barriers and units of its own"
+            }
             Self::UnknownOp => {
                 "use a name or alias declared in rules/ops.ron, or declare the operation there"
             }
@@ -273,6 +285,12 @@ impl ErrorKind {
         match self {
             Self::PointerForm => {
                 "repeat a parameter `!tt.ptr<f32>`, move it by tiles of i32, load or store such elements"
+            }
+            Self::BufferForm => {
+                "let `ttg.memdesc_index` say which buffer it is, wherever a loop carries one; load, store, transpose or copy to it, load parts that begin at numbers, and nothing behind `ttg.local_dealloc`"
+            }
+            Self::DescriptorForm => {
+                "describe it in the function itself, in no branch or loop that passes it on; with one subscript for each of its dimensions"
             }
             Self::RankForm => {
                 "tiles in shared memory, arguments and results have two dimensions; parts begin at numbers"

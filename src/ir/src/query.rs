@@ -640,6 +640,7 @@ impl<'t> Program<'_, 't> {
         let fits = match (hint.form, attr.value) {
             (AttrForm::Unit, AttrValue::Unit) => true,
             (AttrForm::Int(least, most), AttrValue::Int(n, _)) => (least..=most).contains(&n),
+            (AttrForm::Text, AttrValue::Str(_)) => true,
             (AttrForm::Dense, AttrValue::Layout(name) | AttrValue::Text(name)) => {
                 self.is_dense(op, self.text(name))
             }

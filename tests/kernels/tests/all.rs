@@ -25,6 +25,7 @@ mod gfx1250;
 mod hunt;
 mod index_facts;
 mod interpret;
+mod lowered;
 mod many;
 mod matrix_choice;
 mod memory;

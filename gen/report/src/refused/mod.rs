@@ -64,6 +64,10 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::IrError) -> 
     let mut what = written(|out| error.kind.write_message(out));
     let mut remedy = error.kind.remedy().to_string();
     let label = match error.kind {
+        ErrorKind::LoweredOp => {
+            what = format!("unknown operation `{word}`: {what}");
+            String::new()
+        }
         ErrorKind::UnknownOp => {
             what = format!("unknown operation `{word}`");
             let names = tables

@@ -20,6 +20,7 @@ use crate::edit::pointers::{fill_tiles, follow_pointers};
 use crate::edit::ranks::lower_ranks;
 use crate::edit::recurrences::count_loops;
 use crate::edit::scalars::{index_arguments, lower_scalars};
+use crate::edit::slots::drop_tokens;
 use crate::edit::spellings::atomics::heed_fences;
 use crate::edit::spellings::module::hand_down;
 use crate::edit::spellings::respell;
@@ -84,6 +85,7 @@ pub fn isolate_kernel(program: &mut Program<'_, '_>, name: Option<&str>) -> Resu
     checked?;
     inline_calls(program, kernel)?;
     alone(program, kernel).map_err(|kind| at(program, kind, kernel))?;
+    drop_tokens(program, kernel)?;
     respell(program, kernel)?;
     part_long_arguments(program, kernel)?;
     settle_memory(program, kernel)?;

@@ -8,6 +8,7 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::made_by;
+use crate::edit::slots::{one_of, settle_slots};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -17,7 +18,7 @@ use lanebook_tables::{OpRole, Space};
 /// Brings a function's tiles in shared memory to that form.
 ///
 /// # Errors
-/// Room that ran out.
+/// A buffer that is not followed; room that ran out.
 #[inline(never)]
 pub(crate) fn settle_memory(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
     if program.has_loops(kernel) {
@@ -29,18 +30,19 @@ pub(crate) fn settle_memory(program: &mut Program<'_, '_>, kernel: Op) -> Result
         let at = SourcePlace { op: None, ..program.place(op) };
         settle_types(program, op).map_err(|kind| IrError { kind, at })?;
     }
+    loop {
+        let turned = |op: &Op| is_turned(program, *op);
+        let Some(op) = program.inside(kernel).find(turned) else { break };
+        let at = SourcePlace { op: None, ..program.place(op) };
+        turn_accesses(program, op).map_err(|kind| IrError { kind, at })?;
+    }
+    settle_slots(program, kernel)?;
     // Each one that is followed goes away.
     loop {
         let buffers = |op: &Op| are_buffers(program, *op);
         let Some(op) = program.inside(kernel).find(buffers) else { break };
         let at = SourcePlace { op: None, ..program.place(op) };
         part_buffers(program, op).map_err(|kind| IrError { kind, at })?;
-    }
-    loop {
-        let turned = |op: &Op| is_turned(program, *op);
-        let Some(op) = program.inside(kernel).find(turned) else { break };
-        let at = SourcePlace { op: None, ..program.place(op) };
-        turn_accesses(program, op).map_err(|kind| IrError { kind, at })?;
     }
     Ok(())
 }
@@ -72,8 +74,7 @@ fn buffer(program: &Program<'_, '_>, view: Op, all: Type) -> Option<u32> {
     let mut at = program.subscripts(view, 0).map(|index| program.int(index));
     let (Some(Some(number)), None) = (at.next(), at.next()) else { return None };
     let count = all.shape.extent(0)?;
-    let extents = [all.shape.extent(1)?, all.shape.extent(2)?];
-    let is_one = Shape::of(&extents) == Some(one.shape) && one.dtype == all.dtype;
+    let is_one = one_of(&all.shape) == Some(one.shape) && one.dtype == all.dtype;
     let is_plain = program.role(view) == OpRole::View
         && program.operand_count(view) == 1
         && program.attrs(view).next().is_none();
@@ -83,7 +84,7 @@ fn buffer(program: &Program<'_, '_>, view: Op, all: Type) -> Option<u32> {
 /// Whether an allocation is one of buffers of which each use says by a number which one it is of.
 fn are_buffers(program: &Program<'_, '_>, alloc: Op) -> bool {
     let value = program.result(alloc, 0);
-    let Some(ty) = shared(program, value).filter(|ty| ty.shape.rank() == 3) else { return false };
+    let Some(ty) = shared(program, value).filter(|ty| ty.shape.rank() > 1) else { return false };
     program.role(alloc) == OpRole::Alloc
         && program.operand_count(alloc) == 0
         && program.attrs(alloc).next().is_none()

@@ -305,8 +305,28 @@ fn pointers_become_memrefs() {
     let long = "  %q = tt.addptr %p, %l : tensor<8x!tt.ptr<f32>>, tensor<8xi64>\n  %v = tt.load %q : tensor<8x!tt.ptr<f32>>\n  tt.store %p, %v : tensor<8x!tt.ptr<f32>>";
     let made = alone(&with(long), None).expect("a kernel");
     assert!(made.contains("arith.trunci %l") && made.contains("gather %x[0]"), "{made}");
-    // Another one than the loop had.
-    refused(&carried(&std::format!("    %q = tt.addptr %p, %i : {all}, {far}")), K::PointerForm, 4);
+    // Another one into the same tensor, and one into another tensor.
+    let again = std::format!("    %q = tt.addptr %p, %i : {all}, {far}");
+    let made = alone(&carried(&again), None).expect("a kernel");
+    assert!(made.contains("iter_args") && !made.contains("tt.ptr<f32>>"), "{made}");
+    let other = std::format!(
+        "    %h = tt.splat %y : !tt.ptr<f32, 1> -> {all}\n    %q = tt.addptr %h, %i : {all}, {far}"
+    );
+    refused(&carried(&other), K::PointerForm, 4);
+    // One that lags behind another, which an index moves.
+    let lags = with(&std::format!(
+        "  %w:2 = scf.for %k = 0 to %m step 8 iter_args(%o = %p, %r = %p) -> ({all}, {all}) {{\n    %a = tt.load %r : {all}\n{even}\n    scf.yield %q, %o : {all}, {all}\n  }}"
+    ));
+    refused(&lags, K::PointerForm, 4);
+    // A branch passes on how far they are.
+    let branch = |second: &str| {
+        with(&std::format!(
+            "  %c = index.cmp slt, %m, 8 : index\n  %n = tt.addptr %p, %i : {all}, {far}\n  %h = tt.splat %y : !tt.ptr<f32, 1> -> {all}\n  %q = scf.if %c -> ({all}) {{\n    scf.yield %n : {all}\n  }} else {{\n    scf.yield {second} : {all}\n  }}\n{read}"
+        ))
+    };
+    let made = alone(&branch("%p"), None).expect("a kernel");
+    assert!(made.contains("gather %x[0]") && made.contains("scf.yield %i"), "{made}");
+    refused(&branch("%h"), K::PointerForm, 7);
     for (body, line) in [
         // Distances of 16 bits, of another shape; a pointer to shared memory.
         (

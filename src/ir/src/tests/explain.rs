@@ -17,7 +17,7 @@ fn errors_of_programs() {
     let (a, b) = (None, None);
     let fault = EncodingFault::NotCovered { dim: 1 };
     let count = every_variant_speaks!(ErrorKind:
-        Expected { want: Lexeme::Arrow, got: Lexeme::Char(b'=') }, UnknownOp, UnknownDtype, Undefined,
+        Expected { want: Lexeme::Arrow, got: Lexeme::Char(b'=') }, UnknownOp, LoweredOp, UnknownDtype, Undefined,
         Redefined { line: 3 }, AliasRedefined, ResultNumber { results: 2 }, NumberTooLarge, Unclosed,
         AttrTwice, Extent, Capacity { pool: Pool::Ops, limit: 9 },
         OperandCount { least, most, found }, ResultCount { least, most, found },
@@ -32,7 +32,7 @@ fn errors_of_programs() {
         ConstantLiteral, Stale, StillUsed, UnknownWord, Misplaced, Broken,
         UnknownFunction, SeveralKernels { functions: 2 }, NoKernel,
         CallCircle { functions: [None; 8] }, IdleAttr, ReturnedTypes, WhileForm, StageForm, LabelForm, AtomicWords, FencedStages,
-        TensorForm, TensorLayout, CarriedIndex, UnsettledIndex, IndexBits, FarPointer, CountedForm, Combination, CombinedTwice, PointerForm, RankForm, RankLayout, RankCount { found: 128, most: 64 }, PairForm, PairMixed, ModuleThreads { threads: 128 }, ModuleWarps, ModuleClusters);
+        TensorForm, TensorLayout, CarriedIndex, UnsettledIndex, IndexBits, FarPointer, CountedForm, Combination, CombinedTwice, PointerForm, BufferForm, DescriptorForm, RankForm, RankLayout, RankCount { found: 128, most: 64 }, PairForm, PairMixed, ModuleThreads { threads: 128 }, ModuleWarps, ModuleClusters);
     assert!(count > 40);
     let at = SourcePlace { line: 3, column: 9, ..SourcePlace::NOWHERE };
     let kind = ErrorKind::OperandCount { least: 1, most: 255, found: 0 };

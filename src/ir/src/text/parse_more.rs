@@ -12,6 +12,9 @@ use crate::text::parse_type::Types;
 use crate::types::{TileEncoding, Type, TypeKind};
 use lanebook_tables::{DtypeId, DtypeKind, OpRole};
 
+/// Dialects of what Triton has taken apart for one machine.
+const LOWERED: [&str; 3] = ["ttng.", "ttg.", "amdg."];
+
 impl Parser<'_, '_, '_> {
     /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute
     /// `prefix`.
@@ -130,6 +133,24 @@ impl Parser<'_, '_, '_> {
         }
         Ok(true)
     }
+    /// Whether a word says which operand comes behind it: `mask %m`, `other %o`, `scale %s`.
+    pub(crate) fn names_operand(&self, op: Op, at: Token) -> bool {
+        let is_one = ["mask", "other", "scale"].contains(&self.lexer.slice(at));
+        let mut ahead = self.lexer;
+        ahead.next();
+        let value = ahead.next();
+        let between = self.lexer.text.get(at.end..value.start).unwrap_or("\n");
+        is_one
+            && self.program.decl_id(op).is_some()
+            && self.program.operand(op, 0).is_some()
+            && value.kind == Lexeme::ValueName
+            && !between.contains('\n')
+    }
+    /// The error at an operation that is not declared.
+    pub(crate) fn unknown(&self, name: &str, token: Token) -> IrError {
+        let is_lowered = LOWERED.iter().any(|dialect| name.starts_with(dialect));
+        self.fail(if is_lowered { ErrorKind::LoweredOp } else { ErrorKind::UnknownOp }, token)
+    }
     /// Whether a word stands behind operands, on their line, and is no operation's name.
     fn is_behind(&self, at: Token) -> bool {
         let before = self.lexer.text.get(..at.start).unwrap_or("").trim_end_matches([' ', '\t']);
@@ -171,7 +192,7 @@ impl Parser<'_, '_, '_> {
         let text = self.program.text(name);
         let decl = self.program.tables().op_named(text);
         if decl.is_none() && !self.options.keep_unknown {
-            return Err(self.fail(ErrorKind::UnknownOp, token));
+            return Err(self.unknown(text, token));
         }
         let inner = Token {
             kind: Lexeme::Word,
@@ -256,6 +277,17 @@ impl Parser<'_, '_, '_> {
             out.arrow = true;
             return Ok(true);
         }
+        let pointer = self.program.operand(op, 1).map(|value| self.program.type_of(value).kind);
+        if types.arrow && named == 0 && !place && pointer == Some(TypeKind::Other) {
+            // A pointer's type stands before that of what is stored through it.
+            for ty in types.right.iter().chain(&types.left) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            return Ok(self.program.role(op) == OpRole::Store);
+        }
+        if self.program.role(op) == OpRole::Opaque && !types.arrow && named == 1 {
+            return self.described_tensor(op, types, out, token);
+        }
         if types.arrow && types.left.len() == 4 && self.program.scales(op).is_some() {
             // `T, S * T, S -> T`: each operand's scales are typed beside it.
             for ty in types.left.iter().step_by(2) {
@@ -330,6 +362,32 @@ impl Parser<'_, '_, '_> {
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
         Ok(true)
+    }
+    /// `%d = .. %p, [%m, %n], [%s, %t] : <f16>, <128x64xf16>`: the last type is the result's, and
+    /// none is an operand's.
+    fn described_tensor(
+        &mut self,
+        op: Op,
+        types: &Types,
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, IrError> {
+        let Some(tensor) = types.left.last().filter(|_| self.program.decl_id(op).is_some()) else {
+            return Ok(false);
+        };
+        self.push(&mut out.right, *tensor, token)?;
+        out.arrow = true;
+        Ok(true)
+    }
+    /// Whether a type is another one without the word in front, as MLIR leaves it out.
+    pub(crate) fn is_short_for(&self, short: &Type, whole: &Type) -> bool {
+        let text = |ty: &Type| match ty.encoding {
+            TileEncoding::Written(text) if ty.kind == TypeKind::Other => self.program.text(text),
+            _ => "",
+        };
+        let (short, whole) = (text(short), text(whole));
+        short.starts_with('<')
+            && whole.strip_suffix(short).is_some_and(|word| word == "!tt.tensordesc")
     }
     /// Of what is stored into a place: the place's type alone, as of what an element is taken from.
     fn place_types(

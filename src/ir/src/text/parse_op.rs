@@ -34,7 +34,7 @@ impl Parser<'_, '_, '_> {
         }
         let decl = self.program.tables().op_named(self.lexer.slice(token));
         if decl.is_none() && !self.options.keep_unknown {
-            return Err(self.fail(ErrorKind::UnknownOp, token));
+            return Err(self.unknown(self.lexer.slice(token), token));
         }
         let returns = decl.is_some() && decl == self.program.tables().op_of_role(OpRole::Return);
         if returns && self.labels().is_some() {
@@ -110,6 +110,8 @@ impl Parser<'_, '_, '_> {
         let elided = self.program.intern(Type::ELIDED);
         let elided = self.put(elided, token)?;
         let all_elided = types.is_empty() || types == [elided];
+        // Tokens of what only orders are not written.
+        let orders = matches!(self.program.role(op), OpRole::Wait | OpRole::Fence);
         // The halves of a tile are of one type, which other compilers write once.
         let alike = self.program.role(op) == OpRole::Split && types.len() == 1;
         // A load's token is not written.
@@ -129,7 +131,7 @@ impl Parser<'_, '_, '_> {
             let number = if alike { 0 } else { number };
             let mut ty =
                 if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
-            if waits && number == 1 {
+            if waits && number == 1 || orders && types.is_empty() {
                 let waited = self.token(token)?;
                 let waited = self.program.intern(waited);
                 ty = self.put(waited, token)?;
@@ -424,6 +426,10 @@ impl Parser<'_, '_, '_> {
                 }
                 _ if literal_word => self.literal_word(op, at)?,
                 _ if self.fills_with(op, at).is_some() => self.operand_list(op, 0)?,
+                Lexeme::Word if !typed && self.names_operand(op, at) => {
+                    self.next();
+                    self.push_value(op, UseKind::Main)?;
+                }
                 Lexeme::Word if !typed && self.lexer.slice(at) == attr_names::MASK => {
                     self.flag(op, at)?;
                     if self.program.decl_id(op).is_none() {
@@ -563,7 +569,8 @@ impl Parser<'_, '_, '_> {
         let mut scales: ShortList<Token> = ShortList::new();
         loop {
             // `[%M, %K]`: a list among the operands, as other systems write it.
-            if self.options.keep_unknown && self.take_if(Lexeme::Char(b'[')) {
+            let inside = self.options.keep_unknown || self.program.operand_count(op) > 0;
+            if inside && self.take_if(Lexeme::Char(b'[')) {
                 while !self.take_if(Lexeme::Char(b']')) {
                     self.operand(op)?;
                     if !self.take_if(Lexeme::Char(b',')) {
@@ -753,6 +760,7 @@ impl Parser<'_, '_, '_> {
             }
             let elided = actual.is_elided() || ty.is_elided();
             let agrees = opaque
+                || self.is_short_for(&actual, &ty)
                 || actual.agrees(&ty) && (elided || self.program.encodings_agree(&actual, &ty));
             if agrees {
                 continue;

@@ -36,7 +36,7 @@ impl Parser<'_, '_, '_> {
                 Some(ty) => ty,
                 None => self.other(token)?,
             },
-            Lexeme::Char(b'<') if self.options.keep_unknown => self.unnamed(token)?,
+            Lexeme::Char(b'<') => self.unnamed(token)?,
             Lexeme::Word => match self.lexer.slice(token) {
                 "index" => {
                     self.next();

@@ -71,7 +71,15 @@ impl Element {
             "u32" => Self::Whole { bits: 32, signed: false },
             "i64" => Self::Whole { bits: 64, signed: true },
             "u64" => Self::Whole { bits: 64, signed: false },
-            other => return Err(format!("element type {other}")),
+            other => {
+                // Another system's name.
+                let known = &lanebook::TABLES.seeding.dtypes;
+                let own = known.iter().find(|known| known.text == other && known.dtype != other);
+                return match own {
+                    Some(own) => Self::of(own.dtype),
+                    None => Err(format!("element type {other}")),
+                };
+            }
         })
     }
 

@@ -134,7 +134,7 @@ impl Machine<'_> {
                 Ok(Tile::filled(vec![], element, Item::exact(u64::from(n != 0))))
             }
             Value::Index(_) => self.tile(name),
-            Value::Tile(_) | Value::View(..) => self.scalar(name),
+            _ => self.scalar(name),
         };
         let tiles: Vec<Tile> = inputs.iter().map(of).collect::<Said<_>>()?;
         let op = canonical(op);
@@ -268,7 +268,7 @@ impl Machine<'_> {
                 known = (!is_open).then_some(holds);
                 if self.measuring { (true, true, false) } else { (holds, !holds, is_open) }
             }
-            Value::View(..) => return Err("no condition".to_string()),
+            _ => return Err("no condition".to_string()),
         };
         let then = part_end(body, at).ok_or("no closing bracket")?;
         let (end, other) = if body[then].contains("else") {

@@ -10,6 +10,7 @@ use super::index::{index_arithmetic, index_relation};
 use super::indexed::Indices;
 use super::names::{canonical, named_for_tiles};
 use super::parts;
+use super::slots::{Described, Slot};
 use super::text::{attribute, constant, list, tile_type};
 use super::tile::{Item, Sure, Tile};
 use super::{Interpreted, Said, UNWRITTEN};
@@ -24,6 +25,8 @@ pub(super) enum Value {
     Index(i64),
     /// Another look at a tile.
     View(String, Vec<usize>, Element),
+    Slot(Slot),
+    Described(Described),
 }
 
 /// A program at work.
@@ -286,7 +289,8 @@ impl<'p> Machine<'p> {
                 let items = vec![Item::exact(u64::from(n as u32))];
                 Ok(Tile { shape: Vec::new(), element: Element::of("i32")?, items })
             }
-            Value::View(..) => Err(format!("`{name}` is no tile")),
+            Value::Slot(slot) => self.loaded(&slot),
+            _ => Err(format!("`{name}` is no tile")),
         }
     }
 
@@ -410,7 +414,7 @@ impl<'p> Machine<'p> {
         Ok(reached)
     }
 
-    fn fetch(
+    pub(super) fn fetch(
         &mut self,
         operand: &str,
         shape: &[usize],
@@ -490,7 +494,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn deliver(
+    pub(super) fn deliver(
         &mut self,
         operand: &str,
         tile: Tile,
@@ -583,6 +587,10 @@ impl<'p> Machine<'p> {
         let inputs = list(plain);
         let to = types.rsplit("->").next().unwrap_or(types);
         let input = |k: usize| inputs.get(k).map(String::as_str).ok_or("too few operands");
+        if let Some(value) = self.in_slots(op, plain, types)? {
+            result.map(|name| self.values.insert(name, value));
+            return Ok(());
+        }
         let value = match op {
             "copy" => {
                 let shape = tile_type(if self.place(input(0)?)?.is_some() {
@@ -740,6 +748,8 @@ impl<'p> Machine<'p> {
             "broadcast" if self.full(input(0)?)?.is_some() => {
                 let (shape, element) = tile_type(to)?;
                 let (item, own) = self.full(input(0)?)?.ok_or("no number")?;
+                // The truth of an index.
+                let own = own.or((element.bits() == 1).then_some(element));
                 if own.unwrap_or(Element::of("i32")?) != element {
                     return Err("elements of another type".to_string());
                 }

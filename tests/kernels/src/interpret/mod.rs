@@ -33,6 +33,7 @@ mod parts;
 mod pointers;
 mod product;
 mod regions;
+mod slots;
 mod tensor_memory;
 mod text;
 pub mod tile;
@@ -176,7 +177,9 @@ impl Interpreted {
 
     /// Index arguments are so many times what they are said to be multiples of.
     fn at(text: &str, given: Given, times: i64) -> Said<Self> {
-        let text = calls::flattened(&regions::named(&memdesc::plain(&triton::plain(text))))?;
+        let text = triton::plain(text);
+        let text = slots::plain(&text).unwrap_or_else(|| memdesc::plain(&text));
+        let text = calls::flattened(&regions::named(&text))?;
         // Layouts have no meaning here.
         let text: String =
             text.lines().filter(|l| !l.starts_with('#')).map(code).collect::<Vec<_>>().join("\n");

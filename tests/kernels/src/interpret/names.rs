@@ -19,7 +19,7 @@ const ON_TILES: [(&str, &str); 7] = [
 ];
 
 /// Those of indices, which numbers of 32 bits are as well.
-const ON_INDICES: [(&str, &str); 9] = [
+const ON_INDICES: [(&str, &str); 10] = [
     ("arith.addi", "index.add"),
     ("arith.subi", "index.sub"),
     ("arith.muli", "index.mul"),
@@ -29,6 +29,7 @@ const ON_INDICES: [(&str, &str); 9] = [
     ("arith.minsi", "index.min"),
     ("arith.maxui", "index.maxu"),
     ("arith.minui", "index.minu"),
+    ("arith.ceildivsi", "index.cdiv"),
 ];
 
 /// A statement on numbers under MLIR's name, as this language has it: those of 32 bits are indices,

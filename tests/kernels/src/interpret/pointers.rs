@@ -55,6 +55,12 @@ fn carried(line: &str, homes: &mut Homes) {
 }
 
 fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<String> {
+    if let Some((made, rest)) = line.split_once("= tt.make_tensor_descriptor ") {
+        let (pointer, numbers) = rest.split_once(',').ok_or("no extents")?;
+        let home = homes.get(pointer).ok_or("a pointer from nowhere")?;
+        let far = if arguments.iter().any(|own| own == pointer) { "0" } else { pointer };
+        return Ok(format!("{made}= tt.make_tensor_descriptor {home}, {far}, {numbers}"));
+    }
     if !line.contains(POINTER) {
         return Ok(line.to_string());
     }
@@ -151,6 +157,34 @@ fn statement(line: &str, (homes, arguments): (&mut Homes, &[String])) -> Said<St
             format!(
                 "{made}tiled_atomic {value}, {argument}[{at}]{first} {{kind = {kind}}} : {to}, memref -> {to}"
             )
+        }
+        "ttg.async_copy_global_to_local" => {
+            let words: Vec<&str> =
+                operands.split([' ', ',']).filter(|word| word.starts_with('%')).collect();
+            let [pointers, to, beside @ ..] = &words[..] else { return Err("too few".into()) };
+            let beside: String = beside.iter().map(|name| format!(", {name}")).collect();
+            let (argument, shape) = (home(pointers)?, shape_of(types)?);
+            let element = pointee(types).ok_or("no element")?;
+            let made = if result.is_empty() { String::new() } else { format!("{result} = ") };
+            format!(
+                "{made}slots.copy {to}, {argument}[0], {pointers}{beside} : memref -> {shape}{element}>"
+            )
+        }
+        "amdg.buffer_load" | "amdg.buffer_store" => {
+            let at = names.iter().position(|name| name.contains('[')).ok_or("no pointer")?;
+            let (pointer, distances) = names[at].split_once('[').ok_or("no distances")?;
+            let (argument, far) = (home(pointer)?, far(pointer));
+            let distances = distances.trim_end_matches(']');
+            let beside: String = names[at + 1..].iter().map(|name| format!(", {name}")).collect();
+            let to = types.rsplit("-> ").next().unwrap_or("");
+            match at {
+                0 => format!(
+                    "{result} = gather {argument}[{far}], {distances}{beside} : memref -> {to}"
+                ),
+                _ => format!(
+                    "scatter {first}, {argument}[{far}], {distances}{beside} : {to}, memref"
+                ),
+            }
         }
         "tiled_load" | "load" | "tt.load" if is_one => {
             let element = pointee(types).ok_or("no element")?;

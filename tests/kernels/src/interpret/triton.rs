@@ -71,14 +71,29 @@ pub(super) fn plain(text: &str) -> String {
         return if has_hints { lines.collect() } else { text.to_string() };
     }
     let mut out = String::new();
+    let threads = threads(text);
     for line in text.lines() {
-        let line = without_places(line);
+        let mut line = without_places(line);
+        if let Some(threads) = threads.filter(|_| line.contains("tt.func")) {
+            line =
+                line.replace("attributes {noinline = false}", &format!("{{threads = {threads}}}"));
+        }
         if !line.trim_start().starts_with("#loc") {
             out += &statement(line.trim_end());
             out.push('\n');
         }
     }
     out
+}
+
+/// As many threads as a module says, of a kernel that does not say them.
+fn threads(text: &str) -> Option<u32> {
+    let number = |key: &str| -> Option<u32> {
+        let behind = text.split_once(&format!("\"ttg.{key}\" = "))?.1;
+        behind.split([' ', ',', '}']).next()?.parse().ok()
+    };
+    let said = text.lines().any(|line| line.contains("tt.func") && line.contains("threads ="));
+    number("num-warps")?.checked_mul(number("threads-per-warp")?).filter(|_| !said)
 }
 
 /// A line without `loc(..)`.
@@ -122,6 +137,7 @@ const HINTS: [&str; 9] = [
     "constancy",
     "flatten",
     "disallow_acc_multi_buffer",
+    "amd.pipeliner_part",
 ];
 
 /// A line without hints, and without the brackets that held them alone.

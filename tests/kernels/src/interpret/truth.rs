@@ -33,8 +33,12 @@ fn select(p: &Tile, a: &Tile, b: &Tile, element: Element) -> Said<Vec<Item>> {
         return Err("a selection of other elements".to_string());
     }
     let pairs = a.items.iter().zip(&b.items);
+    // One truth may choose of whole tiles.
+    let all = if p.items.len() == 1 { a.items.len() } else { 1 };
     Ok(p.items
         .iter()
+        .cycle()
+        .take(p.items.len() * all)
         .zip(pairs)
         .map(|(p, (x, y))| {
             let chosen = if p.bits & 1 == 1 { *x } else { *y };

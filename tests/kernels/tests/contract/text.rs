@@ -94,6 +94,9 @@ fn in_tensor_memory(name: &str, ty: &str) -> String {
 pub fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<String> {
     let name = decl.name;
     let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
+    if let Some(program) = super::moves::program(decl, ty) {
+        return Some(program);
+    }
     Some(match decl.role {
         _ if is_of_tensor_memory(decl) => in_tensor_memory(name, ty),
         OpRole::Function => {

@@ -5,6 +5,7 @@
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by, word};
+use crate::edit::pointers::branched::root;
 use crate::edit::pointers::{far, is_long, narrowed, parted};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
@@ -28,7 +29,7 @@ pub(super) fn is_pointer(program: &Program<'_, '_>, value: Value) -> bool {
 }
 
 /// What a pointer points to, if that is an element.
-pub(super) fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
+pub(crate) fn pointee(program: &Program<'_, '_>, ty: &Type) -> Option<DtypeId> {
     let text = match ty.encoding {
         _ if ty.is_kept() => program.text(ty.element),
         TileEncoding::Written(text) => program.text(text),
@@ -61,7 +62,7 @@ pub(super) struct Carry {
 }
 
 /// The type of a tile of pointers' distances.
-fn distances_type(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
+pub(super) fn distances_type(program: &Program<'_, '_>, pointers: Value) -> Edit<Type> {
     let whole = word(program).ok_or(ErrorKind::UnknownOp)?;
     Ok(Type::tensor(program.type_of(pointers).shape, whole))
 }
@@ -92,7 +93,13 @@ impl Carries {
             if !is_pointer(program, pointer.argument) {
                 continue;
             }
-            let Some(carry) = carry(program, op, number, pointer)? else { return Ok(None) };
+            let is_far = |one| one == pointer.argument || self.has_distances(one);
+            let home = root(program, pointer.init, is_far);
+            let stays = home.is_some()
+                && pointer.yielded.and_then(|next| root(program, next, is_far)) == home;
+            let Some(carry) = carry(program, op, number, (pointer, stays))? else {
+                return Ok(None);
+            };
             let far = program.twin(pointer.init);
             for value in core::iter::once(pointer.argument).chain(pointer.result) {
                 let own = if value == pointer.argument { carry.inside } else { carry.behind };
@@ -104,6 +111,11 @@ impl Carries {
         // Its bounds are no pointers.
         let is_one = |value| is_pointer(program, value);
         Ok((!program.operands(op).take(BOUNDS).any(is_one)).then_some(()))
+    }
+
+    /// Whether a value is a pointer that a loop carries as a tile of distances.
+    pub(super) fn has_distances(&self, value: Value) -> bool {
+        matches!(self.before(value), Some((_, None)))
     }
 
     /// Whether an operation ends a turn of a loop that was entered.
@@ -162,20 +174,21 @@ impl Carries {
     }
 }
 
-/// Lets a loop carry how far one of its pointers is moved.
+/// Lets a loop carry how far one of its pointers is moved; `stays`: each turn's point into the tensor
+/// into which those before the loop do.
 fn carry(
     program: &mut Program<'_, '_>,
     op: Op,
     number: usize,
-    pointer: Carried,
+    (pointer, stays): (Carried, bool),
 ) -> Edit<Option<Carry>> {
     let Some(at) = program.counted_loop(op) else { return Ok(None) };
     let (Some(end), Some(yielded)) = (program.terminator(at.body), pointer.yielded) else {
         return Ok(None);
     };
-    let Some(moves) = moves(program, yielded, pointer.argument) else { return Ok(None) };
+    let moves = moves(program, yielded, pointer.argument);
     let mut indices: Vec<Value, MOVES> = Vec::new();
-    for by in &moves {
+    for by in moves.iter().flatten() {
         let index = match uniform(program, *by) {
             // Computed of what is the same in all elements.
             None if is_long(program, &program.type_of(*by)) => {
@@ -188,7 +201,11 @@ fn carry(
         let index = narrowed::near(program, end, index)?.unwrap_or(index);
         let _ = indices.push(index);
     }
-    let is_index = indices.len() == moves.len();
+    let is_index = moves.as_ref().is_some_and(|moves| indices.len() == moves.len());
+    // Another tile of pointers into the same tensor: its distances.
+    if moves.is_none() && !stays {
+        return Ok(None);
+    }
     let is_far = is_index && far::are_far(program, &indices);
     let (init, ty) = if is_far {
         let ty = far::long(program)?;

@@ -2,6 +2,7 @@
 //! is a pointer in all elements, moved by tiles of whole numbers; what it points to is a memref
 //! without a bound, and how far each element is from its beginning is a tile of indices.
 
+mod branched;
 mod carried;
 mod combined;
 mod far;
@@ -9,12 +10,16 @@ pub(crate) mod long_arguments;
 mod narrowed;
 mod parted;
 
+pub(crate) use carried::pointee;
+pub(crate) use narrowed::in_a_word;
+
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::not_kept;
 use crate::edit::insert::{WORD, made, made_by, word};
-use crate::edit::pointers::carried::{Carries, distances, is_pointer, pointee};
+use crate::edit::pointers::branched::{BranchedPointers, in_first_part};
+use crate::edit::pointers::carried::{Carries, distances, is_pointer};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::{Def, Program};
@@ -34,6 +39,7 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
     heed_attributes(program, kernel)?;
     let mut next = program.inside(kernel).next();
     let mut carries = Carries::default();
+    let mut branches = BranchedPointers::default();
     let mut found = false;
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
@@ -62,7 +68,10 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
                 combined::through(program, kernel, (op, &carries)).map_err(failed)?.ok_or(wrong)?;
             }
             OpRole::For => carries.enter(program, op).map_err(failed)?.ok_or(wrong)?,
-            OpRole::Yield if carries.ends(program, op) => {}
+            OpRole::If if makes => {
+                branches.enter(program, (op, &carries)).map_err(failed)?.ok_or(wrong)?
+            }
+            OpRole::Yield if carries.ends(program, op) || branches.ends(program, op) => {}
             _ => return Err(wrong),
         }
     }
@@ -71,8 +80,10 @@ pub(crate) fn follow_pointers(program: &mut Program<'_, '_>, kernel: Op) -> Resu
     }
     let at = SourcePlace { op: None, ..program.place(kernel) };
     let failed = |kind| IrError { kind, at };
+    branches.leave(program).map_err(failed)?;
     carries.leave(program).map_err(failed)?;
     forget(program, kernel)?;
+    branches.forget(program).map_err(failed)?;
     carries.forget(program).map_err(failed)?;
     // Also those through which nothing goes: parameters as the others.
     let mut number = 0usize;
@@ -276,6 +287,10 @@ fn base(
             at = init;
             continue;
         }
+        if let Some(first) = in_first_part(program, at) {
+            at = first;
+            continue;
+        }
         match program.def(at) {
             Def::Argument(..) => return Some((at, by)),
             Def::Result(op, 0) => {
@@ -384,7 +399,7 @@ fn moves_before(program: &mut Program<'_, '_>, op: Op, by: &[Value]) -> Edit<Val
 #[inline(never)] // It is over before pointers are followed.
 fn heed_attributes(program: &Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
     let makes = |op: &Op| {
-        program.role(*op) != OpRole::For
+        !matches!(program.role(*op), OpRole::For | OpRole::If)
             && program.results(*op).any(|value| is_pointer(program, value))
     };
     let idle = program.inside(kernel).filter(makes).find_map(|op| program.idle_attr(op));
@@ -404,7 +419,7 @@ fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
             next = program.following(op, Some(kernel));
             let makes = program.results(op).any(|value| is_pointer(program, value));
             let is_used = program.results(op).any(|value| program.is_used(value));
-            if !makes || is_used || program.role(op) == OpRole::For {
+            if !makes || is_used || matches!(program.role(op), OpRole::For | OpRole::If) {
                 continue;
             }
             let at = SourcePlace { op: None, ..program.place(op) };

@@ -74,6 +74,14 @@ pub(super) fn narrow(
     Ok(())
 }
 
+/// A number in 32 bits, before an operation: one of 64 that they may not hold is refused.
+pub(crate) fn in_a_word(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<Value> {
+    if !is_long(program, &program.type_of(value)) {
+        return Ok(value);
+    }
+    near(program, op, value)?.ok_or(ErrorKind::IndexBits)
+}
+
 /// What such a number begins with.
 enum Leaf {
     /// It is written.

@@ -26,6 +26,13 @@ pub(super) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
             program.remove_attr(op, key)?;
         }
     }
+    if let Some(AttrValue::Int(number, _)) = program.attr(op, attr_names::INPUT_PRECISION) {
+        // Its words in their order, as one that says no more than a number does.
+        let words = [attr_names::TF32, attr_names::TF32X3, attr_names::IEEE];
+        let word = usize::try_from(number).ok().and_then(|number| words.get(number));
+        let word = AttrValue::Word(program.word(word.ok_or(ErrorKind::AttrValue)?)?);
+        program.set_attr(op, attr_names::INPUT_PRECISION, word)?;
+    }
     for number in SCALES {
         take_as_scales(program, op, number)?;
     }

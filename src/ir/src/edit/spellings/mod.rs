@@ -2,6 +2,7 @@
 
 pub(crate) mod atomics;
 mod bounded;
+mod chosen;
 mod combined;
 mod counted;
 mod filled;
@@ -17,6 +18,7 @@ mod symbols;
 
 use crate::attr_names;
 use crate::edit::inline::{is_no, not_kept};
+use crate::edit::moves;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, TextRef};
 use crate::program::Program;
@@ -52,7 +54,12 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         next = program.following(op, Some(kernel));
         let settled = named
             .and_then(|_| flags::settle(program, op))
-            .and_then(|()| hints::settle(program, op));
+            .and_then(|()| hints::settle(program, op))
+            .and_then(|()| moves::settle(program, op));
+        if !program.is_alive(op) {
+            settled.map_err(|kind: ErrorKind| IrError { kind, at })?;
+            continue;
+        }
         let done = settled.and_then(|()| match program.role(op) {
             OpRole::Alloc => filled::store_first(program, op),
             OpRole::Matrix => {
@@ -65,6 +72,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
             }
             OpRole::If => loops::end_parts(program, op),
             OpRole::Elementwise => symbols::settle(program, op),
+            OpRole::Select => chosen::spread_truth(program, op),
+            OpRole::Reshape | OpRole::Convert => chosen::reshape_numbers(program, op),
+            OpRole::Broadcast => chosen::spread_numbers(program, op),
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Fence => atomics::settle_barrier(program, op),
             OpRole::Atomic => {
@@ -76,7 +86,7 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
         });
         done.map_err(|kind: ErrorKind| IrError { kind, at })?;
     }
-    Ok(())
+    moves::forget(program, kernel)
 }
 
 /// What a kernel says of its calls, of which there are none, unless it is what holds anyhow.

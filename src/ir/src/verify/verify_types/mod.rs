@@ -696,7 +696,13 @@ impl OpTypes<'_, '_, '_> {
         let program = self.program;
         // What they mean to another system's operation is its own; a product in place has a truth
         // value behind each barrier.
-        if program.decl_id(self.op).is_none() || program.role(self.op) == OpRole::Matrix {
+        // So does what stands behind one pointer, which is moved by a tile.
+        let is_pointer =
+            program.operands(self.op).any(|value| program.type_of(value).kind == TypeKind::Other);
+        if program.decl_id(self.op).is_none()
+            || program.role(self.op) == OpRole::Matrix
+            || is_pointer
+        {
             return Ok(());
         }
         for (number, value) in program.operands(self.op).enumerate() {

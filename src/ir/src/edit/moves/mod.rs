@@ -1,0 +1,151 @@
+//! Movements as Triton's last form has them, as those through tiles of pointers: by a pointer and a
+//! tile of distances, to shared memory at once, of tensors that descriptors describe.
+
+mod buffers;
+mod descriptors;
+
+pub(crate) use descriptors::forget;
+
+use crate::attr::AttrValue;
+use crate::data::OpData;
+use crate::edit::edit_ops::Edit;
+use crate::edit::insert::{made, made_by};
+use crate::edit::pointers::pointee;
+use crate::error::ErrorKind;
+use crate::handle::{Op, Value};
+use crate::program::Program;
+use crate::types::{TileEncoding, Type, TypeKind};
+use heapless::Vec;
+use lanebook_tables::OpRole;
+
+/// What is moved, where, and what stands behind that.
+const OPERANDS: usize = 4;
+
+type Operands = Vec<Value, OPERANDS>;
+
+/// Lets an operation that is one of these be what it stands for.
+#[inline(never)] // Its caller's own steps are deep.
+pub(crate) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let Some(decl) = program.decl(op) else { return Ok(()) };
+    let lower: fn(&mut Program<'_, '_>, Op) -> Edit = match decl.name {
+        "amdg.buffer_load" => buffers::load,
+        "amdg.buffer_store" => buffers::store,
+        "amdg.scaled_upcast_fp8" => upcast,
+        "ttg.async_copy_global_to_local" => to_shared,
+        "ttng.warp_group_dot_wait" => hand_on,
+        "tt.descriptor_load" => descriptors::load,
+        "tt.descriptor_store" => descriptors::store,
+        _ => return Ok(()),
+    };
+    // What stands in its place may have others.
+    match program.idle_attr(op) {
+        Some(_) => Err(ErrorKind::IdleAttr),
+        None => lower(program, op),
+    }
+}
+
+/// What an operation has as its operands.
+fn operands(program: &Program<'_, '_>, op: Op) -> Edit<Operands> {
+    program.operands(op).map(Ok::<_, ErrorKind>).collect::<Result<Operands, _>>()
+}
+
+/// Lets an operation be another one, of these operands.
+fn become_of(program: &mut Program<'_, '_>, op: Op, name: &str, with: &[Value]) -> Edit {
+    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
+    program.drop_operands(op)?;
+    program.set_decl(op, decl)?;
+    for value in with {
+        program.add_operand(op, *value)?;
+    }
+    Ok(())
+}
+
+/// A tile of pointers, before an operation: one pointer, moved by a tile of distances.
+fn pointers(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    (pointer, distances): (Value, Value),
+) -> Edit<Value> {
+    let (ty, far) = (program.type_of(pointer), program.type_of(distances));
+    let TileEncoding::Written(element) = ty.encoding else { return Err(ErrorKind::PointerForm) };
+    if ty.kind != TypeKind::Other || !far.is_tile() || far.is_memory() {
+        return Err(ErrorKind::PointerForm);
+    }
+    let all = Type { dtype: None, element, ..far };
+    let repeated = made_by(program, op, OpRole::Broadcast, &[pointer], all)?;
+    let moved = program.tables().op_named("tt.addptr").ok_or(ErrorKind::UnknownOp)?;
+    made(program, op, moved, &[repeated, distances], all)
+}
+
+/// A tile from where pointers say, stored into shared memory.
+fn to_shared(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let all = operands(program, op)?;
+    let [from, to, beside @ ..] = all.as_slice() else { return Err(ErrorKind::Broken) };
+    let ty = program.type_of(*from);
+    let dtype = pointee(program, &ty).ok_or(ErrorKind::PointerForm)?;
+    // Only the pointers' layout is written: nothing is said of registers between.
+    let tile = Type::tensor(ty.shape, dtype);
+    let mut with = Operands::new();
+    // A mask, and behind it what stands for what it leaves out.
+    let is_mask = |value: Option<&Value>| value.is_none_or(|value| program.is_truth(*value));
+    if !is_mask(beside.first()) || beside.get(1).is_some() && is_mask(beside.get(1)) {
+        return Err(ErrorKind::PointerForm);
+    }
+    for value in core::iter::once(from).chain(beside) {
+        with.push(*value).map_err(|_| ErrorKind::Broken)?;
+    }
+    let load = made_by(program, op, OpRole::Load, &with, tile)?;
+    let new = program.def_op(load).ok_or(ErrorKind::Broken)?;
+    loop {
+        let Some(attr) = program.attrs(op).next() else { break };
+        let key = program.text(attr.key);
+        program.push_attr(new, attr.key, attr.value)?;
+        program.remove_attr(op, key)?;
+    }
+    while let Some(last) = program.results(op).count().checked_sub(1) {
+        program.remove_result(op, last)?;
+    }
+    become_of(program, op, "tiled_store", &[load, *to])
+}
+
+/// Results that are the operands, one for one.
+fn hand_on(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let own = program.attrs(op).next();
+    let counts = program.results(op).count() == program.operand_count(op);
+    let is_number = own.is_none_or(|attr| matches!(attr.value, AttrValue::Int(0..=63, _)));
+    if !counts || !is_number {
+        return Err(ErrorKind::AttrValue);
+    }
+    let mut number = 0usize;
+    while let Some(result) = program.result(op, number) {
+        let own = program.operand(op, number).ok_or(ErrorKind::Broken)?;
+        program.replace_all_uses(result, own)?;
+        number = number.saturating_add(1);
+    }
+    program.erase(op)
+}
+
+/// Elements in the type of their scales, times these.
+fn upcast(program: &mut Program<'_, '_>, op: Op) -> Edit {
+    let all = operands(program, op)?;
+    let [tile, scale] = all.as_slice() else { return Err(ErrorKind::Broken) };
+    let ty = program.type_of(program.result(op, 0).ok_or(ErrorKind::Broken)?);
+    let cast = program.tables().op_named("cast").ok_or(ErrorKind::UnknownOp)?;
+    let wide = made(program, op, cast, &[*tile], ty)?;
+    become_of(program, op, "mul", &[wide, *scale])
+}
+
+/// An operation of a name before another one, which it stands for.
+fn named_before(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    (name, ins): (&str, &[Value]),
+    ty: Type,
+) -> Edit<Value> {
+    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
+    let value = made(program, op, decl, ins, ty)?;
+    let own = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
+    let new = program.def_op(value).ok_or(ErrorKind::Broken)?;
+    program.pools.edit::<OpData>(new.index(), |data| data.name = own)?;
+    Ok(value)
+}
