@@ -10,6 +10,7 @@
 //! | [`convert`] | two layouts in, the instructions between them out, with what is where |
 //! | [`plan`] [`inferred`] | what was decided: of a plan, of inference |
 //! | [`refused`] [`reasons`] | why there is none; why a candidate lost |
+//! | `warps` | how many warps a block has, where its launch says it |
 //! | `resolved` | layouts in notations of other systems, brought to the one that is planned in |
 //! | [`problem`] [`program`] | what is wrong and what to do, with the place; a program's text |
 //! | [`memory`] [`race`] | what inference borrows; iterations that meet |

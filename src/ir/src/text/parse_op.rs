@@ -613,8 +613,8 @@ impl Parser<'_, '_, '_> {
         }
         let value = self.push_value(op, UseKind::Main)?;
         // Of what is put together of others they are tiles, which stand beside the first one.
-        let is_composed =
-            self.program.role(op) == OpRole::Opaque && self.program.decl_id(op).is_some();
+        let is_composed = self.program.role(op) == OpRole::Opaque
+            && self.program.decl(op).is_some_and(|decl| decl.pure);
         let kind = if is_composed { UseKind::Main } else { UseKind::Subscript };
         if self.lexer.byte(self.lexer.at) == b'[' {
             self.next();

@@ -12,11 +12,9 @@ use crate::data::{PlanError, PlanPool, Unparted};
 use crate::select::branches::{self, TurnedBranch};
 use crate::select::elementwise::is_done;
 use crate::select::extremes;
+use crate::select::matrix::unscaled::{self, ScaledProduct};
 use crate::select::memory::few_elements::{self, Enlarged};
-use crate::select::unscaled::ScaledProduct;
-use crate::select::{
-    affine, parts, precision, quotients, repeats, scan, stages, unscaled, wide, widening,
-};
+use crate::select::{affine, parts, precision, quotients, repeats, scan, stages, wide, widening};
 use heapless::VecView;
 use lanebook_ir::{Literal, Op, Program, Type, Value};
 use lanebook_tables::{

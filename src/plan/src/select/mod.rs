@@ -28,7 +28,6 @@ pub(crate) mod ready;
 mod repeats;
 mod scan;
 mod stages;
-mod unscaled;
 mod wide;
 mod widening;
 

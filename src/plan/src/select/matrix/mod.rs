@@ -9,3 +9,4 @@ pub(crate) mod scales;
 pub(crate) mod select_mma;
 pub(crate) mod shared_operands;
 pub(crate) mod tensor_memory;
+pub(crate) mod unscaled;
