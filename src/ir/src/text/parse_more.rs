@@ -264,26 +264,8 @@ impl Parser<'_, '_, '_> {
     ) -> Result<bool, IrError> {
         let named =
             names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
-        let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
-        if types.arrow && named == 1 && place && self.program.role(op) == OpRole::Store {
-            // A store's types are those of what it stores and where; its result is a token.
-            for ty in types.left.iter().chain(&types.right) {
-                self.push(&mut out.left, *ty, token)?;
-            }
-            let result = self.token(token)?;
-            let result = self.program.intern(result);
-            let result = self.put(result, token)?;
-            self.push(&mut out.right, result, token)?;
-            out.arrow = true;
-            return Ok(true);
-        }
-        let pointer = self.program.operand(op, 1).map(|value| self.program.type_of(value).kind);
-        if types.arrow && named == 0 && !place && pointer == Some(TypeKind::Other) {
-            // A pointer's type stands before that of what is stored through it.
-            for ty in types.right.iter().chain(&types.left) {
-                self.push(&mut out.left, *ty, token)?;
-            }
-            return Ok(self.program.role(op) == OpRole::Store);
+        if types.arrow && self.program.role(op) == OpRole::Store {
+            return self.stored_types(op, (types, named), out, token);
         }
         if self.program.role(op) == OpRole::Opaque && !types.arrow && named == 1 {
             return self.described_tensor(op, types, out, token);
@@ -361,6 +343,42 @@ impl Parser<'_, '_, '_> {
         out.left = left;
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
+        Ok(true)
+    }
+    /// Of a store whose types stand around an arrow: those of what it stores and where, then its
+    /// result is a token; or of one pointer, before that of what is stored through it.
+    fn stored_types(
+        &mut self,
+        op: Op,
+        (types, named): (&Types, usize),
+        out: &mut Types,
+        token: Token,
+    ) -> Result<bool, IrError> {
+        let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
+        if named == 1 && place {
+            for ty in types.left.iter().chain(&types.right) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            let result = self.token(token)?;
+            let result = self.program.intern(result);
+            let result = self.put(result, token)?;
+            self.push(&mut out.right, result, token)?;
+            out.arrow = true;
+            return Ok(true);
+        }
+        let pointer = self.program.operand(op, 1).map(|value| self.program.type_of(value).kind);
+        if named != 0 || place || pointer != Some(TypeKind::Other) {
+            return Ok(false);
+        }
+        // Other compilers write the pointer's in front.
+        let is_turned = types.left.first().is_some_and(|ty| !self.program.type_at(*ty).is_tile());
+        let (first, second) = match is_turned {
+            true => (&types.right, &types.left),
+            false => (&types.left, &types.right),
+        };
+        for ty in first.iter().chain(second) {
+            self.push(&mut out.left, *ty, token)?;
+        }
         Ok(true)
     }
     /// `%d = .. %p, [%m, %n], [%s, %t] : <f16>, <128x64xf16>`: the last type is the result's, and

@@ -1,7 +1,7 @@
 //! Accesses by a pointer and a tile of distances: `%p[%i]`.
 
 use crate::edit::edit_ops::Edit;
-use crate::edit::moves::{Operands, become_of, operands, pointers};
+use crate::edit::moves::{MoveOperands, become_of, operands, pointers};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -30,7 +30,7 @@ pub(super) fn store(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let [tile, pointer, beside @ ..] = all.as_slice() else { return Err(ErrorKind::Broken) };
     let far = distances(program, op, 1)?;
     let to = pointers(program, op, (*pointer, far))?;
-    let mut with = Operands::new();
+    let mut with = MoveOperands::new();
     for value in [to, *tile].iter().chain(beside) {
         with.push(*value).map_err(|_| ErrorKind::Broken)?;
     }

@@ -16,7 +16,7 @@ use lanebook_tables::{DtypeKind, OpRole};
 const DESCRIPTION: &str = "tt.make_tensor_descriptor";
 
 /// A tile of a described tensor.
-struct DescribedTile {
+struct DescriptorTile {
     op: Op,
     /// What describes the tensor.
     of: Op,
@@ -24,7 +24,7 @@ struct DescribedTile {
     rank: usize,
 }
 
-impl DescribedTile {
+impl DescriptorTile {
     fn new(program: &Program<'_, '_>, op: Op, tile: Value) -> Edit<Self> {
         let wrong = ErrorKind::DescriptorForm;
         let tensor = program.operand(op, 0).ok_or(wrong)?;
@@ -115,7 +115,7 @@ impl DescribedTile {
 /// `%d[%i, %j]`: a load through pointers.
 pub(super) fn load(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let tile = program.result(op, 0).ok_or(ErrorKind::Broken)?;
-    let (from, inside) = DescribedTile::new(program, op, tile)?.reached(program)?;
+    let (from, inside) = DescriptorTile::new(program, op, tile)?.reached(program)?;
     become_of(program, op, "tiled_load", &[from, inside])
 }
 
@@ -123,7 +123,7 @@ pub(super) fn load(program: &mut Program<'_, '_>, op: Op) -> Edit {
 pub(super) fn store(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let all = operands(program, op)?;
     let [_, tile] = all.as_slice() else { return Err(ErrorKind::DescriptorForm) };
-    let (to, inside) = DescribedTile::new(program, op, *tile)?.reached(program)?;
+    let (to, inside) = DescriptorTile::new(program, op, *tile)?.reached(program)?;
     become_of(program, op, "tt.store", &[to, *tile, inside])
 }
 

@@ -21,7 +21,7 @@ use lanebook_tables::OpRole;
 /// What is moved, where, and what stands behind that.
 const OPERANDS: usize = 4;
 
-type Operands = Vec<Value, OPERANDS>;
+type MoveOperands = Vec<Value, OPERANDS>;
 
 /// Lets an operation that is one of these be what it stands for.
 #[inline(never)] // Its caller's own steps are deep.
@@ -45,8 +45,8 @@ pub(crate) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
 }
 
 /// What an operation has as its operands.
-fn operands(program: &Program<'_, '_>, op: Op) -> Edit<Operands> {
-    program.operands(op).map(Ok::<_, ErrorKind>).collect::<Result<Operands, _>>()
+fn operands(program: &Program<'_, '_>, op: Op) -> Edit<MoveOperands> {
+    program.operands(op).map(Ok::<_, ErrorKind>).collect::<Result<MoveOperands, _>>()
 }
 
 /// Lets an operation be another one, of these operands.
@@ -85,7 +85,7 @@ fn to_shared(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let dtype = pointee(program, &ty).ok_or(ErrorKind::PointerForm)?;
     // Only the pointers' layout is written: nothing is said of registers between.
     let tile = Type::tensor(ty.shape, dtype);
-    let mut with = Operands::new();
+    let mut with = MoveOperands::new();
     // A mask, and behind it what stands for what it leaves out.
     let is_mask = |value: Option<&Value>| value.is_none_or(|value| program.is_truth(*value));
     if !is_mask(beside.first()) || beside.get(1).is_some() && is_mask(beside.get(1)) {

@@ -1,7 +1,7 @@
 //! Buffers that counted loops carry: they carry which one it is.
 
 use crate::edit::edit_ops::Edit;
-use crate::edit::slots::{Slot, look, shared, slot};
+use crate::edit::slots::{BufferSlot, look, shared, slot};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -15,7 +15,7 @@ const CARRIED: usize = 16;
 const BOUNDS: usize = 3;
 
 /// The buffer that a value is, of those that are known.
-fn of_value(program: &Program<'_, '_>, value: Value) -> Option<Slot> {
+fn of_value(program: &Program<'_, '_>, value: Value) -> Option<BufferSlot> {
     program.def_op(value).and_then(|view| slot(program, view))
 }
 

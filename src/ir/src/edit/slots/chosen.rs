@@ -4,7 +4,7 @@ use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by};
-use crate::edit::slots::{Slot, first_user, look, shared, slot};
+use crate::edit::slots::{BufferSlot, first_user, look, shared, slot};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -38,7 +38,12 @@ pub(super) fn branch(program: &mut Program<'_, '_>, view: Op) -> Edit {
 }
 
 /// Whether it is this buffer, as the condition of a branch before an operation.
-fn is_buffer(program: &mut Program<'_, '_>, before: Op, own: Slot, number: u32) -> Edit<Value> {
+fn is_buffer(
+    program: &mut Program<'_, '_>,
+    before: Op,
+    own: BufferSlot,
+    number: u32,
+) -> Edit<Value> {
     let tables = program.tables();
     let decl = tables.op_of_index(IndexWord::Compare).ok_or(ErrorKind::UnknownOp)?;
     let ty = program.type_of(own.number);
@@ -63,7 +68,7 @@ fn is_buffer(program: &mut Program<'_, '_>, before: Op, own: Slot, number: u32) 
 fn branch_of(
     program: &mut Program<'_, '_>,
     before: Op,
-    (own, number): (Slot, u32),
+    (own, number): (BufferSlot, u32),
     results: &[Type],
 ) -> Edit<Op> {
     let is_one = is_buffer(program, before, own, number)?;
@@ -82,7 +87,7 @@ fn end_part(program: &mut Program<'_, '_>, op: Op, part: usize) -> Edit<Op> {
 fn known(
     program: &mut Program<'_, '_>,
     (access, place): (Op, usize),
-    (own, number): (Slot, u32),
+    (own, number): (BufferSlot, u32),
     before: Op,
 ) -> Edit<Op> {
     let one = program.operand(access, place).ok_or(ErrorKind::Broken)?;
@@ -96,7 +101,7 @@ fn known(
 }
 
 /// A load: each branch passes on what it loads, the last one without asking.
-fn load(program: &mut Program<'_, '_>, op: Op, own: Slot) -> Edit {
+fn load(program: &mut Program<'_, '_>, op: Op, own: BufferSlot) -> Edit {
     let result = program.result(op, 0).ok_or(ErrorKind::Broken)?;
     let ty = program.type_of(result);
     let (mut before, mut outer, mut first) = (op, None, None);
@@ -127,7 +132,7 @@ fn load(program: &mut Program<'_, '_>, op: Op, own: Slot) -> Edit {
 }
 
 /// A store: a branch for each buffer, of which one is taken.
-fn store(program: &mut Program<'_, '_>, op: Op, own: Slot) -> Edit {
+fn store(program: &mut Program<'_, '_>, op: Op, own: BufferSlot) -> Edit {
     for number in 0..own.count {
         let branch = branch_of(program, op, (own, number), &[])?;
         let end = end_part(program, branch, 0)?;

@@ -62,14 +62,14 @@ fn shared(program: &Program<'_, '_>, value: Value) -> Option<Type> {
 
 /// One buffer of several: all of them, and which one it is.
 #[derive(Copy, Clone)]
-struct Slot {
+struct BufferSlot {
     all: Value,
     number: Value,
     /// How many there are.
     count: u32,
 }
 
-impl Slot {
+impl BufferSlot {
     /// Whether it is known while the kernel runs, and not before.
     fn is_open(&self, program: &Program<'_, '_>) -> bool {
         program.int(self.number).is_none()
@@ -93,7 +93,7 @@ fn first_user(program: &Program<'_, '_>, value: Value) -> Option<Op> {
 }
 
 /// The buffer that an operation looks at, if that is all it does.
-fn slot(program: &Program<'_, '_>, view: Op) -> Option<Slot> {
+fn slot(program: &Program<'_, '_>, view: Op) -> Option<BufferSlot> {
     if program.role(view) != OpRole::View || program.operand_count(view) != 1 {
         return None;
     }
@@ -104,7 +104,7 @@ fn slot(program: &Program<'_, '_>, view: Op) -> Option<Slot> {
     let home = program.def_op(all).filter(|home| program.role(*home) == OpRole::Alloc);
     let is_one = one_of(&whole.shape) == Some(one.shape) && one.dtype == whole.dtype;
     let is_plain = home.is_some() && is_one && program.attrs(view).next().is_none();
-    is_plain.then_some(Slot { all, number, count: whole.shape.extent(0)? })
+    is_plain.then_some(BufferSlot { all, number, count: whole.shape.extent(0)? })
 }
 
 /// A look at one of several buffers, before an operation.
