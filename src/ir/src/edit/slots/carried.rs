@@ -22,7 +22,6 @@ fn of_value(program: &Program<'_, '_>, value: Value) -> Option<BufferSlot> {
 /// Lets a loop carry the numbers of buffers in their place.
 pub(super) fn count(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let Some(at) = program.counted_loop(op) else { return Ok(()) };
-    let end = program.terminator(at.body).ok_or(ErrorKind::NoTerminator)?;
     let mut found: Vec<(usize, Value), CARRIED> = Vec::new();
     for number in 0..program.carried(op).count() {
         let one = program.carried(op).nth(number).ok_or(ErrorKind::Broken)?;
@@ -46,6 +45,10 @@ pub(super) fn count(program: &mut Program<'_, '_>, op: Op) -> Edit {
             program.replace_all_uses(result, view)?;
         }
     }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let end = program.terminator(at.body).ok_or(ErrorKind::NoTerminator)?;
     for (number, all) in &found {
         let yielded = program.operand(end, *number).ok_or(ErrorKind::NoTerminator)?;
         let own = of_value(program, yielded).filter(|own| own.all == *all);
