@@ -127,7 +127,7 @@ fn without_types_of_attributes(line: &str) -> String {
 }
 
 /// Words behind operands, and keys of attributes, that say what need not be used.
-const HINTS: [&str; 9] = [
+const HINTS: [&str; 10] = [
     "allow_reorder",
     "efficient_layout",
     "maxNumImpreciseAcc",
