@@ -2,8 +2,9 @@
 //!
 //! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--verdicts] [--times] [--rust FILE]`:
 //! `--ids` writes the ledger first, `--verdicts` what all assemblers say, `--times` says how long
-//! compiling and each check take, `--rust` writes the generated source.
+//! compiling and each check take, and which errors they find, `--rust` writes the generated source.
 use lanebook_gen::audit::{self, verdicts};
+use lanebook_gen::diagnostics::Level;
 use lanebook_gen::{Mode, compile};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,8 +36,11 @@ fn main() -> ExitCode {
         println!("{:>8} us  compiling", start.elapsed().as_micros());
         for (name, check) in audit::ALL {
             let start = Instant::now();
-            let found = check(&compiled).len();
-            println!("{:>8} us  {name}: {found}", start.elapsed().as_micros());
+            let found = check(&compiled);
+            println!("{:>8} us  {name}: {}", start.elapsed().as_micros(), found.len());
+            for wrong in found.iter().filter(|one| one.level == Level::Error) {
+                println!("             {}", wrong.message);
+            }
         }
     }
     if ids && let Err(error) = std::fs::write(root.join("hw-tables/ids.ron"), compiled.ledger()) {

@@ -104,6 +104,8 @@ fn touches(op: &Op, diags: &mut Diagnostics) {
     let own = (entry.reads, entry.writes);
     let wanted: &[(bool, bool)] = match op.role {
         R::Load | R::ElementLoad => &[(true, false)],
+        // A store that gives a token is under way, maybe from memory.
+        R::Store if entry.results.1 > 0 => &[(false, true), (true, true)],
         R::Store | R::ElementStore | R::Fill => &[(false, true)],
         R::Copy | R::Atomic | R::Call | R::Wait | R::ReduceInto | R::ProductInto => &[(true, true)],
         R::Produce | R::Consume | R::AgentSwitch => &[(true, true)],

@@ -305,8 +305,13 @@ fn written<'c>(
     let made = entry.results.iter().chain(&entry.arguments).filter(|slot| holds_tiles(slot));
     for slot in made {
         let own: Vec<&str> = slot.layouts.iter().map(|name| name.value.as_str()).collect();
-        // What a call hands back, and pointers, have the layouts of what they are made of.
-        if own.is_empty() && matches!(op.role, OpRole::Call | OpRole::Index | OpRole::Consume) {
+        // What a call or a wait hands back, and pointers, have the layouts of what they are made of; a
+        // token of what is under way has none.
+        let hands_on = matches!(
+            op.role,
+            OpRole::Call | OpRole::Index | OpRole::Consume | OpRole::Opaque | OpRole::Store
+        );
+        if own.is_empty() && hands_on {
             continue;
         }
         let (other, span) = seen.get_or_insert((own.clone(), at));
