@@ -205,7 +205,7 @@ enum lb_parameter_kind {
     LB_POINTER = 0, /* the address of the tensor's first element, 64 bits; a multiple of `multiple` bytes */
     LB_EXTENT = 1,  /* the extent of dimension `number` of the tensor, in elements */
     LB_STRIDE = 2,  /* from one element to the next of dimension `number`, in elements; a multiple of `multiple` */
-    LB_SCALAR = 3,  /* the argument's value, a multiple of `multiple` */
+    LB_SCALAR = 3,  /* the argument's value, a multiple of `multiple`; of one of 64 bits, two parameters of 4 bytes: the lower half, then the upper one */
     LB_MAP = 4,     /* the tensor map maps[number], by value */
     LB_BLOCKS = 5   /* how many blocks there are along axis `number`; AMD's runtimes fill it in themselves */
 };

@@ -6,7 +6,9 @@
 //! function, from 0; numbers of parameters are those of the kernel, from 0, in the order of the
 //! parameter block.
 
-use crate::lower::interface::{Param, ParamKind, find, parameter_bytes, write_parameter};
+use crate::lower::interface::{
+    Param, ParamKind, find, is_upper, parameter_bytes, write_parameter, write_parameter_of,
+};
 use crate::text::{TextError, dynamic_shared, write_number};
 use core::fmt::Write;
 use heapless::VecView;
@@ -245,33 +247,45 @@ impl<'k> Launch<'k> {
     /// `None` of an index.
     #[must_use]
     pub fn argument_element(&self, argument: u16) -> Option<(&'k str, u16)> {
-        self.element(self.program.parameters(self.function).nth(usize::from(argument))?)
+        self.element(self.arguments().nth(usize::from(argument))?)
     }
 
     /// The kind of numbers that an argument of the function, or its elements, are; `None` of an
     /// index.
     #[must_use]
     pub fn argument_kind(&self, argument: u16) -> Option<DtypeKind> {
-        let value = self.program.parameters(self.function).nth(usize::from(argument));
+        let value = self.arguments().nth(usize::from(argument));
         let dtype = self.program.type_of(value?).dtype?;
         self.tables.dtype(dtype).map(|dtype| dtype.kind)
     }
 
+    /// The arguments of the function as it was written: a number of 64 bits is passed as two of 32, of
+    /// which the upper one, behind the other, has no name.
+    fn arguments(&self) -> impl Iterator<Item = Value> + '_ {
+        let all = self.program.parameters(self.function);
+        all.filter(|value| !is_upper(self.program, *value))
+    }
+
     /// The number of an argument of the function.
     fn argument(&self, value: Value) -> Option<u16> {
-        let at = self.program.parameters(self.function).position(|v| v == value)?;
+        let before = self.program.parameters(self.function).take_while(|v| *v != value);
+        let whole = before.filter(|value| !is_upper(self.program, *value)).count();
+        let at = match is_upper(self.program, value) {
+            true => whole.checked_sub(1)?,
+            false => self.arguments().position(|v| v == value)?,
+        };
         u16::try_from(at).ok()
     }
 
     /// The name of an argument of the function, without `%`; empty where there is none.
     #[must_use]
     pub fn argument_name(&self, argument: u16) -> &'k str {
-        let value = self.program.parameters(self.function).nth(usize::from(argument));
+        let value = self.arguments().nth(usize::from(argument));
         value.map_or("", |value| self.program.value_name(value))
     }
 
-    /// Writes a parameter's name: `A`, `A.extent0`, `A.stride0`, `A.map`; `blocks.x` where it is
-    /// how many blocks there are.
+    /// Writes a parameter's name: `A`, `A.extent0`, `A.stride0`, `A.map`; `s.upper` of the upper half of
+    /// a number of 64 bits `s`; `blocks.x` where it is how many blocks there are.
     ///
     /// # Errors
     /// When the sink refuses.
@@ -280,8 +294,13 @@ impl<'k> Launch<'k> {
         parameter: &LaunchParameter,
         out: &mut impl Write,
     ) -> core::fmt::Result {
-        let name = parameter.argument.map_or("", |number| self.argument_name(number));
-        write_parameter(name, parameter.kind, out)
+        match self.params.iter().position(|own| own.offset == parameter.offset) {
+            Some(number) => write_parameter_of(self.program, self.params, number, out),
+            None => {
+                let name = parameter.argument.map_or("", |number| self.argument_name(number));
+                write_parameter(name, parameter.kind, out)
+            }
+        }
     }
 
     /// The blocks along an axis (0 is x), as the function's `grid` says them; `None` where it says

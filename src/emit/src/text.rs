@@ -1,6 +1,6 @@
 //! Text: allocated steps to assembly, by `write_str` alone.
 
-use crate::lower::interface::{Param, ParamKind, parameter_bytes, write_parameter};
+use crate::lower::interface::{Param, ParamKind, parameter_bytes, write_parameter_of};
 use crate::registers::allocate::RegisterUsage;
 use crate::step::{Inst, InstKind, NO_GUARD, Slot, TupleStride, member_offset};
 use core::fmt::Write;
@@ -474,7 +474,7 @@ impl Kernel<'_> {
                         out.write_str(["x", "y", "z"].get(usize::from(axis)).unwrap_or(&""))?;
                     }
                     Piece::Frame("argument") => {
-                        write_parameter(self.program.value_name(param.value), param.kind, out)?;
+                        write_parameter_of(self.program, self.params, index, out)?;
                     }
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
                     Piece::Frame("name") => {

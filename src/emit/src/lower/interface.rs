@@ -17,6 +17,9 @@ use lanebook_ir::{Op, Program, TypeKind, Value};
 use lanebook_plan::MapPlan;
 use lanebook_tables::{IndexWord, Isa, OpRole, Tables};
 
+/// Behind the name of a number of 64 bits: its upper half.
+const UPPER: &str = ".upper";
+
 /// What a parameter is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ParamKind {
@@ -178,6 +181,32 @@ pub fn parameter_bytes(params: &VecView<Param>) -> u32 {
 #[must_use]
 pub fn find(params: &VecView<Param>, value: Value, kind: ParamKind) -> Option<(usize, Param)> {
     params.iter().copied().enumerate().find(|(_, p)| p.value == value && p.kind == kind)
+}
+
+/// Whether a parameter is the upper half of a number of 64 bits, whose lower half stands in front: a
+/// number without a name, which each argument has that is written.
+pub(crate) fn is_upper(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    let is_number = ty.kind == TypeKind::Scalar && ty.dtype.is_some();
+    is_number && program.value_name(value).is_empty()
+}
+
+/// Writes the name of one of the parameters.
+pub(crate) fn write_parameter_of(
+    program: &Program<'_, '_>,
+    params: &[Param],
+    number: usize,
+    out: &mut impl Write,
+) -> core::fmt::Result {
+    let Some(param) = params.get(number) else { return Ok(()) };
+    let lower = number.checked_sub(1).and_then(|before| params.get(before));
+    match lower.filter(|_| param.kind == ParamKind::Scalar && is_upper(program, param.value)) {
+        Some(lower) => {
+            write_parameter(program.value_name(lower.value), lower.kind, out)?;
+            out.write_str(UPPER)
+        }
+        None => write_parameter(program.value_name(param.value), param.kind, out),
+    }
 }
 
 /// Writes the name of a parameter of an argument.
