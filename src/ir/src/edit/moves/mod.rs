@@ -23,24 +23,47 @@ const OPERANDS: usize = 4;
 
 type MoveOperands = Vec<Value, OPERANDS>;
 
+/// What an operation stands for.
+enum MoveForm {
+    BufferLoad,
+    BufferStore,
+    Upcast,
+    ToShared,
+    HandedOn,
+    DescriptorLoad,
+    DescriptorStore,
+}
+
+/// The form of an operation of this name; `None` of those that are no movements of this kind.
+fn form(name: &str) -> Option<MoveForm> {
+    Some(match name {
+        "amdg.buffer_load" => MoveForm::BufferLoad,
+        "amdg.buffer_store" => MoveForm::BufferStore,
+        "amdg.scaled_upcast_fp8" => MoveForm::Upcast,
+        "ttg.async_copy_global_to_local" => MoveForm::ToShared,
+        "ttng.warp_group_dot_wait" => MoveForm::HandedOn,
+        "tt.descriptor_load" => MoveForm::DescriptorLoad,
+        "tt.descriptor_store" => MoveForm::DescriptorStore,
+        _ => return None,
+    })
+}
+
 /// Lets an operation that is one of these be what it stands for.
 #[inline(never)] // Its caller's own steps are deep.
 pub(crate) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    let Some(decl) = program.decl(op) else { return Ok(()) };
-    let lower: fn(&mut Program<'_, '_>, Op) -> Edit = match decl.name {
-        "amdg.buffer_load" => buffers::load,
-        "amdg.buffer_store" => buffers::store,
-        "amdg.scaled_upcast_fp8" => upcast,
-        "ttg.async_copy_global_to_local" => to_shared,
-        "ttng.warp_group_dot_wait" => hand_on,
-        "tt.descriptor_load" => descriptors::load,
-        "tt.descriptor_store" => descriptors::store,
-        _ => return Ok(()),
-    };
+    let Some(form) = program.decl(op).and_then(|decl| form(decl.name)) else { return Ok(()) };
     // What stands in its place may have others.
-    match program.idle_attr(op) {
-        Some(_) => Err(ErrorKind::IdleAttr),
-        None => lower(program, op),
+    if program.idle_attr(op).is_some() {
+        return Err(ErrorKind::IdleAttr);
+    }
+    match form {
+        MoveForm::BufferLoad => buffers::load(program, op),
+        MoveForm::BufferStore => buffers::store(program, op),
+        MoveForm::Upcast => upcast(program, op),
+        MoveForm::ToShared => to_shared(program, op),
+        MoveForm::HandedOn => hand_on(program, op),
+        MoveForm::DescriptorLoad => descriptors::load(program, op),
+        MoveForm::DescriptorStore => descriptors::store(program, op),
     }
 }
 

@@ -23,12 +23,13 @@ fn is_token(program: &Program<'_, '_>, value: Value) -> bool {
 /// Room that ran out.
 #[inline(never)]
 pub(crate) fn drop_tokens(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), IrError> {
-    for step in [unread as fn(&mut Program<'_, '_>, Op) -> Edit, unmade] {
+    for are_read in [true, false] {
         let mut next = program.inside(kernel).next();
         while let Some(op) = next {
             next = program.following(op, Some(kernel));
             let at = SourcePlace { op: None, ..program.place(op) };
-            step(program, op).map_err(|kind| IrError { kind, at })?;
+            let done = if are_read { unread(program, op) } else { unmade(program, op) };
+            done.map_err(|kind| IrError { kind, at })?;
         }
     }
     Ok(())
