@@ -392,10 +392,16 @@ mod tests {
     const PROGRAM_CAPACITY: u32 = 28;
     const STEP_CAPACITY: u32 = 5;
 
-    /// A product of fp8 that is widened is more than 4,096 instructions.
-    const TOO_LARGE: [(&str, &str); 1] = [("gemm_fp8.tile", "gfx942")];
+    /// A product of fp8 that is widened is more than 4,096 instructions; so are, or more than there is
+    /// room to plan, those with block scales that no instruction of the architecture takes.
+    const TOO_LARGE: [(&str, &str); 4] = [
+        ("gemm_fp8.tile", "gfx942"),
+        ("gemm_mxfp8.tile", "gfx942"),
+        ("gemm_mxfp8_tails.tile", "gfx942"),
+        ("gemm_mxfp8_tails.tile", "sm_90a"),
+    ];
 
-    /// A call has room for all examples but one, on architectures of both vendors: a caller cannot
+    /// A call has room for all examples but these, on architectures of both vendors: a caller cannot
     /// lend more of anything.
     #[test]
     fn there_is_room_for_the_examples() {
@@ -444,8 +450,9 @@ mod tests {
                 }
             }
         }
-        let names: std::vec::Vec<_> =
+        let mut names: std::vec::Vec<_> =
             full.iter().map(|(name, arch, _)| (name.as_str(), *arch)).collect();
+        names.sort_unstable();
         assert_eq!(names, TOO_LARGE, "{full:?}");
         assert!(compiled > 50, "{compiled} compiled");
     }

@@ -32,7 +32,9 @@ pub(super) fn take_indices(program: &mut Program<'_, '_>, op: Op) -> Edit {
     {
         return Err(ErrorKind::UnsettledIndex);
     }
-    take_each(program, op, takes_index, index_of)
+    // A cast says that the lower bits count.
+    let is_cast = program.index_word(op) == Some(IndexWord::Cast);
+    take_each(program, op, takes_index, |program, value| index_of(program, value, is_cast))
 }
 
 /// Puts an index in the place of each number that stands where an operation takes one: among its
@@ -159,8 +161,9 @@ fn is_one(program: &Program<'_, '_>, value: Value) -> bool {
     is_register_tile(program, value) && Some(program.type_of(value).shape) == Shape::of(&[1])
 }
 
-/// The index that a number is; `None` where a value is none that is computed, or no whole one.
-fn index_of(program: &mut Program<'_, '_>, value: Value) -> Edit<Option<Value>> {
+/// The index that a number is, or its lower bits where it `is_cast`; `None` where a value is none that
+/// is computed, or no whole one.
+fn index_of(program: &mut Program<'_, '_>, value: Value, is_cast: bool) -> Edit<Option<Value>> {
     let ty = program.type_of(value);
     let Some(dtype) = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)) else {
         return Ok(None);
@@ -173,6 +176,9 @@ fn index_of(program: &mut Program<'_, '_>, value: Value) -> Edit<Option<Value>> 
         ty.kind == TypeKind::Scalar && dtype.bits == WORD && is_parameter(program, value);
     if !argument && !is_one(program, value) {
         return Ok(None);
+    }
+    if !is_cast && !fits(program, value) {
+        return Err(ErrorKind::IndexBits);
     }
     let known = |tile: Value| {
         let mut readers = program.uses(tile).filter_map(|place| program.user(place));
@@ -216,6 +222,25 @@ fn index_of(program: &mut Program<'_, '_>, value: Value) -> Edit<Option<Value>> 
         tile = put(program, tables.op_named(cast), tile, one(word)?)?;
     }
     put(program, tables.op_of_index(IndexWord::Uniform), tile, Type::INDEX).map(Some)
+}
+
+/// Whether an index certainly holds a number: one of as many bits, one that is written, or one that
+/// was widened to more with its sign.
+fn fits(program: &Program<'_, '_>, value: Value) -> bool {
+    let bits = |value: Value| {
+        let dtype = program.type_of(value).dtype.and_then(|dtype| program.tables().dtype(dtype))?;
+        is_whole(dtype.kind).then_some(dtype.bits)
+    };
+    if bits(value).is_none_or(|bits| bits <= WORD) {
+        return true;
+    }
+    if let Some(number) = program.int(value) {
+        return i32::try_from(number).is_ok();
+    }
+    let Some(def) = program.def_op(value) else { return false };
+    let widens = program.decl(def).is_some_and(|decl| decl.name == "arith.extsi");
+    let own = program.operand(def, 0).filter(|_| widens);
+    own.and_then(bits).is_some_and(|bits| bits <= WORD)
 }
 
 /// Whether a value is a parameter of a function.
