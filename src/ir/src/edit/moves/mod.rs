@@ -11,9 +11,10 @@ use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{made, made_by};
 use crate::edit::pointers::pointee;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
 use crate::program::Program;
+use crate::storage::full;
 use crate::types::{TileEncoding, Type, TypeKind};
 use heapless::Vec;
 use lanebook_tables::OpRole;
@@ -69,7 +70,11 @@ pub(crate) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
 
 /// What an operation has as its operands.
 fn operands(program: &Program<'_, '_>, op: Op) -> Edit<MoveOperands> {
-    program.operands(op).map(Ok::<_, ErrorKind>).collect::<Result<MoveOperands, _>>()
+    let mut out = MoveOperands::new();
+    for value in program.operands(op) {
+        out.push(value).map_err(|_| full(Pool::List, OPERANDS))?;
+    }
+    Ok(out)
 }
 
 /// Lets an operation be another one, of these operands.
