@@ -64,7 +64,7 @@ fn name(model: &HwModel, id: AccessId) -> &str {
 }
 
 fn reads(model: &HwModel, id: AccessId) -> bool {
-    name(model, id).split('.').any(|word| word == "read")
+    super::order::reads(name(model, id)) == Some(true)
 }
 
 fn covered(

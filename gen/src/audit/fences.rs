@@ -6,49 +6,34 @@
 //! write caches back or forget them: behind the barrier when they release, since all of the block is
 //! released; in front of it, and behind all waits, when they acquire. Which, `figures` say of
 //! another compiler (`release`, `acquire`).
+use super::order::{is_scope, reads};
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{Access, Arch, HwModel, Step, SyncRule};
-use crate::schema::{Figures, Name};
+use crate::model::{Arch, HwModel, Step, SyncRule};
+use crate::schema::Figures;
 use crate::spanned::Spanned;
 use lanebook_tables::Space;
-
-/// In the names of accesses that read, and of those that write.
-const READ: &str = "read";
-const WRITE: &str = "write";
 
 /// See the module.
 pub(super) fn check(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
     for arch in &model.archs {
-        let told = compiled.loaded.figures.iter().find(|entry| {
-            entry.archs.iter().any(|name| name.value == arch.target) && entry.release.is_some()
-        });
-        for rule in &arch.sync {
-            if !model.accesses.get(rule.producer.index()).is_some_and(is_scope) {
-                continue;
-            }
-            let Some(later) = model.accesses.get(rule.consumer.index()) else { continue };
+        let is_own =
+            |entry: &&Spanned<Figures>| entry.archs.iter().any(|name| name.value == arch.target);
+        let told: Vec<_> = compiled.loaded.figures.iter().filter(is_own).collect();
+        for rule in arch.sync.iter().filter(|rule| is_scope(model, rule.producer)) {
+            let later = &model.accesses[rule.consumer.index()];
             // What comes to registers by itself is waited for there.
             if later.space == Space::Register {
                 continue;
             }
-            let releases = has_word(later, WRITE);
-            order(rule, releases, diags);
-            if let Some(told) = told {
-                texts(model, (arch, rule), (told, releases), diags);
+            let releases = reads(&later.name.value) == Some(false);
+            sides(rule, releases, diags);
+            for entry in &told {
+                texts(model, (arch, rule), (entry, releases), diags);
             }
         }
     }
-}
-
-fn has_word(access: &Access, word: &str) -> bool {
-    access.name.value.split('.').any(|own| own == word)
-}
-
-/// Others that see what is done, and do nothing themselves.
-fn is_scope(access: &Access) -> bool {
-    access.space == Space::Register && !has_word(access, READ) && !has_word(access, WRITE)
 }
 
 /// Neither a wait, which says for how many, nor the barrier.
@@ -56,7 +41,7 @@ fn is_fence(step: &Step) -> bool {
     !step.barrier && step.immediates.is_empty()
 }
 
-fn order(rule: &SyncRule, releases: bool, diags: &mut Diagnostics) {
+fn sides(rule: &SyncRule, releases: bool, diags: &mut Diagnostics) {
     let mut pairs =
         rule.steps.iter().enumerate().flat_map(|(at, first)| {
             rule.steps.iter().skip(at + 1).map(move |second| (first, second))
@@ -89,8 +74,8 @@ fn texts(
     (told, releases): (&Spanned<Figures>, bool),
     diags: &mut Diagnostics,
 ) {
-    let theirs: &[Name] = if releases { told.release.as_deref() } else { told.acquire.as_deref() }
-        .unwrap_or_default();
+    let theirs = if releases { &told.release } else { &told.acquire };
+    let Some(theirs) = theirs else { return };
     let theirs: Vec<&str> = theirs.iter().map(|text| text.value.as_str()).collect();
     let fences = rule.steps.iter().filter(|step| is_fence(step));
     let own: Vec<String> =

@@ -42,6 +42,11 @@ fn found<'m>(model: &'m HwModel, names: &[Name]) -> Vec<&'m Atom> {
     names.iter().filter_map(named).collect()
 }
 
+/// Whether an instruction has an operand of a role.
+fn has_role(atom: &Atom, role: Role) -> bool {
+    atom.operands.iter().any(|operand| operand.role == role)
+}
+
 /// The words of a text.
 fn parts(atom: &Atom) -> BTreeSet<String> {
     let text = text(atom);
@@ -137,9 +142,9 @@ fn read(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) {
         let one = atom.operands.iter().find(|operand| operand.role == Role::Address);
         one.map(|operand| operand.name.value.clone())
     };
-    let results = |atom: &Atom| atom.operands.iter().any(|operand| operand.role == Role::Def);
-    let written = steps.iter().find(|atom| !results(atom)).and_then(|atom| address(atom));
-    let is_read = steps.iter().any(|atom| results(atom) && address(atom) == written);
+    let written =
+        steps.iter().find(|atom| !has_role(atom, Role::Def)).and_then(|atom| address(atom));
+    let is_read = steps.iter().any(|atom| has_role(atom, Role::Def) && address(atom) == written);
     if written.is_some() && !is_read && entry.shared_bytes > 0 {
         let message = format!("nothing in `enter` reads `{}`", written.unwrap_or_default());
         diags.push(
@@ -154,8 +159,7 @@ fn read(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) {
 /// of its first, and what is given back is given back behind all of it.
 fn sides(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) {
     let has = |atom: &Atom, half: usize| parts(atom).contains(HALVES[half]);
-    let results = |atom: &Atom| atom.operands.iter().any(|operand| operand.role == Role::Def);
-    let in_memory = |atom: &Atom| atom.operands.iter().any(|operand| operand.role == Role::Address);
+    let in_memory = |atom: &Atom| has_role(atom, Role::Address);
     let back = |atom: &Atom| {
         let words = parts(atom);
         let mut stems = words.iter().filter_map(|word| word.strip_prefix(BACK));
@@ -167,8 +171,8 @@ fn sides(model: &HwModel, memory: &Fact<TensorMemory>, diags: &mut Diagnostics) 
         let last = steps.iter().rposition(|atom| has(atom, 1));
         let Some((first, last)) = first.zip(last) else { continue };
         for (at, atom) in steps.iter().enumerate() {
-            let reads = in_memory(atom) && results(atom);
-            let writes = in_memory(atom) && !results(atom) && !back(atom);
+            let reads = in_memory(atom) && has_role(atom, Role::Def);
+            let writes = in_memory(atom) && !has_role(atom, Role::Def) && !back(atom);
             let is_wrong = (reads || back(atom)) && at < last || writes && at > first;
             if is_wrong {
                 let message = format!("`{}` is on the wrong side of the barrier", atom.name.value);
