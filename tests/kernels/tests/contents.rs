@@ -26,12 +26,14 @@ fn all_programs() -> Vec<(String, String)> {
 }
 
 /// Programs with a store, or a conversion, in a branch that none of the blocks takes that are looked
-/// at, or of which what is read decides: it is not followed, and the summary counts it.
-const LEFT_BRANCHES: [&str; 4] = [
-    "programs/triton_buffers.tile",
-    "programs/atomics_through_pointers.tile",
-    "programs/branches.tile",
-    "programs/bodies_without_a_turn.tile",
+/// at, or of which what is read decides: it is not followed, and the summary counts it. Of each
+/// program as many accesses at the most as stand in such a branch.
+const LEFT_BRANCHES: [(&str, u32); 4] = [
+    ("programs/atomics_through_pointers.tile", 1),
+    ("programs/branches.tile", 1),
+    ("programs/bodies_without_a_turn.tile", 1),
+    // Which buffer of three it is, the loop counts: the elements of one are stored in each branch.
+    ("programs/triton_buffers.tile", 5),
 ];
 
 /// No false alarm: where a program is compiled, what its steps leave is what the plan says.
@@ -54,11 +56,11 @@ fn examples_pass() {
             // What elements of parallel loops hold is not followed yet, and the summary says so.
             let of_loops = source.contains("parallel ") || source.contains("#fragment");
             let is_followed = summary.unplaced == 0 && summary.unfollowed == 0;
-            if !is_followed && LEFT_BRANCHES.iter().any(|known| name.ends_with(known)) {
-                // The instructions of a store of a line or two, the registers of one conversion, the
-                // elements of a buffer in each branch.
+            let known = LEFT_BRANCHES.iter().find(|(known, _)| name.ends_with(known));
+            if let Some((_, each)) = known.filter(|_| !is_followed) {
+                // The instructions of a store of a line or two, the registers of one conversion.
                 let (unplaced, unfollowed) = (summary.unplaced, summary.unfollowed);
-                let is_little = unplaced <= unfollowed * 8 && unfollowed <= 6;
+                let is_little = unplaced <= unfollowed * each && unfollowed <= 6;
                 assert!(is_little, "{name} {arch}: {summary:?}");
                 left.insert(name.clone());
             } else {

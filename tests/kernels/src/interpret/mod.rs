@@ -28,6 +28,7 @@ pub mod inputs;
 mod loops;
 mod machine;
 mod memdesc;
+mod memory;
 mod names;
 mod parts;
 mod pointers;
