@@ -1,6 +1,7 @@
-//! Operations that are put before another one, for which they stand: errors are about that. And values
-//! that are computed anew in another form: each after those that it is computed of, and each once.
+//! Operations that are put before another one, for which they stand: errors are about that. And what
+//! values come to, or are in another form: each after those that it is computed of, and each once.
 
+use crate::attr::Literal;
 use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
 use crate::error::{ErrorKind, Pool};
@@ -40,6 +41,24 @@ pub(crate) fn made_by(
     made(program, op, decl, ins, ty)
 }
 
+/// What an operation of this name makes, before another one.
+pub(crate) fn made_named(
+    program: &mut Program<'_, '_>,
+    op: Op,
+    name: &str,
+    ins: &[Value],
+    ty: Type,
+) -> Edit<Value> {
+    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
+    made(program, op, decl, ins, ty)
+}
+
+/// A number that is written, one or in all elements, before an operation.
+pub(crate) fn filled(program: &mut Program<'_, '_>, op: Op, number: i64, ty: Type) -> Edit<Value> {
+    let literal = program.literal_value(Literal::Int(number))?;
+    made_by(program, op, OpRole::Constant, &[literal], ty)
+}
+
 /// The element type of tiles of indices, and of how far elements are from another one.
 pub(crate) fn word(program: &Program<'_, '_>) -> Option<DtypeId> {
     program.tables().dtype_of(DtypeKind::Signed, WORD)
@@ -51,43 +70,57 @@ pub(crate) fn is_word(program: &Program<'_, '_>, value: Value) -> bool {
     ty.kind == TypeKind::Scalar && ty.dtype.is_some() && ty.dtype == word(program)
 }
 
-/// Most values of one that is rebuilt.
+/// What a whole number, or a tile of them, was before it got more bits with its sign.
+pub(crate) fn sign_extended(program: &Program<'_, '_>, value: Value) -> Option<Value> {
+    let def = program.def_op(value)?;
+    let widens = program.decl(def).is_some_and(|decl| decl.name == "arith.extsi");
+    program.operand(def, 0).filter(|_| widens)
+}
+
+/// Most values that one is worked out of.
 pub(crate) const PARTS: usize = 32;
 
-/// Values with what stands for them, in the order in which they were made.
-pub(crate) type Rebuilt = Vec<(Value, Value), PARTS>;
+/// Values with what was worked out of them, in that order.
+pub(crate) type Worked<T> = Vec<(Value, T), PARTS>;
 
 /// What comes of asking for a value.
-pub(crate) enum RebuiltPart {
-    /// This stands for it.
-    Made(Value),
+pub(crate) enum WorkedPart<T> {
+    /// This is what it comes to.
+    Done(T),
     /// This one comes before it.
     After(Value),
 }
 
-/// What stands for a value, of those that are rebuilt.
-pub(crate) fn rebuilt(known: &Rebuilt, value: Value) -> Option<Value> {
-    known.iter().find(|(of, _)| *of == value).map(|(_, new)| *new)
+/// What a value comes to, of those that are known.
+pub(crate) fn worked<T: Copy>(known: &Worked<T>, value: Value) -> Option<T> {
+    known.iter().find(|(of, _)| *of == value).map(|(_, own)| *own)
 }
 
-/// Rebuilds a value: `part` is asked for it, and for what it wants first, with what is known by then.
+/// The first of these values of which nothing is known.
+pub(crate) fn missing<T: Copy>(
+    known: &Worked<T>,
+    of: impl IntoIterator<Item = Value>,
+) -> Option<Value> {
+    of.into_iter().find(|value| worked(known, *value).is_none())
+}
+
+/// Works a value out: `part` is asked for it, and for what it wants first, with what is known by then.
 ///
 /// # Errors
 /// More values than there is room for, and what `part` answers.
-pub(crate) fn rebuild(
-    program: &mut Program<'_, '_>,
+pub(crate) fn work_out<T: Copy>(
     value: Value,
-    mut part: impl FnMut(&mut Program<'_, '_>, Value, &Rebuilt) -> Edit<RebuiltPart>,
-) -> Edit<(Value, Rebuilt)> {
+    mut part: impl FnMut(Value, &Worked<T>) -> Edit<WorkedPart<T>>,
+) -> Edit<T> {
     let room = || full(Pool::Sources, PARTS);
-    let mut known = Rebuilt::new();
+    let mut known = Worked::new();
     let mut waiting: Vec<Value, PARTS> = Vec::new();
     waiting.push(value).map_err(|_| room())?;
     while let Some(&at) = waiting.last() {
-        if rebuilt(&known, at).is_none() {
-            match part(program, at, &known)? {
-                RebuiltPart::Made(new) => known.push((at, new)).map_err(|_| room())?,
-                RebuiltPart::After(first) => {
+        if worked(&known, at).is_none() {
+            match part(at, &known)? {
+                WorkedPart::Done(own) => known.push((at, own)).map_err(|_| room())?,
+                WorkedPart::After(first) => {
                     waiting.push(first).map_err(|_| room())?;
                     continue;
                 }
@@ -95,6 +128,5 @@ pub(crate) fn rebuild(
         }
         let _ = waiting.pop();
     }
-    let new = rebuilt(&known, value).ok_or(ErrorKind::Broken)?;
-    Ok((new, known))
+    worked(&known, value).ok_or(ErrorKind::Broken)
 }

@@ -1,15 +1,18 @@
 //! Movements as Triton's last form has them, as those through tiles of pointers: by a pointer and a
-//! tile of distances, to shared memory at once, of tensors that descriptors describe.
+//! tile of distances, to shared memory at once, of tensors that descriptors describe. And masks of
+//! those whose tensor has bounds.
 
+mod bounded;
 mod buffers;
 mod descriptors;
+mod places;
 
+pub(crate) use bounded::mask_bounds;
 pub(crate) use descriptors::forget;
 
 use crate::attr::AttrValue;
-use crate::data::OpData;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by};
+use crate::edit::insert::{made_by, made_named};
 use crate::edit::pointers::pointee;
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
@@ -101,8 +104,7 @@ fn pointers(
     }
     let all = Type { dtype: None, element, ..far };
     let repeated = made_by(program, op, OpRole::Broadcast, &[pointer], all)?;
-    let moved = program.tables().op_named("tt.addptr").ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, moved, &[repeated, distances], all)
+    made_named(program, op, "tt.addptr", &[repeated, distances], all)
 }
 
 /// A tile from where pointers say, stored into shared memory.
@@ -158,22 +160,6 @@ fn upcast(program: &mut Program<'_, '_>, op: Op) -> Edit {
     let all = operands(program, op)?;
     let [tile, scale] = all.as_slice() else { return Err(ErrorKind::Broken) };
     let ty = program.type_of(program.result(op, 0).ok_or(ErrorKind::Broken)?);
-    let cast = program.tables().op_named("cast").ok_or(ErrorKind::UnknownOp)?;
-    let wide = made(program, op, cast, &[*tile], ty)?;
+    let wide = made_named(program, op, "cast", &[*tile], ty)?;
     become_of(program, op, "mul", &[wide, *scale])
-}
-
-/// An operation of a name before another one, which it stands for.
-fn named_before(
-    program: &mut Program<'_, '_>,
-    op: Op,
-    (name, ins): (&str, &[Value]),
-    ty: Type,
-) -> Edit<Value> {
-    let decl = program.tables().op_named(name).ok_or(ErrorKind::UnknownOp)?;
-    let value = made(program, op, decl, ins, ty)?;
-    let own = program.op_data(op).ok_or(ErrorKind::Stale)?.name;
-    let new = program.def_op(value).ok_or(ErrorKind::Broken)?;
-    program.pools.edit::<OpData>(new.index(), |data| data.name = own)?;
-    Ok(value)
 }

@@ -4,7 +4,7 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
+use crate::edit::insert::{filled, made, made_by, word};
 use crate::edit::pointers::branched::root;
 use crate::edit::pointers::{far, is_long, narrowed, parted};
 use crate::error::{ErrorKind, Pool};
@@ -209,7 +209,7 @@ fn carry(
     let is_far = is_index && far::are_far(program, &indices);
     let (init, ty) = if is_far {
         let ty = far::long(program)?;
-        (far::constant(program, op, 0, ty)?, ty)
+        (filled(program, op, 0, ty)?, ty)
     } else if is_index {
         (program.literal_value(Literal::Int(0))?, Type::INDEX)
     } else {

@@ -5,7 +5,7 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
+use crate::edit::insert::{filled, made, made_named, word};
 use crate::edit::pointers::{is_long, moves_before};
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Op, Value};
@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::storage::full;
 use crate::types::{Shape, Type};
 use heapless::Vec;
-use lanebook_tables::{DtypeId, IndexWord, OpRole};
+use lanebook_tables::{DtypeId, IndexWord};
 
 /// Bits of an address inside of a part.
 const PART_BITS: u32 = 30;
@@ -39,27 +39,15 @@ pub(super) fn widened(program: &mut Program<'_, '_>, op: Op, value: Value) -> Ed
     }
     let long = long(program)?;
     if let Some(number) = program.int(value) {
-        return constant(program, op, number, long);
+        return filled(program, op, number, long);
     }
-    let widens = program.tables().op_named("arith.extsi").ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, widens, &[value], long)
+    made_named(program, op, "arith.extsi", &[value], long)
 }
 
 /// Whole numbers of 64 bits.
 pub(super) fn long(program: &Program<'_, '_>) -> Edit<Type> {
     let dtype = program.tables().dtype_of(lanebook_tables::DtypeKind::Signed, 64);
     Ok(Type::scalar(dtype.ok_or(ErrorKind::UnknownOp)?))
-}
-
-/// A number that is written, before an operation.
-pub(super) fn constant(
-    program: &mut Program<'_, '_>,
-    op: Op,
-    number: i64,
-    ty: Type,
-) -> Edit<Value> {
-    let literal = program.literal_value(Literal::Int(number))?;
-    made_by(program, op, OpRole::Constant, &[literal], ty)
 }
 
 /// The sum of two numbers of 64 bits, before an operation.
@@ -82,7 +70,7 @@ pub(super) fn combined(
             IndexWord::Sub => a.wrapping_sub(b),
             _ => a.wrapping_mul(b),
         };
-        return constant(program, op, number, ty);
+        return filled(program, op, number, ty);
     }
     let decl = program.tables().op_of_index(word).ok_or(ErrorKind::UnknownOp)?;
     made(program, op, decl, &[a, b], ty)
@@ -113,20 +101,18 @@ pub(super) fn places(
     let total = total.ok_or(ErrorKind::Broken)?;
     let bits = part_elements(program, dtype).ok_or(ErrorKind::Extent)?;
     let elements = i64::from(1u32.checked_shl(bits).ok_or(ErrorKind::Extent)?);
-    let tables = program.tables();
-    let named = |name: &str| tables.op_named(name).ok_or(ErrorKind::UnknownOp);
     let (long, word) = (long(program)?, Type::scalar(word(program).ok_or(ErrorKind::UnknownOp)?));
-    let shift = constant(program, op, i64::from(bits), long)?;
-    let part = made(program, op, named("arith.shrsi")?, &[total, shift], long)?;
-    let mut part = made(program, op, named("arith.trunci")?, &[part], word)?;
-    let rest = made(program, op, named("arith.trunci")?, &[total], word)?;
-    let mask = constant(program, op, elements.saturating_sub(1), word)?;
-    let mut rest = made(program, op, named("arith.andi")?, &[rest, mask], word)?;
+    let shift = filled(program, op, i64::from(bits), long)?;
+    let part = made_named(program, op, "arith.shrsi", &[total, shift], long)?;
+    let mut part = made_named(program, op, "arith.trunci", &[part], word)?;
+    let rest = made_named(program, op, "arith.trunci", &[total], word)?;
+    let mask = filled(program, op, elements.saturating_sub(1), word)?;
+    let mut rest = made_named(program, op, "arith.andi", &[rest, mask], word)?;
     if is_tile {
-        let one = constant(program, op, 1, word)?;
-        part = made(program, op, named("arith.subi")?, &[part, one], word)?;
-        let further = constant(program, op, elements, word)?;
-        rest = made(program, op, named("arith.ori")?, &[rest, further], word)?;
+        let one = filled(program, op, 1, word)?;
+        part = made_named(program, op, "arith.subi", &[part, one], word)?;
+        let further = filled(program, op, elements, word)?;
+        rest = made_named(program, op, "arith.ori", &[rest, further], word)?;
     }
     out.push(part).map_err(|_| room())?;
     out.push(rest).map_err(|_| room())?;

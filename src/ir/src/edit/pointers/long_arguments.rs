@@ -4,7 +4,7 @@
 use crate::attr::Literal;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{WORD, made, made_by};
+use crate::edit::insert::{WORD, made_by, made_named};
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Use, Value};
 use crate::program::Program;
@@ -51,7 +51,6 @@ fn is_long(program: &Program<'_, '_>, value: Value) -> bool {
 /// One number: `upper << 32 | lower`.
 fn part(program: &mut Program<'_, '_>, kernel: Op, parameter: Value) -> Edit {
     let tables = program.tables();
-    let named = |name: &str| tables.op_named(name).ok_or(ErrorKind::UnknownOp);
     let whole = program.type_of(parameter);
     let word = tables.dtype_of(DtypeKind::Signed, WORD).ok_or(ErrorKind::UnknownOp)?;
     let body = program.body(kernel).ok_or(ErrorKind::Broken)?;
@@ -63,13 +62,13 @@ fn part(program: &mut Program<'_, '_>, kernel: Op, parameter: Value) -> Edit {
     if !program.is_used(parameter) {
         return Ok(());
     }
-    let lower = made(program, first, named("arith.extui")?, &[parameter], whole)?;
+    let lower = made_named(program, first, "arith.extui", &[parameter], whole)?;
     let own = program.def_op(lower);
-    let upper = made(program, first, named("arith.extsi")?, &[upper], whole)?;
+    let upper = made_named(program, first, "arith.extsi", &[upper], whole)?;
     let bits = program.literal_value(Literal::Int(i64::from(WORD)))?;
     let bits = made_by(program, first, OpRole::Constant, &[bits], whole)?;
-    let upper = made(program, first, named("arith.shli")?, &[upper, bits], whole)?;
-    let all = made(program, first, named("arith.ori")?, &[upper, lower], whole)?;
+    let upper = made_named(program, first, "arith.shli", &[upper, bits], whole)?;
+    let all = made_named(program, first, "arith.ori", &[upper, lower], whole)?;
     let is_other = |program: &Program<'_, '_>, place: Use| program.user(place) != own;
     loop {
         let place = program.uses(parameter).find(|place| is_other(program, *place));

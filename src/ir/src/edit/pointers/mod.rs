@@ -17,7 +17,7 @@ use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::not_kept;
-use crate::edit::insert::{WORD, made, made_by, word};
+use crate::edit::insert::{WORD, made, made_by, made_named, word};
 use crate::edit::pointers::branched::{BranchedPointers, in_first_part};
 use crate::edit::pointers::carried::{Carries, distances, is_pointer};
 use crate::error::{ErrorKind, IrError, SourcePlace};
@@ -154,9 +154,8 @@ fn distance(
     if program.int(value).is_some_and(|number| i32::try_from(number).is_err()) {
         return Err(ErrorKind::FarPointer);
     }
-    let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let ty = Type { dtype: Some(whole), ..ty };
-    made(program, op, narrow, &[value], ty).map(Some)
+    made_named(program, op, "arith.trunci", &[value], ty).map(Some)
 }
 
 /// How far the elements of a tile of pointers are from where their pointers began, kept beside it;
@@ -230,8 +229,7 @@ fn moved(program: &mut Program<'_, '_>, op: Op, carries: &Carries) -> Edit<Optio
         };
         let Some(by) = distance(program, op, by, ty.shape)? else { return Ok(None) };
         if has_moved {
-            let decl = program.tables().op_named("add").ok_or(ErrorKind::UnknownOp)?;
-            made(program, op, decl, &[so_far, by], Type::tensor(ty.shape, whole))?
+            made_named(program, op, "add", &[so_far, by], Type::tensor(ty.shape, whole))?
         } else {
             by
         }

@@ -3,7 +3,7 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{RebuiltPart, made, rebuild, rebuilt};
+use crate::edit::insert::{Worked, WorkedPart, made, missing, sign_extended, work_out, worked};
 use crate::edit::pointers::{is_long, is_whole_word};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
@@ -27,23 +27,27 @@ pub(super) fn near(program: &mut Program<'_, '_>, op: Op, value: Value) -> Edit<
     if !range.is_some_and(|(low, high)| word.contains(&low) && word.contains(&high)) {
         return Ok(None);
     }
-    let (new, _) = rebuild(program, value, |program, at, known| {
+    work_out(value, |at, known| {
         let new = match (leaf(program, at), summed(program, at)) {
             (Some(Leaf::Number(number)), _) => program.literal_value(Literal::Int(number))?,
             (Some(Leaf::Widened(own)), _) => own,
-            (None, Some((word, [a, b]))) => match (rebuilt(known, a), rebuilt(known, b)) {
-                (Some(a), Some(b)) => {
-                    let decl = program.tables().op_of_index(word);
-                    made(program, op, decl.ok_or(ErrorKind::UnknownOp)?, &[a, b], Type::INDEX)?
-                }
-                (Some(_), None) => return Ok(RebuiltPart::After(b)),
-                (None, _) => return Ok(RebuiltPart::After(a)),
-            },
+            (None, Some((word, of))) => {
+                let [Some(a), Some(b)] = of.map(|value| worked(known, value)) else {
+                    return after(known, of);
+                };
+                let decl = program.tables().op_of_index(word);
+                made(program, op, decl.ok_or(ErrorKind::UnknownOp)?, &[a, b], Type::INDEX)?
+            }
             (None, None) => return Err(ErrorKind::Broken),
         };
-        Ok(RebuiltPart::Made(new))
-    })?;
-    Ok(Some(new))
+        Ok(WorkedPart::Done(new))
+    })
+    .map(Some)
+}
+
+/// The first of the operands that is missing.
+fn after<T: Copy>(known: &Worked<T>, of: [Value; 2]) -> Edit<WorkedPart<T>> {
+    missing(known, of).map(WorkedPart::After).ok_or(ErrorKind::Broken)
 }
 
 /// Lets an operand be in 32 bits what it was in 64, if they hold it.
@@ -97,37 +101,26 @@ fn leaf(program: &Program<'_, '_>, value: Value) -> Option<Leaf> {
 
 /// Between which numbers one certainly lies that is computed of leaves; `None` where it is not.
 fn range(program: &Program<'_, '_>, value: Value) -> Option<Range> {
-    let mut known: Vec<(Value, Range), SOURCES> = Vec::new();
-    let mut waiting: Vec<Value, SOURCES> = Vec::new();
-    waiting.push(value).ok()?;
-    while let Some(&at) = waiting.last() {
-        let find = |value: Value| known.iter().find(|(of, _)| *of == value).map(|(_, own)| *own);
-        let own = match (find(at), leaf(program, at)) {
-            (Some(own), _) => own,
-            (None, Some(Leaf::Number(number))) => (number, number),
-            (None, Some(Leaf::Widened(of))) => {
+    let found = work_out(value, |at, known| {
+        let own = match leaf(program, at) {
+            Some(Leaf::Number(number)) => Some((number, number)),
+            Some(Leaf::Widened(of)) => {
                 let facts = program.index_facts(of);
-                (facts.low, facts.high)
+                Some((facts.low, facts.high))
             }
-            (None, None) => {
-                let (word, operands) = summed(program, at)?;
-                match operands.map(find) {
-                    [Some(a), Some(b)] => combined(word, a, b)?,
-                    [Some(_), None] => {
-                        waiting.push(operands[1]).ok()?;
-                        continue;
-                    }
-                    [None, _] => {
-                        waiting.push(operands[0]).ok()?;
-                        continue;
-                    }
+            None => match summed(program, at) {
+                Some((word, of)) => {
+                    let [Some(a), Some(b)] = of.map(|value| worked(known, value)) else {
+                        return after(known, of);
+                    };
+                    combined(word, a, b)
                 }
-            }
+                None => None,
+            },
         };
-        known.push((at, own)).ok()?;
-        let _ = waiting.pop();
-    }
-    known.last().map(|(_, own)| *own)
+        own.map(WorkedPart::Done).ok_or(ErrorKind::IndexBits)
+    });
+    found.ok()
 }
 
 /// Between which numbers a sum, difference or product lies.
@@ -144,9 +137,7 @@ fn combined(word: IndexWord, (a, b): Range, (c, d): Range) -> Option<Range> {
 
 /// The number of 32 bits that one of 64 was made of.
 fn widened(program: &Program<'_, '_>, value: Value) -> Option<Value> {
-    let def = program.def_op(value)?;
-    let widens = program.decl(def).is_some_and(|decl| decl.name == "arith.extsi");
-    let own = program.operand(def, 0).filter(|_| widens)?;
+    let own = sign_extended(program, value)?;
     let ty = program.type_of(own);
     let is_word = ty.kind == TypeKind::Scalar && is_whole_word(program, ty.dtype);
     (is_word || ty.kind == TypeKind::Index).then_some(own)

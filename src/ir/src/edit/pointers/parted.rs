@@ -3,8 +3,10 @@
 
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, word};
-use crate::edit::pointers::far::{self, constant};
+use crate::edit::insert::{
+    PARTS, WorkedPart, filled, made, made_named, missing, word, work_out, worked,
+};
+use crate::edit::pointers::far;
 use crate::edit::pointers::is_long;
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
@@ -14,7 +16,7 @@ use heapless::Vec;
 use lanebook_tables::{IndexWord, OpRole};
 
 /// Most tiles that one is computed of.
-const SOURCES: usize = 32;
+const SOURCES: usize = PARTS;
 
 /// The parts of a tile of numbers of 64 bits: their sum.
 #[derive(Copy, Clone)]
@@ -29,34 +31,17 @@ pub(super) struct Parted {
 /// within reach of 32 bits, as the contract says; sums of tiles of 32 bits are no more than these
 /// hold.
 pub(super) fn parted(program: &mut Program<'_, '_>, op: Op, tile: Value) -> Edit<Parted> {
-    let mut known: Vec<(Value, Parted), SOURCES> = Vec::new();
-    let mut waiting: Vec<Value, SOURCES> = Vec::new();
     if !sources_fit(program, tile) {
         return leaf(program, op, tile);
     }
-    let _ = waiting.push(tile);
-    while let Some(&at) = waiting.last() {
-        let find = |value: Value| known.iter().find(|(of, _)| *of == value).map(|(_, own)| *own);
-        let own = match find(at) {
-            Some(own) => own,
-            None => {
-                let [a, b] = sources(program, at);
-                let missing = [a, b].into_iter().flatten().find(|of| find(*of).is_none());
-                if let Some(missing) = missing
-                    && waiting.push(missing).is_ok()
-                {
-                    continue;
-                }
-                let parts = [a.and_then(find), b.and_then(find)];
-                computed(program, op, at, parts)?
-            }
-        };
-        if known.push((at, own)).is_err() {
-            return leaf(program, op, tile);
+    work_out(tile, |at, known| {
+        let of = sources(program, at);
+        if let Some(first) = missing(known, of.into_iter().flatten()) {
+            return Ok(WorkedPart::After(first));
         }
-        let _ = waiting.pop();
-    }
-    known.last().map(|(_, own)| *own).ok_or(ErrorKind::Broken)
+        let parts = of.map(|of| worked(known, of?));
+        computed(program, op, at, parts).map(WorkedPart::Done)
+    })
 }
 
 /// Whether there is room for all that a tile is computed of.
@@ -134,9 +119,8 @@ fn leaf(program: &mut Program<'_, '_>, op: Op, tile: Value) -> Edit<Parted> {
     if !is_long(program, &ty) {
         return Ok(Parted { uniform: None, rest: Some(tile) });
     }
-    let narrow = program.tables().op_named("arith.trunci").ok_or(ErrorKind::UnknownOp)?;
     let ty = Type { dtype: word(program), ..ty };
-    let rest = made(program, op, narrow, &[tile], ty)?;
+    let rest = made_named(program, op, "arith.trunci", &[tile], ty)?;
     Ok(Parted { uniform: None, rest: Some(rest) })
 }
 
@@ -152,7 +136,7 @@ fn computed(
             let number = program.operand(def, 0).ok_or(ErrorKind::Broken)?;
             let uniform = match program.int(number) {
                 Some(0) => None,
-                Some(number) => Some(constant(program, op, number, far::long(program)?)?),
+                Some(number) => Some(filled(program, op, number, far::long(program)?)?),
                 None => Some(far::widened(program, op, number)?),
             };
             Ok(Parted { uniform, rest: None })
@@ -176,7 +160,7 @@ fn computed(
             let uniform = match (a.uniform, b.uniform) {
                 (Some(a), Some(b)) => Some(far::combined(program, op, word, [a, b])?),
                 (None, Some(b)) if is_less => {
-                    let zero = constant(program, op, 0, far::long(program)?)?;
+                    let zero = filled(program, op, 0, far::long(program)?)?;
                     Some(far::combined(program, op, word, [zero, b])?)
                 }
                 (a, b) => a.or(b),
@@ -201,7 +185,7 @@ fn paired(
     match (a, b) {
         (Some(a), Some(b)) => made(program, op, decl, &[a, b], ty).map(Some),
         (None, Some(b)) if is_less => {
-            let zero = constant(program, op, 0, ty)?;
+            let zero = filled(program, op, 0, ty)?;
             made(program, op, decl, &[zero, b], ty).map(Some)
         }
         (a, b) => Ok(a.or(b)),
@@ -221,8 +205,6 @@ fn product(
         _ => return leaf(program, op, tile),
     };
     let Some(by) = by.uniform else { return Ok(Parted { uniform: None, rest: None }) };
-    let tables = program.tables();
-    let named = |name: &str| tables.op_named(name).ok_or(ErrorKind::UnknownOp);
     let whole = word(program).ok_or(ErrorKind::UnknownOp)?;
     let uniform = match of.uniform {
         Some(of) => Some(far::combined(program, op, IndexWord::Mul, [of, by])?),
@@ -230,10 +212,10 @@ fn product(
     };
     let rest = match of.rest {
         Some(of) => {
-            let near = made(program, op, named("arith.trunci")?, &[by], Type::scalar(whole))?;
+            let near = made_named(program, op, "arith.trunci", &[by], Type::scalar(whole))?;
             let ty = Type { dtype: Some(whole), ..program.type_of(tile) };
-            let filled = made(program, op, named("broadcast")?, &[near], ty)?;
-            Some(made(program, op, named("mul")?, &[of, filled], ty)?)
+            let filled = made_named(program, op, "broadcast", &[near], ty)?;
+            Some(made_named(program, op, "mul", &[of, filled], ty)?)
         }
         None => None,
     };

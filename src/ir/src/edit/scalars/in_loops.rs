@@ -4,7 +4,7 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{PARTS, RebuiltPart, is_word, made, rebuild, rebuilt};
+use crate::edit::insert::{PARTS, WorkedPart, is_word, made, work_out, worked};
 use crate::edit::on_tiles::element_twin;
 use crate::edit::scalars::indices::take_each;
 use crate::error::{ErrorKind, IrError, Pool, SourcePlace};
@@ -136,20 +136,19 @@ fn is_leaf(program: &Program<'_, '_>, kernel: Op, value: Value) -> bool {
 
 /// The index that such a value is.
 fn as_index(program: &mut Program<'_, '_>, kernel: Op, value: Value) -> Edit<Value> {
-    let (index, _) = rebuild(program, value, |program, at, known| {
+    work_out(value, |at, known| {
         if is_leaf(program, kernel, at) {
-            return leaf(program, kernel, at).map(RebuiltPart::Made);
+            return leaf(program, kernel, at).map(WorkedPart::Done);
         }
         let def = program.def_op(at).ok_or(ErrorKind::Broken)?;
         let mut operands: Vec<Value, 3> = Vec::new();
         for operand in program.operands(def) {
-            let Some(own) = rebuilt(known, operand) else { return Ok(RebuiltPart::After(operand)) };
+            let Some(own) = worked(known, operand) else { return Ok(WorkedPart::After(operand)) };
             operands.push(own).map_err(|_| full(Pool::Sources, operands.capacity()))?;
         }
         let decl = of_indices(program, def).ok_or(ErrorKind::Broken)?;
-        made(program, def, decl, &operands, Type::INDEX).map(RebuiltPart::Made)
-    })?;
-    Ok(index)
+        made(program, def, decl, &operands, Type::INDEX).map(WorkedPart::Done)
+    })
 }
 
 /// An argument as an index, made once where the function begins; what is written, as it is written.

@@ -8,7 +8,7 @@
 use crate::attr::Literal;
 use crate::data::{OpData, UseKind};
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by};
+use crate::edit::insert::{made_by, made_named, sign_extended};
 use crate::edit::on_tiles::twin;
 use crate::edit::scalars::{is_register_tile, one};
 use crate::error::{ErrorKind, Pool};
@@ -98,8 +98,7 @@ pub(super) fn as_number(
     }
     let zero = program.literal_value(Literal::Int(0))?;
     let zero = made_by(program, op, OpRole::Constant, &[zero], ty)?;
-    let differs = tables.op_named("compare.ne").ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, differs, &[tile, zero], one(dtype)?)
+    made_named(program, op, "compare.ne", &[tile, zero], one(dtype)?)
 }
 
 /// Whether an operation makes an index of a tile's element.
@@ -237,10 +236,7 @@ fn fits(program: &Program<'_, '_>, value: Value) -> bool {
     if let Some(number) = program.int(value) {
         return i32::try_from(number).is_ok();
     }
-    let Some(def) = program.def_op(value) else { return false };
-    let widens = program.decl(def).is_some_and(|decl| decl.name == "arith.extsi");
-    let own = program.operand(def, 0).filter(|_| widens);
-    own.and_then(bits).is_some_and(|bits| bits <= WORD)
+    sign_extended(program, value).and_then(bits).is_some_and(|bits| bits <= WORD)
 }
 
 /// Whether a value is a parameter of a function.

@@ -3,7 +3,7 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
+use crate::edit::insert::{made_by, made_named, word};
 use crate::edit::scalars::{indices, one};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
@@ -15,13 +15,12 @@ use lanebook_tables::{DtypeKind, OpRole};
 pub(super) fn pass_number(program: &mut Program<'_, '_>, op: Op, result: Value) -> Edit {
     let tables = program.tables();
     let truth = tables.dtype_of(DtypeKind::Bits, 1).ok_or(ErrorKind::UnknownOp)?;
-    let differs = tables.op_named("compare.ne").ok_or(ErrorKind::UnknownOp)?;
     let ty = one(word(program).ok_or(ErrorKind::UnknownOp)?)?;
     program.set_type(result, ty)?;
     let next = program.next(op).ok_or(ErrorKind::NoTerminator)?;
     let zero = program.literal_value(Literal::Int(0))?;
     let zero = made_by(program, next, OpRole::Constant, &[zero], ty)?;
-    let holds = made(program, next, differs, &[result, zero], one(truth)?)?;
+    let holds = made_named(program, next, "compare.ne", &[result, zero], one(truth)?)?;
     let compared = program.def_op(holds).ok_or(ErrorKind::Broken)?;
     program.replace_all_uses(result, holds)?;
     program.set_operand(compared, 0, result)
@@ -52,6 +51,5 @@ pub(super) fn as_number(program: &mut Program<'_, '_>, op: Op, value: Value) -> 
         program.set_type(value, Type::INDEX)?;
         return made_by(program, op, OpRole::Broadcast, &[value], ty);
     }
-    let widens = program.tables().op_named("arith.extui").ok_or(ErrorKind::UnknownOp)?;
-    made(program, op, widens, &[value], ty)
+    made_named(program, op, "arith.extui", &[value], ty)
 }

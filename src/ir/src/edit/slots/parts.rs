@@ -2,7 +2,7 @@
 //! a part of it taken.
 
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by};
+use crate::edit::insert::{made_by, made_named};
 use crate::edit::slots::{first_user, shared};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
@@ -81,8 +81,7 @@ pub(super) fn load_whole(program: &mut Program<'_, '_>, op: Op) -> Edit {
         let all = Type { shape: program.type_of(whole).shape, ..plain };
         let known = loaded_before(program, user, (whole, all));
         program.set_operand(user, 0, whole)?;
-        let decl = program.tables().op_named("extract_slice").ok_or(ErrorKind::UnknownOp)?;
-        let slice = made(program, behind, decl, &[loaded], plain)?;
+        let slice = made_named(program, behind, "extract_slice", &[loaded], plain)?;
         let taken = program.def_op(slice).ok_or(ErrorKind::Broken)?;
         let read = match ty == plain {
             true => slice,

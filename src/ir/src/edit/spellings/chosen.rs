@@ -3,7 +3,7 @@
 
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
+use crate::edit::insert::{filled, made, made_by, made_named, word};
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
@@ -77,16 +77,9 @@ fn truths_again(program: &mut Program<'_, '_>, op: Op, result: Value) -> Edit {
     let behind = numbers(program, to)?;
     let next = program.next(op).ok_or(ErrorKind::NoTerminator)?;
     let zero = filled(program, next, 0, behind)?;
-    let relation = program.tables().op_named("compare.ne").ok_or(ErrorKind::UnknownOp)?;
-    let again = made(program, next, relation, &[zero, zero], to)?;
+    let again = made_named(program, next, "compare.ne", &[zero, zero], to)?;
     program.replace_all_uses(result, again)?;
     program.set_type(result, behind)?;
     let compared = program.def_op(again).ok_or(ErrorKind::Broken)?;
     program.set_operand(compared, 0, result)
-}
-
-/// A number in all elements.
-fn filled(program: &mut Program<'_, '_>, before: Op, number: i64, ty: Type) -> Edit<Value> {
-    let number = program.literal_value(Literal::Int(number))?;
-    made_by(program, before, OpRole::Constant, &[number], ty)
 }

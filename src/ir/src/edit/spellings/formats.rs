@@ -5,7 +5,7 @@ use crate::attr::AttrValue;
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::inline::is_no;
-use crate::edit::insert::made;
+use crate::edit::insert::made_named;
 use crate::error::ErrorKind;
 use crate::handle::Op;
 use crate::program::Program;
@@ -54,7 +54,12 @@ fn take_as_scales(program: &mut Program<'_, '_>, op: Op, number: usize) -> Edit 
     };
     let power = tables.dtypes.iter().position(is_power).filter(|_| is_whole && ty.is_tile());
     let Some(power) = power.and_then(|at| u16::try_from(at).ok()) else { return Ok(()) };
-    let cast = tables.op_named("arith.bitcast").ok_or(ErrorKind::UnknownOp)?;
-    let taken = made(program, op, cast, &[scales], Type { dtype: Some(DtypeId(power)), ..ty })?;
+    let taken = made_named(
+        program,
+        op,
+        "arith.bitcast",
+        &[scales],
+        Type { dtype: Some(DtypeId(power)), ..ty },
+    )?;
     program.set_operand(op, number, taken)
 }

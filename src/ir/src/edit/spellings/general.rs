@@ -9,7 +9,7 @@
 use crate::attr::{AttrValue, Literal};
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
-use crate::edit::insert::{made, made_by, word};
+use crate::edit::insert::{made, made_by, made_named, word};
 use crate::edit::spellings::flags;
 use crate::error::{ErrorKind, Pool};
 use crate::handle::{Block, Op, Value};
@@ -322,14 +322,12 @@ fn places(
     let shape = Shape::of(&extents).ok_or(ErrorKind::Extent)?;
     let words = Type::tensor(shape, word(program).ok_or(ErrorKind::UnknownDtype)?);
     let truth = tables.dtype_of(DtypeKind::Bits, 1).ok_or(ErrorKind::UnknownDtype)?;
-    let iota = tables.op_named("tt.make_range").ok_or(ErrorKind::UnknownOp)?;
-    let relation = tables.op_named(relation).ok_or(ErrorKind::UnknownOp)?;
-    let at = made(program, op, iota, &[], words)?;
+    let at = made_named(program, op, "tt.make_range", &[], words)?;
     let counts = program.def_op(at).ok_or(ErrorKind::Broken)?;
     program.set_attr(counts, attr_names::AXIS, AttrValue::Int(1, None))?;
     let number = program.literal_value(Literal::Int(i64::from(number)))?;
     let number = made_by(program, op, OpRole::Constant, &[number], words)?;
-    made(program, op, relation, &[at, number], Type::tensor(shape, truth))
+    made_named(program, op, relation, &[at, number], Type::tensor(shape, truth))
 }
 
 /// What is combined as a result of the operation is: in its shape and layout, or as a number.

@@ -1,7 +1,6 @@
 //! What a program may write in more than one way, as what follows reads it.
 
 pub(crate) mod atomics;
-mod bounded;
 mod chosen;
 mod combined;
 mod counted;
@@ -78,9 +77,9 @@ pub(crate) fn respell(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), I
             OpRole::Reduce => kept::drop_dimension(program, op),
             OpRole::Fence => atomics::settle_barrier(program, op),
             OpRole::Atomic => {
-                atomics::settle(program, op).and_then(|()| bounded::mask_bounds(program, op))
+                atomics::settle(program, op).and_then(|()| moves::mask_bounds(program, op))
             }
-            OpRole::Load | OpRole::Store => bounded::mask_bounds(program, op),
+            OpRole::Load | OpRole::Store => moves::mask_bounds(program, op),
             OpRole::Opaque => counted::lower(program, op),
             _ => Ok(()),
         });
