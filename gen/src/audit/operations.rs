@@ -10,7 +10,7 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::rules::ops::Op;
 use crate::rules::sequences::Resolved;
-use lanebook_tables::{DtypeId, IndexWord, LayoutTrait, OpId, OpRole, OpWord};
+use lanebook_tables::{DtypeId, IndexWord, LayoutTrait, OpId, OpLowering, OpRole, OpWord};
 use std::collections::BTreeSet;
 
 /// What is done to numbers without signs, behind the word for what is done.
@@ -32,6 +32,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         counts(op, &mut diags);
         index(op, &mut diags);
         bits(op, &mut diags);
+        lowered(op, &mut diags);
         costs(op, OpId(number), &ways, &mut diags);
     }
     alike(&compiled.rules.ops.list, &mut diags);
@@ -83,6 +84,46 @@ fn has(op: &Op, diags: &mut Diagnostics) {
         let wanted = format!("{layouts:?}");
         say(op, "`layout`", &format!("{:?}", op.layout), &wanted, diags);
     }
+}
+
+/// What another system's operation stands for is in its name, and goes with its role.
+fn lowered(op: &Op, diags: &mut Diagnostics) {
+    use OpLowering as L;
+    let name = &op.entry.name;
+    let known = OpLowering::NAMES.iter().find(|(own, _)| Some(*own) == op.lowering);
+    // Names of this language have no dialect in front.
+    let Some((_, own)) = name.value.split_once('.') else {
+        if let Some((_, word)) = known {
+            say_lowered(op, word, "another system's name, with its dialect in front", diags);
+        }
+        return;
+    };
+    let Some((lowering, word)) = known else {
+        if let Some((_, word)) = OpLowering::NAMES.iter().find(|(_, word)| own.contains(word)) {
+            say_lowered(op, "none", word, diags);
+        }
+        return;
+    };
+    let role = match lowering {
+        L::BufferLoad | L::DescriptorLoad => OpRole::Load,
+        L::BufferStore | L::DescriptorStore | L::AsyncCopy => OpRole::Store,
+        _ => OpRole::Opaque,
+    };
+    if !own.contains(word) {
+        say_lowered(op, word, "a word of its name", diags);
+    } else if op.role != role {
+        say_lowered(op, word, &format!("role {role:?}"), diags);
+    }
+}
+
+fn say_lowered(op: &Op, has: &str, wanted: &str, diags: &mut Diagnostics) {
+    let name = &op.entry.name;
+    let message = format!("`lowering` of `{}` is {has}: it takes {wanted}", name.value);
+    diags.push(
+        Diagnostic::at(name.span, message).note(op.entry.role.span, "its role").help(
+            "an operation stands for what its name says: correct `lowering`, `name` or `role`",
+        ),
+    );
 }
 
 /// What takes bits as another type says so in its name.

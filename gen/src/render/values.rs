@@ -56,6 +56,7 @@ plain_enums!(
     Unit,
     AxisWord,
     IndexWord,
+    OpLowering,
     AtomicOp,
     Accumulators,
     SubAxis,
@@ -125,7 +126,7 @@ structs! {
     Source<'_> { key, title }
     Dtype<'_> { name, bits, held, kind, format, unread, pair_of }
     FloatFormat { signed, exponent, fraction, bias, specials, zero }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, same_bits, index, tiles }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort, truth, same_bits, index, tiles, lowering }
     Sequence<'_> { op, from, to, ulp, steps }
     SequenceStep<'_> { op, from, to, operands }
     Rules<'_> { rules, names, docs, sets, passes, phases }

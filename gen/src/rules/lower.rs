@@ -56,6 +56,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         same_bits: op.entry.same_bits,
         index: op.index,
         tiles: op.entry.tiles.as_ref().map_or("", |name| text(&name.value)),
+        lowering: op.lowering,
     }));
     RulePart {
         ops,

@@ -6,7 +6,7 @@ use crate::schema::Name;
 use crate::source::{FileId, Span};
 use crate::spanned::Spanned;
 use lanebook_suggest::remedy;
-use lanebook_tables::{IndexWord, LayoutTrait, OpId, OpRole, Tables};
+use lanebook_tables::{IndexWord, LayoutTrait, OpId, OpLowering, OpRole, Tables};
 
 /// All operations.
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ pub struct Op {
     pub layout: LayoutTrait,
     /// What it computes of indices.
     pub index: Option<IndexWord>,
+    /// What it stands for.
+    pub lowering: Option<OpLowering>,
 }
 
 const ROLES: [OpRole; 42] = [
@@ -110,15 +112,21 @@ fn word<T: Copy + std::fmt::Debug>(
     found
 }
 
-/// What an operation computes of indices, by its name.
-fn index_word(name: &Name, diags: &mut Diagnostics) -> Option<IndexWord> {
-    let names = IndexWord::NAMES.iter().map(|(_, name)| *name);
-    let found = IndexWord::NAMES.iter().find(|(_, known)| *known == name.value);
+/// What one of these names is the name of.
+fn spelt<T: Copy>(
+    name: &Spanned<Bare>,
+    what: &str,
+    known: &[(T, &'static str)],
+    diags: &mut Diagnostics,
+) -> Option<T> {
+    let name = name.map(|word| word.0.clone());
+    let names = known.iter().map(|(_, name)| *name);
+    let found = known.iter().find(|(_, known)| *known == name.value);
     if found.is_none() {
         let otherwise = format!("known: {}", names.clone().collect::<Vec<_>>().join(", "));
         diags.push(
-            Diagnostic::at(name.span, format!("unknown word of indices `{}`", name.value))
-                .help(remedy(name, names, &otherwise)),
+            Diagnostic::at(name.span, format!("unknown {what} `{}`", name.value))
+                .help(remedy(&name, names, &otherwise)),
         );
     }
     found.map(|(word, _)| *word)
@@ -139,10 +147,10 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
         }
         let role = role(&entry.role.map(|word| word.0.clone()), diags);
         let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
-        let index = entry
-            .index
-            .as_ref()
-            .and_then(|word| index_word(&word.map(|word| word.0.clone()), diags));
+        let index = entry.index.as_ref();
+        let index = index.and_then(|word| spelt(word, "word of indices", &IndexWord::NAMES, diags));
+        let lowering = entry.lowering.as_ref();
+        let lowering = lowering.and_then(|word| spelt(word, "lowering", &OpLowering::NAMES, diags));
         if known {
             // Under a role that says nothing, so that rules find the operation.
             ops.list.push(Op {
@@ -150,6 +158,7 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
                 role: role.unwrap_or(OpRole::Opaque),
                 layout: layout.unwrap_or(LayoutTrait::None),
                 index,
+                lowering,
             });
         }
     }
@@ -250,13 +259,15 @@ pub(crate) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
             same_bits: decl.same_bits,
             index: None,
             tiles: (!decl.tiles.is_empty()).then(|| at(decl.tiles.to_string(), span)),
+            lowering: None,
             doc: String::new(),
         };
         let number = ops.list.len();
         for name in [&entry.name].into_iter().chain(&entry.aliases) {
             ops.names.declare(name, number, "operation", quiet);
         }
-        ops.list.push(Op { entry, role: decl.role, layout: decl.layout, index: decl.index });
+        let (role, layout) = (decl.role, decl.layout);
+        ops.list.push(Op { entry, role, layout, index: decl.index, lowering: decl.lowering });
     }
     ops
 }

@@ -84,6 +84,9 @@ pub struct OpEntry {
     /// Of an operation on indices, the one that does it to tiles.
     #[serde(default)]
     pub tiles: Option<Name>,
+    /// What another system's operation stands for.
+    #[serde(default)]
+    pub lowering: Option<Spanned<Bare>>,
     pub doc: String,
 }
 

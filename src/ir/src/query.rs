@@ -9,7 +9,7 @@ use crate::data::{AliasData, AttrData, AttrKind, ValueData, ValueKind};
 use crate::handle::{AttrRef, Block, Op, TextRef, TypeRef, Use, Value};
 use crate::program::{Carried, Def, Loop, Program, name, number};
 use crate::types::{TileEncoding, Type};
-use lanebook_tables::{AttrContract, AttrForm, OpRole, Space};
+use lanebook_tables::{AttrContract, AttrForm, OpLowering, OpRole, Space};
 
 impl<'t> Program<'_, 't> {
     // ---- values
@@ -267,6 +267,10 @@ impl<'t> Program<'_, 't> {
             AttrValue::Word(word) => self.truth_word(word),
             _ => None,
         }
+    }
+    /// What another system's operation stands for.
+    pub(crate) fn lowering(&self, op: Op) -> Option<OpLowering> {
+        self.decl(op).and_then(|decl| decl.lowering)
     }
     /// What a word says of a truth: `true` or `false`.
     pub(crate) fn truth_word(&self, word: TextRef) -> Option<bool> {

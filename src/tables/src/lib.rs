@@ -278,7 +278,7 @@ pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second};
 pub use float::{FloatFormat, Specials};
 pub use listing::AtomFilter;
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
-pub use op::{IndexWord, LayoutTrait, OpDecl, OpRole, RELATIONS};
+pub use op::{IndexWord, LayoutTrait, OpDecl, OpLowering, OpRole, RELATIONS};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use policy::{CostPart, CostPolicy, CostTerm};
 pub use rule::IndexOp;

@@ -229,6 +229,51 @@ impl IndexWord {
     ];
 }
 
+/// What another system's operation stands for: operations that `compile` knows are put in its place
+/// before anything else.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OpLowering {
+    /// A load by a pointer and a tile of distances from it.
+    BufferLoad,
+    /// A store by these.
+    BufferStore,
+    /// Elements in the type of their scales, times these.
+    Upcast,
+    /// A tile from where pointers say into shared memory.
+    AsyncCopy,
+    /// Operands that are handed on once products are over.
+    DotWait,
+    /// A tensor by its pointer, its extents and its strides.
+    TensorDescriptor,
+    /// A load of a tile of such a tensor.
+    DescriptorLoad,
+    /// A store to it.
+    DescriptorStore,
+    /// The end of a shared tile's life.
+    LocalDealloc,
+    /// How often numbers are in a tile.
+    Histogram,
+    /// Elements of a tile that another one names by their places.
+    Gather,
+}
+
+impl OpLowering {
+    /// Every one, and how `rules/ops.ron` spells it.
+    pub const NAMES: [(OpLowering, &str); 11] = [
+        (OpLowering::BufferLoad, "buffer_load"),
+        (OpLowering::BufferStore, "buffer_store"),
+        (OpLowering::Upcast, "upcast"),
+        (OpLowering::AsyncCopy, "async_copy"),
+        (OpLowering::DotWait, "dot_wait"),
+        (OpLowering::TensorDescriptor, "tensor_descriptor"),
+        (OpLowering::DescriptorLoad, "descriptor_load"),
+        (OpLowering::DescriptorStore, "descriptor_store"),
+        (OpLowering::LocalDealloc, "local_dealloc"),
+        (OpLowering::Histogram, "histogram"),
+        (OpLowering::Gather, "gather"),
+    ];
+}
+
 /// Relations of two numbers, as `index.cmp` names them: name, whether signs are left out, whether
 /// it holds of a smaller, an equal and a greater one.
 pub const RELATIONS: [(&str, bool, [bool; 3]); 14] = [
@@ -296,4 +341,6 @@ pub struct OpDecl<'a> {
     /// Of an operation on indices, the one that does it to tiles, element by element; `*` stands
     /// for the relation. Nothing: there is none.
     pub tiles: &'a str,
+    /// What stands in its place, if it is another system's word for that.
+    pub lowering: Option<OpLowering>,
 }

@@ -8,15 +8,18 @@ use crate::edit::pointers::in_a_word;
 use crate::error::{ErrorKind, IrError, SourcePlace};
 use crate::handle::{Op, Value};
 use crate::program::Program;
+use lanebook_tables::OpLowering;
 
-const DESCRIPTION: &str = "tt.make_tensor_descriptor";
+/// Whether an operation describes a tensor.
+fn describes(program: &Program<'_, '_>, op: Op) -> bool {
+    program.lowering(op) == Some(OpLowering::TensorDescriptor)
+}
 
 /// The pointers of all elements of a tile of a described tensor, and which of them lie in it.
 fn reached(program: &mut Program<'_, '_>, op: Op, tile: Value) -> Edit<(Value, Value)> {
     let wrong = ErrorKind::DescriptorForm;
     let tensor = program.operand(op, 0).ok_or(wrong)?;
-    let is_own = |of: &Op| program.decl(*of).is_some_and(|decl| decl.name == DESCRIPTION);
-    let of = program.def_op(tensor).filter(is_own).ok_or(wrong)?;
+    let of = program.def_op(tensor).filter(|of| describes(program, *of)).ok_or(wrong)?;
     let shape = program.type_of(tile).shape;
     let rank = program.subscripts(op, 0).count();
     let numbers = program.operand_count(of).checked_sub(1);
@@ -77,7 +80,7 @@ pub(crate) fn forget(program: &mut Program<'_, '_>, kernel: Op) -> Result<(), Ir
     let mut next = program.inside(kernel).next();
     while let Some(op) = next {
         next = program.following(op, Some(kernel));
-        if program.decl(op).is_none_or(|decl| decl.name != DESCRIPTION) {
+        if !describes(program, op) {
             continue;
         }
         if let Some(attr) = program.attrs(op).next() {

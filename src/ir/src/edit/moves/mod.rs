@@ -20,54 +20,28 @@ use crate::program::Program;
 use crate::storage::full;
 use crate::types::{TileEncoding, Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpLowering, OpRole};
 
 /// What is moved, where, and what stands behind that.
 const OPERANDS: usize = 4;
 
 type MoveOperands = Vec<Value, OPERANDS>;
 
-/// What an operation stands for.
-enum MoveForm {
-    BufferLoad,
-    BufferStore,
-    Upcast,
-    ToShared,
-    HandedOn,
-    DescriptorLoad,
-    DescriptorStore,
-}
-
-/// The form of an operation of this name; `None` of those that are no movements of this kind.
-fn form(name: &str) -> Option<MoveForm> {
-    Some(match name {
-        "amdg.buffer_load" => MoveForm::BufferLoad,
-        "amdg.buffer_store" => MoveForm::BufferStore,
-        "amdg.scaled_upcast_fp8" => MoveForm::Upcast,
-        "ttg.async_copy_global_to_local" => MoveForm::ToShared,
-        "ttng.warp_group_dot_wait" => MoveForm::HandedOn,
-        "tt.descriptor_load" => MoveForm::DescriptorLoad,
-        "tt.descriptor_store" => MoveForm::DescriptorStore,
-        _ => return None,
-    })
-}
-
 /// Lets an operation that is one of these be what it stands for.
 #[inline(never)] // Its caller's own steps are deep.
 pub(crate) fn settle(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    let Some(form) = program.decl(op).and_then(|decl| form(decl.name)) else { return Ok(()) };
-    // What stands in its place may have others.
-    if program.idle_attr(op).is_some() {
-        return Err(ErrorKind::IdleAttr);
-    }
-    match form {
-        MoveForm::BufferLoad => buffers::load(program, op),
-        MoveForm::BufferStore => buffers::store(program, op),
-        MoveForm::Upcast => upcast(program, op),
-        MoveForm::ToShared => to_shared(program, op),
-        MoveForm::HandedOn => hand_on(program, op),
-        MoveForm::DescriptorLoad => descriptors::load(program, op),
-        MoveForm::DescriptorStore => descriptors::store(program, op),
+    use OpLowering as L;
+    match program.lowering(op) {
+        None | Some(L::Histogram | L::Gather | L::TensorDescriptor | L::LocalDealloc) => Ok(()),
+        // What stands in its place may have others.
+        Some(_) if program.idle_attr(op).is_some() => Err(ErrorKind::IdleAttr),
+        Some(L::BufferLoad) => buffers::load(program, op),
+        Some(L::BufferStore) => buffers::store(program, op),
+        Some(L::Upcast) => upcast(program, op),
+        Some(L::AsyncCopy) => to_shared(program, op),
+        Some(L::DotWait) => hand_on(program, op),
+        Some(L::DescriptorLoad) => descriptors::load(program, op),
+        Some(L::DescriptorStore) => descriptors::store(program, op),
     }
 }
 

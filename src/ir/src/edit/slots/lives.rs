@@ -5,12 +5,12 @@ use crate::edit::slots::shared;
 use crate::error::ErrorKind;
 use crate::handle::{Op, Value};
 use crate::program::Program;
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpLowering, OpRole};
 
 /// Takes an operation away that ends the life of a tile; one behind which something looks at the
 /// tile is refused.
 pub(super) fn end(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    if program.decl(op).is_none_or(|decl| decl.name != "ttg.local_dealloc") {
+    if program.lowering(op) != Some(OpLowering::LocalDealloc) {
         return Ok(());
     }
     if program.attrs(op).next().is_some() {

@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::handle::{Block, Op, Value};
 use crate::program::Program;
 use crate::types::{Shape, Type, TypeKind};
-use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpRole};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpId, OpLowering, OpRole};
 
 /// Most elements that are compared in one turn.
 const COMPARED: u32 = 1 << 13;
@@ -21,11 +21,10 @@ const WORD: u16 = 32;
 
 /// Puts a loop in the place of such an operation; nothing happens to others.
 pub(super) fn lower(program: &mut Program<'_, '_>, op: Op) -> Edit {
-    let name = program.decl(op).map(|decl| decl.name);
     let wrong = ErrorKind::CountedForm;
-    match name {
-        Some("tt.histogram") => histogram(program, op)?.ok_or(wrong),
-        Some("tt.gather") => gather(program, op)?.ok_or(wrong),
+    match program.lowering(op) {
+        Some(OpLowering::Histogram) => histogram(program, op)?.ok_or(wrong),
+        Some(OpLowering::Gather) => gather(program, op)?.ok_or(wrong),
         _ => Ok(()),
     }
 }
