@@ -83,3 +83,18 @@ const NAME: usize = 64;
 
 /// What stands for the relation in the name of what does it to tiles.
 const RELATION: &str = "*";
+
+/// The operation that does to indices what one does to elements.
+pub(crate) fn index_twin(program: &Program<'_, '_>, op: Op) -> Option<OpId> {
+    let (tables, decl) = (program.tables(), program.decl(op)?);
+    if decl.role != OpRole::Elementwise || program.attrs(op).next().is_some() {
+        return None;
+    }
+    if let Some(word) = program.index_word(op) {
+        return tables.op_of_index(word);
+    }
+    let known = tables.ops.iter().find(|known| {
+        known.role == OpRole::Index && !known.tiles.is_empty() && known.tiles == decl.name
+    });
+    known.and_then(|known| tables.op_named(known.name))
+}

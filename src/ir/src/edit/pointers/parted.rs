@@ -4,8 +4,9 @@
 use crate::attr_names;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{
-    PARTS, WorkedPart, filled, made, made_named, missing, word, work_out, worked,
+    PARTS, WorkedPart, filled, made, made_named, missing, sign_extended, word, work_out, worked,
 };
+use crate::edit::on_tiles::index_twin;
 use crate::edit::pointers::far;
 use crate::edit::pointers::is_long;
 use crate::error::ErrorKind;
@@ -79,23 +80,22 @@ enum Way {
 
 fn way(program: &Program<'_, '_>, tile: Value) -> Way {
     let Some(def) = program.def_op(tile) else { return Way::Other };
-    let name = program.decl(def).map_or("", |decl| decl.name);
-    let is_whole = is_long(program, &program.type_of(tile));
+    let is_number = program.operand(def, 0).is_some_and(|of| program.int(of).is_some());
     match program.role(def) {
-        OpRole::Constant if program.operand(def, 0).is_some_and(|of| program.int(of).is_some()) => {
-            Way::Fills
-        }
-        OpRole::Broadcast if program.repeated_number(def).is_some() => Way::Fills,
-        OpRole::Broadcast if only_axis(program, def) => Way::Moves,
-        OpRole::Convert if program.attrs(def).next().is_none() => Way::Moves,
-        _ => match name {
-            "arith.extsi" => Way::Widens,
-            "add" => Way::Adds,
-            "sub" => Way::Subtracts,
-            // Of 32 bits it may be more than these hold.
-            "mul" if is_whole => Way::Multiplies,
-            _ => Way::Other,
-        },
+        OpRole::Constant if is_number => return Way::Fills,
+        OpRole::Broadcast if program.repeated_number(def).is_some() => return Way::Fills,
+        OpRole::Broadcast if only_axis(program, def) => return Way::Moves,
+        OpRole::Convert if program.attrs(def).next().is_none() => return Way::Moves,
+        _ if sign_extended(program, tile).is_some() => return Way::Widens,
+        _ => {}
+    }
+    let twin = index_twin(program, def).and_then(|twin| program.tables().op(twin)?.index);
+    match twin {
+        Some(IndexWord::Add) => Way::Adds,
+        Some(IndexWord::Sub) => Way::Subtracts,
+        // Of 32 bits it may be more than these hold.
+        Some(IndexWord::Mul) if is_long(program, &program.type_of(tile)) => Way::Multiplies,
+        _ => Way::Other,
     }
 }
 

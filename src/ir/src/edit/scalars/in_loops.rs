@@ -5,7 +5,7 @@
 use crate::attr::Literal;
 use crate::edit::edit_ops::Edit;
 use crate::edit::insert::{PARTS, WorkedPart, is_word, made, work_out, worked};
-use crate::edit::on_tiles::element_twin;
+use crate::edit::on_tiles::{element_twin, index_twin};
 use crate::edit::scalars::indices::take_each;
 use crate::error::{ErrorKind, IrError, Pool, SourcePlace};
 use crate::handle::{Op, Value};
@@ -13,7 +13,7 @@ use crate::program::{Def, Program};
 use crate::storage::full;
 use crate::types::{Type, TypeKind};
 use heapless::Vec;
-use lanebook_tables::{IndexWord, OpId, OpRole};
+use lanebook_tables::{IndexWord, OpRole};
 
 /// Lets the whole numbers that a function of parallel loops takes as indices be such.
 ///
@@ -84,21 +84,6 @@ fn is_parameter(program: &Program<'_, '_>, kernel: Op, value: Value) -> bool {
     program.parameters(kernel).any(|parameter| parameter == value)
 }
 
-/// The operation that does to indices what one does to elements.
-fn of_indices(program: &Program<'_, '_>, op: Op) -> Option<OpId> {
-    let (tables, decl) = (program.tables(), program.decl(op)?);
-    if decl.role != OpRole::Elementwise || program.attrs(op).next().is_some() {
-        return None;
-    }
-    if let Some(word) = program.index_word(op) {
-        return tables.op_of_index(word);
-    }
-    let known = tables.ops.iter().find(|known| {
-        known.role == OpRole::Index && !known.tiles.is_empty() && known.tiles == decl.name
-    });
-    known.and_then(|known| tables.op_named(known.name))
-}
-
 /// Whether a value is a number of the text, an index, a number that the function takes, or computed
 /// of such ones as indices are.
 fn is_of_indices(program: &Program<'_, '_>, kernel: Op, value: Value) -> bool {
@@ -115,7 +100,7 @@ fn is_of_indices(program: &Program<'_, '_>, kernel: Op, value: Value) -> bool {
         }
         let made = program
             .def_op(at)
-            .filter(|def| is_word(program, at) && of_indices(program, *def).is_some());
+            .filter(|def| is_word(program, at) && index_twin(program, *def).is_some());
         let Some(def) = made else { return false };
         for operand in program.operands(def) {
             is_full |= waiting.push(operand).is_err();
@@ -146,7 +131,7 @@ fn as_index(program: &mut Program<'_, '_>, kernel: Op, value: Value) -> Edit<Val
             let Some(own) = worked(known, operand) else { return Ok(WorkedPart::After(operand)) };
             operands.push(own).map_err(|_| full(Pool::Sources, operands.capacity()))?;
         }
-        let decl = of_indices(program, def).ok_or(ErrorKind::Broken)?;
+        let decl = index_twin(program, def).ok_or(ErrorKind::Broken)?;
         made(program, def, decl, &operands, Type::INDEX).map(WorkedPart::Done)
     })
 }
