@@ -57,6 +57,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     let seeding = &compiled.rules.seeding;
     aliases::check(compiled, &mut diags);
     atomics::check(seeding, &mut diags);
+    by_hand(compiled, &mut diags);
     meanings(seeding, &mut diags);
     meant(compiled, &mut diags);
     alike(seeding, &mut diags);
@@ -68,6 +69,20 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
     covered(&compiled.rules.candidates, &mut diags);
     aligned(&compiled.rules.candidates, &mut diags);
     diags
+}
+
+/// What no program has is no operation that one may have.
+fn by_hand(compiled: &Compiled, diags: &mut Diagnostics) {
+    let ops = &compiled.rules.ops;
+    for name in &compiled.rules.seeding.by_hand {
+        if let Some(op) = ops.named(&name.value).and_then(|id| ops.get(id)) {
+            diags.push(
+                Diagnostic::at(name.span, format!("`{}` is declared", name.value))
+                    .note(op.entry.name.span, "here")
+                    .help("what is declared is taken or refused as its contract says: remove it from `by_hand`"),
+            );
+        }
+    }
 }
 
 /// Operations mean what their names say.

@@ -163,7 +163,7 @@ structs! {
     WarpSpecialization<'_> { name, feature, threads, barrier, number, arrive, resize, registers, directive, file, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Seeding<'_> { warps, unit_rows, targets, dtypes, formats, meanings, accesses, units, candidates, read_as, atomics, orders, scopes, barriers }
+    Seeding<'_> { warps, unit_rows, targets, dtypes, formats, meanings, accesses, units, candidates, read_as, atomics, orders, scopes, barriers, by_hand }
     SeedingTarget<'_> { text, arch }
     AtomicWord<'_> { text, op, of }
     OrderWord<'_> { text, releases, acquires }

@@ -51,6 +51,9 @@ pub struct SeedingFile {
     /// Words of barriers.
     #[serde(default)]
     pub barriers: Vec<Name>,
+    /// Operations on units of one machine that no program here has.
+    #[serde(default)]
+    pub by_hand: Vec<Name>,
 }
 
 /// An order among accesses.
@@ -473,5 +476,6 @@ pub(super) fn lower(file: &SeedingFile, candidates: &[CandidateEntry]) -> t::See
             scope: scope.as_ref().map(|scope| text(scope)),
         })),
         barriers: list(file.barriers.iter().map(|name| text(name))),
+        by_hand: list(file.by_hand.iter().map(|name| text(name))),
     }
 }

@@ -36,6 +36,9 @@ pub struct Seeding<'a> {
     pub scopes: &'a [ScopeWord<'a>],
     /// Words of a barrier for whose accesses it is about: a fence orders all of them.
     pub barriers: &'a [&'a str],
+    /// Operations by which another compiler orders or feeds the units of one machine by hand: none
+    /// is declared, and a program that has one is told so.
+    pub by_hand: &'a [&'a str],
 }
 
 impl Seeding<'_> {
@@ -55,6 +58,7 @@ impl Seeding<'_> {
         orders: &[],
         scopes: &[],
         barriers: &[],
+        by_hand: &[],
     };
 }
 

@@ -12,9 +12,6 @@ use crate::text::parse_type::Types;
 use crate::types::{TileEncoding, Type, TypeKind};
 use lanebook_tables::{DtypeId, DtypeKind, OpRole};
 
-/// Dialects of what Triton has taken apart for one machine.
-const LOWERED: [&str; 3] = ["ttng.", "ttg.", "amdg."];
-
 impl Parser<'_, '_, '_> {
     /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute
     /// `prefix`.
@@ -148,8 +145,8 @@ impl Parser<'_, '_, '_> {
     }
     /// The error at an operation that is not declared.
     pub(crate) fn unknown(&self, name: &str, token: Token) -> IrError {
-        let is_lowered = LOWERED.iter().any(|dialect| name.starts_with(dialect));
-        self.fail(if is_lowered { ErrorKind::LoweredOp } else { ErrorKind::UnknownOp }, token)
+        let is_by_hand = self.program.tables().seeding.by_hand.contains(&name);
+        self.fail(if is_by_hand { ErrorKind::LoweredOp } else { ErrorKind::UnknownOp }, token)
     }
     /// Whether a word stands behind operands, on their line, and is no operation's name.
     fn is_behind(&self, at: Token) -> bool {
@@ -334,13 +331,17 @@ impl Parser<'_, '_, '_> {
             OpRole::Matrix if written == 3 && operands >= 3 => self.token(token)?,
             _ => return Ok(false),
         };
-        let result = self.program.intern(result);
-        let result = self.put(result, token)?;
         let mut left: ShortList<_> = ShortList::new();
         for ty in &types.left {
             self.push(&mut left, *ty, token)?;
         }
         out.left = left;
+        self.gives(out, result, token)
+    }
+    /// Lets an operation's result have a type that is not written.
+    fn gives(&mut self, out: &mut Types, result: Type, token: Token) -> Result<bool, IrError> {
+        let result = self.program.intern(result);
+        let result = self.put(result, token)?;
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
         Ok(true)
@@ -360,11 +361,7 @@ impl Parser<'_, '_, '_> {
                 self.push(&mut out.left, *ty, token)?;
             }
             let result = self.token(token)?;
-            let result = self.program.intern(result);
-            let result = self.put(result, token)?;
-            self.push(&mut out.right, result, token)?;
-            out.arrow = true;
-            return Ok(true);
+            return self.gives(out, result, token);
         }
         let pointer = self.program.operand(op, 1).map(|value| self.program.type_of(value).kind);
         if named != 0 || place || pointer != Some(TypeKind::Other) {
@@ -446,11 +443,7 @@ impl Parser<'_, '_, '_> {
             Some(ty) if ty.element.is_empty() && ty.shape.is_known() => Type::INDEX,
             _ => Type::ELIDED,
         };
-        let result = self.program.intern(result);
-        let result = self.put(result, token)?;
-        self.push(&mut out.right, result, token)?;
-        out.arrow = true;
-        Ok(true)
+        self.gives(out, result, token)
     }
     /// The type of tokens, which other compilers do not always write.
     pub(crate) fn token(&self, at: Token) -> Result<Type, IrError> {
