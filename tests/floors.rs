@@ -110,7 +110,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         "src/loops",
         &["layout", "tables", "ir", "tile", "plan", "infer"],
         &[
-            &["machine", "access_models"],
+            &["machine", "access_models", "places"],
             &["error", "exchange", "operand", "reductions", "tensor_unit"],
             &["tell+operators+indices"],
             &["tensor_sums"],

@@ -16,7 +16,7 @@ use lanebook_tables::{IndexWord, OpId, OpRole, Space};
 use std::collections::BTreeMap;
 
 /// What is in names of operations, and the word for what these do to runs of neighbours.
-const TOKENS: [(&str, &str); 16] = [
+const TOKENS: [(&str, &str); 17] = [
     ("range", "range"),
     ("add", "add"),
     ("sub", "sub"),
@@ -27,6 +27,7 @@ const TOKENS: [(&str, &str); 16] = [
     ("or", "or"),
     ("xor", "xor"),
     ("shl", "shl"),
+    ("shrs", "ashr"),
     ("shr", "shr"),
     ("max", "extremum"),
     ("min", "extremum"),

@@ -160,7 +160,7 @@ pub(super) fn check(seeding: &SeedingFile, ops: &Ops, diags: &mut Diagnostics) {
     }
 }
 
-const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
+const AXIS_WORDS: [(&str, t::AxisWord); 17] = [
     ("range", t::AxisWord::Range),
     ("add", t::AxisWord::Add),
     ("sub", t::AxisWord::Sub),
@@ -172,6 +172,7 @@ const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("xor", t::AxisWord::Xor),
     ("shl", t::AxisWord::Shl),
     ("shr", t::AxisWord::Shr),
+    ("ashr", t::AxisWord::Ashr),
     ("extremum", t::AxisWord::Extremum),
     ("compare", t::AxisWord::Compare),
     ("select", t::AxisWord::Select),

@@ -4,10 +4,11 @@ use crate::arena::{ArenaParts, BaseId, FormArena, IndexForm, VarRole, too_many};
 use crate::contain::MAX_THREADS;
 use crate::error::{FormError, FormResult, PoolName};
 use crate::event::Reason;
+use crate::points::Tape;
 use crate::pool::LentStack;
 use crate::program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, PlanShape, VarRange, When,
+    OperatorId, PlanShape, StoragePlaces, VarRange, When,
 };
 use lanebook_layout::Swizzle;
 
@@ -420,6 +421,28 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
+    /// Where the elements of a buffer's storage in shared memory lie, where that is neither rows nor
+    /// [`Inference::strips`]. There is neither a swizzle nor padding then.
+    #[must_use]
+    pub fn places(&self, id: BufferId) -> Option<StoragePlaces> {
+        self.buffer_of(self.storage(id)).ok()?.places
+    }
+
+    /// Pins [`Inference::places`] of a buffer's storage: they were written.
+    ///
+    /// # Errors
+    /// [`FormError::Stale`]; [`FormError::Divisor`] of elements that have no bytes.
+    pub fn pin_places(&mut self, id: BufferId, places: StoragePlaces) -> FormResult<()> {
+        if places.unit == 0 {
+            return Err(FormError::Divisor { found: 0 });
+        }
+        self.pin_swizzle(id, None)?;
+        let storage = self.storage(id);
+        let owner = self.buffers.get_mut(usize::from(storage.0)).ok_or(FormError::Stale)?;
+        owner.places = Some(places);
+        Ok(())
+    }
+
     /// Bytes of a row of a storage, and how many rows it has.
     fn rows_of(&self, storage: BufferId) -> FormResult<(i64, i64)> {
         let own = self.buffer_of(storage)?;
@@ -451,6 +474,22 @@ impl<'a> Inference<'a> {
         }
     }
 
+    /// Bytes of the widest elements that a buffer's storage is looked at with.
+    #[doc(hidden)] // For telling.
+    #[must_use]
+    pub fn widest_element(&self, id: BufferId) -> u32 {
+        let storage = self.storage(id);
+        let (mut other, mut widest) = (storage, 1u32);
+        while let Ok(own) = self.buffer_of(other) {
+            widest = widest.max(own.bits >> 3);
+            other = own.next_alias;
+            if other == storage {
+                break;
+            }
+        }
+        widest
+    }
+
     /// Whether a buffer's storage would keep the elements of all its views in one piece, under a
     /// swizzle, in strips of so many bytes, with so many bytes behind every so many.
     #[doc(hidden)] // For telling.
@@ -462,15 +501,7 @@ impl<'a> Inference<'a> {
         column_block: Option<u32>,
         padding: Option<(u32, u32)>,
     ) -> bool {
-        let storage = self.storage(id);
-        let (mut other, mut widest) = (storage, 1u32);
-        while let Ok(own) = self.buffer_of(other) {
-            widest = widest.max(own.bits >> 3);
-            other = own.next_alias;
-            if other == storage {
-                break;
-            }
-        }
+        let widest = self.widest_element(id);
         let whole = |bytes: u32| bytes.checked_rem(widest) == Some(0);
         let exchanged = swizzle.filter(|swizzle| swizzle.b > 0);
         exchanged.is_none_or(|swizzle| 1u32.checked_shl(swizzle.m.into()).is_none_or(whole))
@@ -478,13 +509,18 @@ impl<'a> Inference<'a> {
             && padding.is_none_or(|(every, more)| whole(every) && whole(more))
     }
 
-    /// [`Inference::placed`] where there is neither a swizzle nor padding.
+    /// [`Inference::placed`] without a swizzle and without padding.
     ///
     /// # Errors
     /// Those of [`Inference::placed`].
     #[doc(hidden)]
     pub fn in_strips(&mut self, id: BufferId, bytes: IndexForm) -> FormResult<IndexForm> {
         let storage = self.storage(id);
+        if let Some(places) = self.places(storage) {
+            let (number, inside) = self.arena.div_rem(bytes, i64::from(places.unit))?;
+            let place = self.arena.substitute(places.bytes, &[(places.element, number)])?;
+            return self.arena.add(place, inside);
+        }
         let Some(column_block) = self.strips(storage).map(i64::from) else { return Ok(bytes) };
         let (pitch, rows) = self.rows_of(storage)?;
         let apart = column_block.checked_mul(rows).ok_or(FormError::Overflow)?;
@@ -501,6 +537,14 @@ impl<'a> Inference<'a> {
         let (pitch, rows) = self.rows_of(storage).ok()?;
         let (pitch, rows) = (u64::try_from(pitch).ok()?, u64::try_from(rows).ok()?);
         let row = byte.checked_div(pitch).filter(|row| *row < rows)?;
+        if let Some(places) = self.places(storage) {
+            let (unit, mut tape) =
+                (u64::from(places.unit), Tape::new(&self.arena, &[places.bytes]).ok()?);
+            tape.set(places.element, i64::try_from(byte.checked_div(unit)?).ok()?);
+            tape.derive(&self.arena).ok()?;
+            let place = tape.value(&self.arena, places.bytes).ok()?;
+            return u64::try_from(place).ok()?.checked_add(byte.checked_rem(unit)?);
+        }
         let place = match self.strips(storage).map(u64::from) {
             None => byte,
             Some(column_block) => {

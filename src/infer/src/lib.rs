@@ -121,6 +121,18 @@
 //! // Or with 16 bytes behind every 64 of these.
 //! inference.pin_padding(s, (64, 16))?;
 //! assert_eq!((inference.padding(words), inference.placed_byte(s, 128)), (Some((64, 16)), Some(80)));
+//! // Or anywhere: elements of 2 bytes whose two lowest bits are exchanged.
+//! let flat = inference.buffer(&[8], 16, MemoryScope::Shared)?;
+//! let element = inference.arena.var(8, VarRole::Output)?;
+//! let number = inference.arena.whole(element)?;
+//! let (above, low) = inference.arena.div_rem(number, 2)?;
+//! let (top, middle) = inference.arena.div_rem(above, 2)?;
+//! let place = inference.arena.scale(top, 8)?;
+//! let place = inference.arena.add_scaled(place, low, 4)?;
+//! let place = inference.arena.add_scaled(place, middle, 2)?;
+//! inference.pin_places(flat, StoragePlaces { element, bytes: place, unit: 2 })?;
+//! assert!(inference.places(flat).is_some());
+//! assert_eq!((inference.placed_byte(flat, 2), inference.placed_byte(flat, 11)), (Some(4), Some(13)));
 //!
 //! // The timeline: who was asked, what came out. Up to the common level alone, then all of it.
 //! #[derive(Default)]
@@ -214,7 +226,7 @@ pub use parallel::Race;
 pub use points::Tape;
 pub use program::{
     Access, Buffer, BufferId, FragmentForm, Kind, MAX_RANK, MachineFigures, MemoryScope, Operator,
-    OperatorId, VarRange, When,
+    OperatorId, StoragePlaces, VarRange, When,
 };
 
 // How maps are made, inverted and compared.

@@ -126,7 +126,9 @@ pub struct Buffer {
     pub(crate) column_block: u32,
     /// Bytes that stand behind every so many of these; 0: none.
     pub(crate) padding: (u32, u32),
-    /// Either was written.
+    /// Where its elements lie, where that is neither rows nor strips.
+    pub(crate) places: Option<StoragePlaces>,
+    /// One of these was written.
     pub(crate) is_swizzle_pinned: bool,
     /// Strips and swizzle are those that the unit reads which computes its products.
     pub(crate) is_described: bool,
@@ -146,6 +148,17 @@ pub struct Buffer {
     pub(crate) next_buffer: Option<BufferId>,
     /// It was laid since the queue looked, and which one before it.
     pub(crate) fresh: Option<Option<BufferId>>,
+}
+
+/// Where each element of a storage in shared memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoragePlaces {
+    /// The variable that stands for an element's number, row by row.
+    pub element: BaseId,
+    /// Bytes from the storage's start to the element, as a map over that variable.
+    pub bytes: IndexForm,
+    /// Bytes of an element.
+    pub unit: u32,
 }
 
 /// What an operator is.

@@ -288,6 +288,9 @@ pub fn operand_place(
     number: usize,
 ) -> Option<OperandPlace> {
     let Fact::Buffer(buffer) = told.fact(program.operand(op, number)?) else { return None };
+    if told.inference.places(buffer).is_some() {
+        return None;
+    }
     let own = told.inference.buffer_of(buffer).ok()?;
     let mut extents = own.dims.iter().map(|dim| told.inference.arena.extent(dim).ok());
     let (rows, columns) = (extents.next()??, extents.next()??);

@@ -7,6 +7,9 @@ use lanebook_infer::{FormArena, FormError, FormOp, IndexForm};
 use lanebook_ir::{AffineStep, Def, Op, TypeKind, Value, attr_names};
 use lanebook_tables::{AxisWord, IndexWord};
 
+/// Bits of an index.
+const WORD: i64 = 32;
+
 /// Most values of an affine map that wait for the operation that takes them.
 const MAX_WAITING: usize = 28;
 
@@ -151,6 +154,12 @@ impl Teller<'_, '_, '_, '_> {
             IndexWord::MinUnsigned if plain => arena.op(FormOp::Min, a, b)?,
             IndexWord::MaxUnsigned if plain => arena.op(FormOp::Max, a, b)?,
             IndexWord::CeilDivUnsigned if plain => ceil_div(arena, a, b)?,
+            // The lower bits are the same whatever the sign says.
+            IndexWord::RemUnsigned
+                if b.is_constant() && u32::try_from(b.constant).is_ok_and(u32::is_power_of_two) =>
+            {
+                arena.op(FormOp::Rem, a, b)?
+            }
             _ => return Ok(None),
         }))
     }
@@ -195,21 +204,61 @@ impl Teller<'_, '_, '_, '_> {
             (Some(word), [a, b]) => (word, *a, *b),
             _ => return Ok(None),
         };
-        let plain = self.is_plain(a)? && self.is_plain(b)?;
+        let is_positive = self.is_plain(a)?;
+        let plain = is_positive && self.is_plain(b)?;
         let arena = &mut self.inference.arena;
-        let bits = u32::try_from(b.constant).ok().filter(|bits| b.is_constant() && *bits < 32);
-        let unit = bits.and_then(|bits| 1i64.checked_shl(bits));
-        Ok(Some(match (word, unit) {
-            (AxisWord::And, _) => arena.op(FormOp::And, a, b)?,
-            (AxisWord::Or, _) => arena.op(FormOp::Or, a, b)?,
-            (AxisWord::Xor, _) => arena.op(FormOp::Xor, a, b)?,
-            (AxisWord::Div, _) if plain => arena.op(FormOp::Div, a, b)?,
-            (AxisWord::Rem, _) if plain => arena.op(FormOp::Rem, a, b)?,
-            (AxisWord::Shl, Some(unit)) => arena.scale(a, unit)?,
-            (AxisWord::Shr, Some(unit)) if plain => arena.div_rem(a, unit)?.0,
+        Ok(Some(match word {
+            AxisWord::And => arena.op(FormOp::And, a, b)?,
+            AxisWord::Or => arena.op(FormOp::Or, a, b)?,
+            AxisWord::Xor => arena.op(FormOp::Xor, a, b)?,
+            AxisWord::Div if plain => arena.op(FormOp::Div, a, b)?,
+            AxisWord::Rem if plain => arena.op(FormOp::Rem, a, b)?,
+            AxisWord::Shl => return shifted(arena, a, b, FormArena::scale),
+            AxisWord::Shr if is_positive => return shifted(arena, a, b, quotient),
+            AxisWord::Ashr => return shifted(arena, a, b, quotient),
             _ => return Ok(None),
         }))
     }
+}
+
+/// `a / by`, rounded down.
+fn quotient(arena: &mut FormArena<'_>, a: IndexForm, by: i64) -> Result<IndexForm, FormError> {
+    arena.div_rem(a, by).map(|(quotient, _)| quotient)
+}
+
+/// `a` shifted by `places`, which `unit` does for a power of two; `None` where it may be shifted by
+/// more places than its bits.
+fn shifted<'m, F>(
+    arena: &mut FormArena<'m>,
+    a: IndexForm,
+    places: IndexForm,
+    unit: F,
+) -> Result<Option<IndexForm>, FormError>
+where
+    F: Fn(&mut FormArena<'m>, IndexForm, i64) -> Result<IndexForm, FormError>,
+{
+    let (low, high) = arena.range(places)?;
+    if low < 0 || high >= WORD {
+        return Ok(None);
+    }
+    let mut made = a;
+    // Bit by bit of the number of places.
+    for bit in 0..WORD.ilog2() {
+        let weight = 1i64.checked_shl(bit).ok_or(FormError::Overflow)?;
+        if weight > high {
+            break;
+        }
+        let by = u32::try_from(weight).ok().and_then(|by| 1i64.checked_shl(by));
+        let by = by.ok_or(FormError::Overflow)?;
+        let (above, _) = arena.div_rem(places, weight)?;
+        let (_, when) = arena.div_rem(above, 2)?;
+        if when.is_constant() && when.constant == 0 {
+            continue;
+        }
+        let yes = unit(arena, made, by)?;
+        made = select(arena, when, yes, made)?;
+    }
+    Ok(Some(made))
 }
 
 /// `a / b`, rounded up.

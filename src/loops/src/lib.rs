@@ -8,6 +8,7 @@
 //! | `tensor_unit` `tensor_sums` | products whose unit leaves sums in tensor memory; how they come from there |
 //! | `unit_operands` | products whose unit reads shared memory by itself, and the layouts for that |
 //! | `machine` | figures and matrix units of an architecture |
+//! | `places` | where elements of shared buffers lie that are neither rows nor strips |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
 //! | `reductions` | reductions of what lies in shared memory: through fragments |
@@ -123,6 +124,7 @@ mod indices;
 mod machine;
 mod operand;
 mod operators;
+mod places;
 mod reductions;
 mod result;
 mod swizzles;

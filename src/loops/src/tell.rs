@@ -11,7 +11,8 @@ use lanebook_ir::{
     AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, TypeKind, Value, attr_names,
 };
 use lanebook_layout::Layout;
-use lanebook_plan::select::{shared_by_rows, written_layout};
+use crate::places::{keeps_elements, storage_places};
+use lanebook_plan::select::{WrittenPlaces, shared_in_loops, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
 
 /// More than an index can be: indices are below 2^31.
@@ -360,7 +361,17 @@ impl Teller<'_, '_, '_, '_> {
         if ty.encoding != TileEncoding::None && program.has_attr(op, attr_names::LAYOUT) {
             return Err(LoopErrorKind::Operation);
         }
-        let layout = shared_by_rows(program, text, value).map_err(LoopErrorKind::Shared)?;
+        let layout = match shared_in_loops(program, text, value).map_err(LoopErrorKind::Shared)? {
+            WrittenPlaces::Rows(layout) => layout,
+            WrittenPlaces::Table(shape, table) => {
+                if !keeps_elements(shape, &table, self.inference.widest_element(id)) {
+                    return Err(LoopErrorKind::Torn(value));
+                }
+                let places = storage_places(&mut self.inference.arena, shape, &table);
+                let pinned = places.and_then(|places| self.inference.pin_places(id, places));
+                return pinned.map_err(LoopErrorKind::Form);
+            }
+        };
         let swizzle = layout.post.swizzle().filter(|swizzle| swizzle.b > 0);
         self.inference.pin_swizzle(id, swizzle).map_err(LoopErrorKind::Form)?;
         let element = self.inference.buffer_of(id).map_err(LoopErrorKind::Form)?.bits >> 3;

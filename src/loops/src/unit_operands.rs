@@ -221,7 +221,7 @@ fn is_shared(told: &Told<'_>, buffer: BufferId) -> Option<bool> {
 
 /// How a shared buffer of rows and columns lies.
 fn layout_of(told: &Told<'_>, id: BufferId, shape: TileShape) -> Option<SharedLayout> {
-    if told.inference.padding(id).is_some() {
+    if told.inference.padding(id).is_some() || told.inference.places(id).is_some() {
         return None;
     }
     let post = told.inference.swizzle(id).map_or(PostMap::None, PostMap::Swizzle);

@@ -156,6 +156,8 @@ pub enum AxisWord {
     Shl,
     /// `a >> b`.
     Shr,
+    /// `a >> b` of numbers with signs: rounded down.
+    Ashr,
     /// The greater or the smaller one.
     Extremum,
     /// A comparison.

@@ -5,6 +5,7 @@ use lanebook::ir::{Op, Options, Storage, parse, verify};
 use lanebook::loops::{
     LoopErrorKind, SharedAnswer, SharedListener, SharedStep, Told, UnitRefusal, lay_shared, tell,
 };
+use lanebook::written::{LayoutStorage, resolve_layouts};
 use lanebook_infer::{BufferId, MemoryScope};
 use lanebook_layout::{Swizzle, Unit};
 use lanebook_report::memory::LoopMemory;
@@ -289,4 +290,76 @@ fn swizzles_that_disagree_merge_or_the_cheaper_is_taken() {
     use SharedAnswer::{Agrees, Establishes, Merges, Prevails, Yields};
     let all = [Agrees, Establishes, Merges, Prevails, Yields].map(count);
     assert!(count(Agrees) > 50 && count(Merges) + count(Prevails) + count(Yields) > 20, "{all:?}");
+}
+
+/// Where the elements of a function's only shared buffer lie, row by row, once layouts of other
+/// systems are resolved.
+fn places(text: &str, elements: u64, unit: u64) -> Vec<Option<u64>> {
+    let mut storage = Box::new(Room::new());
+    let mut program = parse(storage.pools(), &TABLES, text, Options::default()).expect("a text");
+    verify(&mut program).expect("a program");
+    let id = TABLES.arch_named("sm_80").expect("an architecture");
+    let arch = TABLES.arch(id).expect("an architecture");
+    let function = program.functions().next().expect("a function");
+    let mut layouts = Box::new(LayoutStorage::new());
+    resolve_layouts(&TABLES, id, &mut program, function, &mut layouts).expect("layouts");
+    let mut memory = LoopMemory::default();
+    let told = tell(&program, function, &TABLES, arch, memory.parts()).expect("a function");
+    let (tile, _) = told
+        .buffers()
+        .find(|(id, _)| {
+            told.inference.buffer_of(*id).is_ok_and(|own| own.scope == MemoryScope::Shared)
+        })
+        .expect("a shared buffer");
+    (0..elements).map(|e| told.inference.placed_byte(tile, e * unit)).collect()
+}
+
+#[test]
+fn written_places_that_are_no_rows_are_kept_to() {
+    let function = |layout: &str| {
+        format!(
+            "func @f(%A: memref<8x16xf32>) {{threads = 32}} {{
+  %s = alloc_tensor : tensor<8x16xf32, #smem, {layout}>
+  copy %A, %s
+}}"
+        )
+    };
+    // Bits of places, lowest first, as rows and columns: column bit 1 also turns row bit 0 over.
+    let offsets = [[0, 2], [1, 0], [0, 1], [1, 4], [4, 0], [0, 8], [2, 0]];
+    let listed: Vec<String> = offsets.iter().map(|[r, c]| format!("[{r}, {c}]")).collect();
+    let linear =
+        format!("#ttg.shared_linear<{{offset = [{}]}}, alignment = 16>", listed.join(", "));
+    let found = places(&function(&linear), 128, 4);
+    for place in 0..128usize {
+        let set = offsets.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
+        let (row, col) = set.fold((0, 0), |(r, c), (_, own)| (r ^ own[0], c ^ own[1]));
+        assert_eq!(found[row * 16 + col], Some(4 * place as u64), "{row} {col}");
+    }
+    // Distances that add up, with gaps: panels of four columns, rows four elements apart.
+    for gap in [0, 4, 12] {
+        let panel = 32 + gap;
+        for text in [format!("S[(8,4,4):(4,{panel},1)]"), format!("(8,(4,4)):(4,(1,{panel}))")] {
+            let found = places(&function(&text), 128, 4);
+            for (e, place) in found.iter().enumerate() {
+                let (row, col) = (e / 16, e % 16);
+                assert_eq!(*place, Some(4 * (row * 4 + col / 4 * panel + col % 4) as u64));
+            }
+        }
+    }
+    // Elements of 4 bytes, looked at with elements of 8: apart, and side by side.
+    let viewed = |layout: &str| {
+        format!(
+            "func @f(%A: memref<8x8xf64>) {{threads = 32}} {{
+  %s = alloc_tensor : tensor<8x16xf32, #smem, {layout}>
+  %w = view %s : tensor<8x16xf32, #smem, {layout}> -> tensor<8x8xf64, #smem>
+  copy %A, %w
+}}"
+        )
+    };
+    assert!(
+        matches!(laid("sm_80", &viewed("S[(8,4,4):(4,36,1)]")), Ok((_, lies)) if lies == [None; 2])
+    );
+    for torn in ["S[(8,4,4):(4,33,1)]", "(8,(2,8)):(2,(17,32))"] {
+        assert!(matches!(laid("sm_80", &viewed(torn)), Err(LoopErrorKind::Torn(_))), "{torn}");
+    }
 }

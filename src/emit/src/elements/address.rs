@@ -375,9 +375,11 @@ impl LowerContext<'_, '_, '_, '_> {
         };
         let term = told.inference.arena.terms_of(map).get(at).copied();
         let Some(term) = term else { return Ok(None) };
-        let digit = self.map_node(op, told, (map, Some(term.digit)), thread)?;
-        let size = u32::try_from(term.stride).map_err(|_| refused(op, ElementReason::Sign))?;
-        let size = self.arena.constant(size)?;
+        if u32::try_from(term.stride).is_err() {
+            return Err(refused(op, ElementReason::Sign));
+        }
+        let (digit, size) = self.term_node(op, told, (map, term), thread)?;
+        let size = self.arena.constant_of(size, 32)?;
         self.arena.op(IndexOp::MulWide64, &[digit, size]).map(Some).map_err(EmitError::from)
     }
 

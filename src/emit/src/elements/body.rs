@@ -19,6 +19,8 @@ const INDEX_BITS: u16 = 32;
 const DEPTH: usize = 6;
 /// Most operands of an operation.
 const OPERANDS: usize = 4;
+/// Most values that a subscript is asked for to say why it is not known.
+const PARTS: usize = 16;
 /// Most turns of an inner loop.
 const TURNS: i64 = 1024;
 
@@ -278,6 +280,31 @@ impl LowerContext<'_, '_, '_, '_> {
         self.program.result(op, 0).is_some_and(|v| matches!(told.fact(v), Fact::Index(_)))
     }
 
+    /// The error at the operation that takes a number of a subscript without its sign; `None` where
+    /// none does.
+    fn without_sign(&self, told: &Told<'_>, subscript: Value) -> Option<EmitError> {
+        let is_known = |value: Value| {
+            self.program.int(value).is_some() || matches!(told.fact(value), Fact::Index(_))
+        };
+        let mut waiting: heapless::Vec<Value, PARTS> = heapless::Vec::new();
+        waiting.push(subscript).ok()?;
+        while let Some(value) = waiting.pop() {
+            let def = self.program.def_op(value)?;
+            if self.program.type_of(value).kind != TypeKind::Index {
+                return None;
+            }
+            let mut is_first = true;
+            for operand in self.program.operands(def).filter(|operand| !is_known(*operand)) {
+                waiting.push(operand).ok()?;
+                is_first = false;
+            }
+            if is_first {
+                return Some(refused(def, ElementReason::Unsigned));
+            }
+        }
+        None
+    }
+
     /// The buffer that an operand is, and its subscripts.
     pub(crate) fn subscripts(
         &self,
@@ -291,7 +318,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let form = match (self.program.int(value), told.fact(value)) {
                 (Some(number), _) => IndexForm::constant(number),
                 (None, Fact::Index(form)) => form,
-                _ => return Err(refuse),
+                _ => return Err(self.without_sign(told, value).unwrap_or(refuse)),
             };
             out.push(form).map_err(|_| refuse)?;
         }

@@ -20,6 +20,10 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "a subscript depends on data",
             "use subscripts of counters, arguments and numbers, computed by `index` operations",
         ),
+        ElementReason::Unsigned => (
+            "an index that may be below zero is taken without its sign, so that nobody knows where this reaches",
+            "use the operation that takes a sign, or keep the index at zero or above",
+        ),
         ElementReason::Element => (
             "elements of this width are not moved one by one, or not computed with",
             "use elements of 8, 16 or 32 bits; those of 64 are moved alone",

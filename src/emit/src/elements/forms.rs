@@ -3,7 +3,7 @@
 use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::ExprId;
 use crate::lower::context::{EmitError, LowerContext};
-use lanebook_infer::{BaseDigit, BaseId, FormBase, FormOp, IndexForm, MAX_BASES};
+use lanebook_infer::{BaseDigit, BaseId, DigitTerm, FormBase, FormOp, IndexForm, MAX_BASES};
 use lanebook_ir::{IndexFacts, Op};
 use lanebook_loops::Told;
 use lanebook_tables::{IndexOp, IndexWord};
@@ -14,8 +14,27 @@ const SHORT: u32 = 15;
 /// What no index is below, but one that a function takes with a sign and what is computed of it.
 const FAR_BELOW: i64 = -(1 << 30);
 
+/// A quotient that stands in a register.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct KnownQuotient {
+    /// What was divided.
+    pub of: ExprId,
+    /// By what.
+    pub by: u32,
+    /// The variable of the quotient.
+    pub is: ExprId,
+}
+
+/// A base with its value: exactly a part of what a node computes.
+struct BaseNode {
+    base: BaseId,
+    node: ExprId,
+    /// How many times the value the node is.
+    times: u32,
+}
+
 /// Bases with their values.
-type BaseNodes = heapless::Vec<(BaseId, ExprId), MAX_BASES>;
+type BaseNodes = heapless::Vec<BaseNode, MAX_BASES>;
 
 /// The variable that stands for a thread of an operation, and its value.
 #[derive(Copy, Clone)]
@@ -26,6 +45,7 @@ pub(crate) struct ThreadVar {
 
 impl LowerContext<'_, '_, '_, '_> {
     /// The value of an index map over the thread and over what is the same in all threads.
+    #[inline(never)]
     pub(crate) fn form_node(
         &mut self,
         op: Op,
@@ -33,33 +53,52 @@ impl LowerContext<'_, '_, '_, '_> {
         form: IndexForm,
         thread: ThreadVar,
     ) -> Result<ExprId, EmitError> {
-        self.map_node(op, told, (form, None), thread)
+        let mut values = BaseNodes::new();
+        self.base_nodes(op, told, form, thread, &mut values)?;
+        self.digits(op, told, form, &values)
     }
 
-    /// The value of an index map, or of a digit that it has a term of.
+    /// A term of an index map: a node, and how many times it counts.
     #[inline(never)]
-    pub(crate) fn map_node(
+    pub(crate) fn term_node(
         &mut self,
         op: Op,
         told: &Told<'_>,
-        (form, digit): (IndexForm, Option<BaseDigit>),
+        (form, term): (IndexForm, DigitTerm),
         thread: ThreadVar,
-    ) -> Result<ExprId, EmitError> {
+    ) -> Result<(ExprId, u64), EmitError> {
+        let mut values = BaseNodes::new();
+        self.base_nodes(op, told, form, thread, &mut values)?;
+        self.scaled_digit(op, told, term, &values)
+    }
+
+    /// The values of all bases of an index map.
+    fn base_nodes(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        form: IndexForm,
+        thread: ThreadVar,
+        values: &mut BaseNodes,
+    ) -> Result<(), EmitError> {
         let arena = &told.inference.arena;
         let full = of_form(op);
-        let mut values = BaseNodes::new();
         for id in &arena.bases_under(&[form]).map_err(&full)? {
             let node = match arena.base(*id).map_err(&full)? {
                 FormBase::Var { .. } if *id == thread.var => thread.node,
-                FormBase::Var { .. } => self.outer_node(op, told, *id)?,
-                FormBase::Sum { form, .. } => self.digits(op, told, form, &values)?,
+                FormBase::Var { .. } => {
+                    let known = self.outer_node(op, told, *id)?;
+                    values.push(known).map_err(|_| refused(op, ElementReason::Room))?;
+                    continue;
+                }
+                FormBase::Sum { form, .. } => self.digits(op, told, form, values)?,
                 FormBase::Parity { form } => {
-                    let sum = self.digits(op, told, form, &values)?;
+                    let sum = self.digits(op, told, form, values)?;
                     self.arena.op_const(IndexOp::And, sum, 1)?
                 }
                 FormBase::Op { op: word, a, b, min, .. } => {
                     let pair =
-                        (self.digits(op, told, a, &values)?, self.digits(op, told, b, &values)?);
+                        (self.digits(op, told, a, values)?, self.digits(op, told, b, values)?);
                     let facts = |form| {
                         let (low, high) = arena.range(form).map_err(&full)?;
                         Ok::<_, EmitError>(IndexFacts { low, high, multiple: 1 })
@@ -68,16 +107,14 @@ impl LowerContext<'_, '_, '_, '_> {
                     self.moved_by(node, min.wrapping_neg())?
                 }
             };
-            values.push((*id, node)).map_err(|_| refused(op, ElementReason::Room))?;
+            let known = BaseNode { base: *id, node, times: 1 };
+            values.push(known).map_err(|_| refused(op, ElementReason::Room))?;
         }
-        match digit {
-            Some(digit) => self.digit(op, told, digit, &values),
-            None => self.digits(op, told, form, &values),
-        }
+        Ok(())
     }
 
     /// A value that is the same in all threads: a variable by the value that counts it.
-    fn outer_node(&mut self, op: Op, told: &Told<'_>, var: BaseId) -> Result<ExprId, EmitError> {
+    fn outer_node(&mut self, op: Op, told: &Told<'_>, var: BaseId) -> Result<BaseNode, EmitError> {
         let foreign = refused(op, ElementReason::Subscript);
         let (value, step, start) = told.multiple_of(var).ok_or(foreign)?;
         // One with a sign counts from the least that it can be.
@@ -89,8 +126,8 @@ impl LowerContext<'_, '_, '_, '_> {
             None => self.arena.constant(0)?,
         };
         let node = self.moved_by(node, start.wrapping_neg())?;
-        let step = u32::try_from(step).map_err(|_| foreign)?;
-        self.quotient(op, node, step, u64::from(u32::MAX))
+        let times = u32::try_from(step).map_err(|_| foreign)?;
+        Ok(BaseNode { base: var, node, times })
     }
 
     /// A digit of a variable that is the same in all threads.
@@ -101,8 +138,8 @@ impl LowerContext<'_, '_, '_, '_> {
         digit: BaseDigit,
     ) -> Result<ExprId, EmitError> {
         let mut values = BaseNodes::new();
-        let node = self.outer_node(op, told, digit.base)?;
-        values.push((digit.base, node)).map_err(|_| refused(op, ElementReason::Room))?;
+        let known = self.outer_node(op, told, digit.base)?;
+        values.push(known).map_err(|_| refused(op, ElementReason::Room))?;
         self.digit(op, told, digit, &values)
     }
 
@@ -125,8 +162,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<ExprId, EmitError> {
         let mut sum: Option<ExprId> = None;
         for term in told.inference.arena.terms_of(form) {
-            let digit = self.digit(op, told, term.digit, values)?;
-            let size = u64::from(u32::try_from(term.stride.unsigned_abs()).unwrap_or(u32::MAX));
+            let (digit, size) = self.scaled_digit(op, told, *term, values)?;
             let part =
                 if size == 1 { digit } else { self.arena.op_const(IndexOp::Mul, digit, size)? };
             sum = Some(match (sum, term.stride < 0) {
@@ -142,6 +178,27 @@ impl LowerContext<'_, '_, '_, '_> {
         }
     }
 
+    /// A node of a term, and how many times it counts, whatever its sign.
+    fn scaled_digit(
+        &mut self,
+        op: Op,
+        told: &Told<'_>,
+        term: DigitTerm,
+        values: &BaseNodes,
+    ) -> Result<(ExprId, u64), EmitError> {
+        let size = u64::from(u32::try_from(term.stride.unsigned_abs()).unwrap_or(u32::MAX));
+        let is_whole = term.digit.unit == 1
+            && told.inference.arena.is_top(term.digit).map_err(of_form(op))?;
+        let known = values.iter().find(|known| is_whole && known.base == term.digit.base);
+        // What is a multiple by itself need not be divided first.
+        if let Some(known) = known
+            && size.checked_rem(u64::from(known.times)) == Some(0)
+        {
+            return Ok((known.node, size.checked_div(u64::from(known.times)).unwrap_or(size)));
+        }
+        Ok((self.digit(op, told, term.digit, values)?, size))
+    }
+
     fn digit(
         &mut self,
         op: Op,
@@ -150,10 +207,14 @@ impl LowerContext<'_, '_, '_, '_> {
         values: &BaseNodes,
     ) -> Result<ExprId, EmitError> {
         let arena = &told.inference.arena;
-        let node = values.iter().find(|v| v.0 == digit.base).map(|v| v.1);
-        let node = node.ok_or(refused(op, ElementReason::Form))?;
+        let known = values.iter().find(|known| known.base == digit.base);
+        let BaseNode { node, times, .. } = *known.ok_or(refused(op, ElementReason::Form))?;
         let most = u64::from(arena.extent(digit.base).map_err(of_form(op))?.saturating_sub(1));
-        let above = self.quotient(op, node, digit.unit, most)?;
+        // More than a word holds goes into no word.
+        let above = match digit.unit.checked_mul(times) {
+            Some(by) => self.quotient(op, node, by, most.saturating_mul(u64::from(times)))?,
+            None => self.arena.constant(0)?,
+        };
         if arena.is_top(digit).map_err(of_form(op))? {
             return Ok(above);
         }
@@ -184,9 +245,17 @@ impl LowerContext<'_, '_, '_, '_> {
                 if facts.is_none_or(|facts| facts.varying != 0) {
                     return Err(refused(op, ElementReason::Sign));
                 }
-                let by = self.arena.constant(by)?;
+                let known = self.quotients.iter().find(|known| (known.of, known.by) == (node, by));
+                if let Some(known) = known {
+                    return Ok(known.is);
+                }
+                let divisor = self.arena.constant(by)?;
                 let facts = [IndexFacts::UNKNOWN; 2];
-                self.plain_quotient(IndexWord::DivUnsigned, (node, by), facts)
+                let is = self.plain_quotient(IndexWord::DivUnsigned, (node, divisor), facts)?;
+                let is = self.held(is)?;
+                // A full list only costs a second division.
+                let _ = self.quotients.push(KnownQuotient { of: node, by, is });
+                Ok(is)
             }
         }
     }

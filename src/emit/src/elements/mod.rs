@@ -46,6 +46,7 @@ mod swizzle;
 mod unit_products;
 
 pub use address::{ElementSpot, KnownAddress};
+pub(crate) use forms::KnownQuotient;
 pub use nest::ElementLists;
 pub use reduce::rows::reserve_reductions;
 pub use slots::{KNOWN, LANES, WRITTEN, WorkSlot};
@@ -104,6 +105,8 @@ pub enum ElementReason {
     Rows = 18,
     /// A reduction of which a thread has more results than are served.
     Results = 19,
+    /// An index that may be below zero is taken without its sign.
+    Unsigned = 20,
 }
 
 /// An error about elements.

@@ -203,6 +203,7 @@ impl LowerContext<'_, '_, '_, '_> {
         self.arena.truncate(kept);
         self.arena.drop_variables();
         self.selector.forget_nodes(kept);
+        self.quotients.clear();
         state.known.clear();
         state.guards.clear();
     }

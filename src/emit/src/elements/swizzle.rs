@@ -2,12 +2,15 @@
 
 use crate::elements::unit_products::plan_unit_products;
 use lanebook_infer::MemoryScope;
-use lanebook_ir::{Op, Program};
+use lanebook_ir::{Op, Program, Value};
 use lanebook_layout::{Pad, Padding, PostMap, Unit};
 use lanebook_loops::{Fact, Told};
-use lanebook_plan::select::{PlanScratch, copies_ahead, line_of, place_loops, stage_loops};
+use lanebook_plan::select::{
+    PlanScratch, WrittenPlaces, copies_ahead, line_of, place_loops, shared_in_loops, stage_loops,
+    written_layout,
+};
 use lanebook_plan::shared_alloc::place_behind;
-use lanebook_plan::{End, Plan, PlanError};
+use lanebook_plan::{AllocPlan, End, Plan, PlanError};
 use lanebook_tables::Tables;
 use lanebook_tile::map::{MAX_BITS, PlaceTable, SharedLayout, TileShape};
 use lanebook_tile::shaping::tile_shape;
@@ -40,6 +43,11 @@ pub fn place_swizzled(
         let Some(tile) = plan.allocs.iter_mut().find(|alloc| alloc.value == value) else {
             continue;
         };
+        if told.inference.places(id).is_some() {
+            lay_by_table(program, value, tile)?;
+            tile.align = tables.weights.shared_align;
+            continue;
+        }
         let Some(swizzle) = swizzle else {
             tile.layout.post = PostMap::None;
             tile.layout.column_block = None;
@@ -78,6 +86,28 @@ pub fn place_swizzled(
     place_behind(tables, program, plan)
 }
 
+/// Writes down where the elements of a tile lie that the program writes a table for.
+#[inline(never)]
+fn lay_by_table(
+    program: &Program<'_, '_>,
+    value: Value,
+    tile: &mut AllocPlan,
+) -> Result<(), PlanError> {
+    let stale = PlanError::Stale;
+    let op = program.def_op(value).ok_or(stale)?;
+    let text = written_layout(program, op, &program.type_of(value)).ok_or(stale)?;
+    let WrittenPlaces::Table(shape, table) =
+        shared_in_loops(program, text, value).map_err(|why| PlanError::Written { op, why })?
+    else {
+        return Err(stale);
+    };
+    (tile.shape, tile.table) = (shape, Some(table));
+    tile.layout = SharedLayout { by_table: true, ..SharedLayout::BY_ROWS };
+    let bytes = table.bytes(shape).and_then(|bytes| u32::try_from(bytes).ok());
+    tile.bytes = bytes.ok_or(PlanError::Extents(op))?;
+    Ok(())
+}
+
 /// Writes down how a tile lies that a copy fills turns ahead: what chooses the copy knows nothing
 /// else of it.
 #[inline(never)]
@@ -95,6 +125,9 @@ fn lay_ahead(
         return Ok(());
     }
     let Fact::Buffer(id) = told.fact(value) else { return Err(PlanError::Stale) };
+    if told.inference.places(id).is_some() {
+        return Ok(());
+    }
     let shape = tile_shape(program, value).ok_or(no)?;
     let tile = plan.allocs.get_mut(usize::from(number)).ok_or(no)?;
     let element = u32::from(shape.bits >> 3).max(1);

@@ -202,7 +202,7 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// A number in a register of its own.
-    fn held(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
+    pub(crate) fn held(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
         let node = self.simplified(node)?;
         let is_there = matches!(
             self.arena.get(node),

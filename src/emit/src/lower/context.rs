@@ -1,7 +1,9 @@
 //! What emission works with: the expression arena, the selector, the step list, and what is known
 //! so far.
 
-use crate::elements::{ElementLists, ElementReason, ElementSpot, KnownAddress, WorkSlot};
+use crate::elements::{
+    ElementLists, ElementReason, ElementSpot, KnownAddress, KnownQuotient, WorkSlot,
+};
 use crate::expr::{
     ExprArena, ExprError, ExprId, Reg, RegBank, SelectError, Selector, SimplifyScratch, VarId,
     Variable, Want, simplify,
@@ -351,6 +353,8 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// Of open loops of stages in a function of parallel loops: the number of the buffer that is
     /// read, as [`StagedLoop`](crate::lower::stages::StagedLoop) counts it.
     pub(crate) read_buffers: heapless::Vec<(Op, ExprId), { crate::lower::loops::MAX_DEPTH }>,
+    /// Quotients that addresses of elements have asked for.
+    pub(crate) quotients: heapless::Vec<KnownQuotient, 8>,
     /// What is known of a chunk of parallel loops, while none is emitted.
     pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.
@@ -413,6 +417,7 @@ impl<'a, 't, 'p, 's> LowerContext<'a, 't, 'p, 's> {
             noted: None,
             turns: 0,
             read_buffers: heapless::Vec::new(),
+            quotients: heapless::Vec::new(),
             elements: Some(ElementLists { slots, spots, known, guards }),
             choice: permute_bytes(machine.tables, machine.arch),
         }

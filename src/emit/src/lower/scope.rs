@@ -46,6 +46,7 @@ impl LowerContext<'_, '_, '_, '_> {
         // What was computed since may be made of such registers.
         self.computed.retain(|c| c.made <= mark);
         self.settled.retain(|(_, node)| !variable(*node).is_some_and(|reg| made(&reg)));
+        self.quotients.retain(|known| !variable(known.is).is_some_and(|reg| made(&reg)));
         self.splats.retain(|s| !made(&s.reg));
         self.held.retain(|h| !made(&h.reg));
         self.elected = self.elected.filter(|reg| !made(reg));

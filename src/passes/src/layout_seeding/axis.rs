@@ -318,7 +318,7 @@ impl Operation<'_> {
             AxisWord::Or => Some(x | y),
             AxisWord::Xor => Some(x ^ y),
             AxisWord::Shl => u32::try_from(y).ok().and_then(|y| x.checked_shl(y)),
-            AxisWord::Shr => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
+            AxisWord::Shr | AxisWord::Ashr => u32::try_from(y).ok().and_then(|y| x.checked_shr(y)),
             AxisWord::Pointer => {
                 y.checked_mul(i64::from(self.element_bytes)).and_then(|y| x.checked_add(y))
             }
@@ -399,7 +399,7 @@ impl Operation<'_> {
                     constancy: equal,
                 }
             }
-            AxisWord::Shr => {
+            AxisWord::Shr | AxisWord::Ashr => {
                 let by = b.constant().and_then(|by| u8::try_from(by).ok());
                 let contiguity = if by == Some(0) { x.contiguity } else { 0 };
                 Runs {
@@ -502,6 +502,7 @@ mod tests {
             AxisWord::Xor,
             AxisWord::Shl,
             AxisWord::Shr,
+            AxisWord::Ashr,
         ];
         for word in words {
             for (a, xs) in &made {

@@ -2,7 +2,7 @@
 //! swizzles under which they lie are found beside their loops, before they are placed.
 
 use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
-use crate::select::memory::explicit_layouts::shared_by_rows;
+use crate::select::memory::explicit_layouts::shared_in_loops;
 use crate::select::planner::full;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
 use lanebook_tables::{OpRole, Space, Tables};
@@ -50,7 +50,7 @@ pub(crate) fn collect_loops(
         let written = written_layout(program, op, &ty);
         let refused = |why| PlanError::Written { op, why };
         if let Some(text) = written {
-            shared_by_rows(program, text, value).map_err(refused)?;
+            shared_in_loops(program, text, value).map_err(refused)?;
         }
         let bytes = u32::try_from(shape.bytes()).map_err(|_| PlanError::Extents(op))?;
         let align = tables.weights.shared_align;

@@ -7,9 +7,10 @@
 //! never a silent change.
 
 use crate::data::Unwritable;
+use crate::select::memory::place_tables::places;
 use lanebook_ir::{LayoutFault, PositionOrder, Program, Value};
 use lanebook_layout::{AxisId, Layout, LayoutRef, Pad, Padding, PostMap, Swizzle, Unit};
-use lanebook_tile::map::{MAX_BITS, SharedLayout, TileShape};
+use lanebook_tile::map::{MAX_BITS, PlaceTable, SharedLayout, TileShape};
 use lanebook_tile::shaping::tile_shape;
 
 /// What was read of a text, and the order in which its positions count.
@@ -87,7 +88,7 @@ pub(crate) fn shared(
 ///
 /// # Errors
 /// Why it cannot be kept to.
-pub fn shared_by_rows(
+fn shared_by_rows(
     program: &Program<'_, '_>,
     text: &str,
     tile: Value,
@@ -104,6 +105,52 @@ pub fn shared_by_rows(
     let whole = layout.row_major || layout.column_block.is_none();
     let once = layout.post.padding().is_none_or(|padding| padding.pads().len() <= 1);
     if whole && once && layout.turn.is_none() { Ok(layout) } else { Err(Unwritable::Rows) }
+}
+
+/// How a function of parallel loops has a tile in shared memory that it writes a layout for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum WrittenPlaces {
+    /// In rows, columns or strips.
+    Rows(SharedLayout),
+    /// Elsewhere, each element where the table says.
+    Table(TileShape, PlaceTable),
+}
+
+/// The layout that a function of parallel loops writes for a tile in shared memory.
+///
+/// # Errors
+/// Why it cannot be kept to.
+#[inline(never)]
+pub fn shared_in_loops(
+    program: &Program<'_, '_>,
+    text: &str,
+    tile: Value,
+) -> Result<WrittenPlaces, Unwritable> {
+    let by_bits =
+        matches!(program.layout_id(text), Some(Ok(id)) if program.bit_places(id).is_some());
+    let why = match by_bits {
+        true => Unwritable::Size,
+        false => match shared_by_rows(program, text, tile) {
+            Ok(layout) => return Ok(WrittenPlaces::Rows(layout)),
+            Err(why) => why,
+        },
+    };
+    let own = tile_shape(program, tile).filter(|_| program.type_of(tile).shape.rank() <= 2);
+    let shape = match own {
+        Some(shape) => shape,
+        // Of more dimensions a line: bits of a number are counted all along.
+        None => {
+            let (all, _, bits) = extents(program, tile).filter(|_| by_bits).ok_or(why)?;
+            TileShape::new(1, all, bits).ok_or(why)?
+        }
+    };
+    let mut table = None;
+    match places(program, text, shape, &mut table) {
+        // There may be neither: what rows lack is said where a table says nothing of its own.
+        Err(Unwritable::Order | Unwritable::Both) => Err(why),
+        Err(own) => Err(own),
+        Ok(()) => table.map(|table| WrittenPlaces::Table(shape, table)).ok_or(why),
+    }
 }
 
 /// The same of any rank, and for rows of any length: each behind the one before, all at one distance.
