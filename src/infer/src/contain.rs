@@ -77,20 +77,101 @@ impl FormArena<'_> {
         Ok(true)
     }
 
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn contained_by_points(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
+        match (self.copies_apart(small)?, self.copies_apart(large)?) {
+            (Some(of_small), Some(of_large)) => {
+                self.contained_beside_copies((small, of_small), (large, of_large))
+            }
+            _ => self.contained_at_each(small, large),
+        }
+    }
+
+    /// What copies add to a map, where that is the same at all points, and the map without it.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn copies_apart(&mut self, threads: Threads) -> FormResult<Option<(IndexForm, IndexForm)>> {
+        let (mut points, mut copies) = (DigitTerms::new(), DigitTerms::new());
+        for t in self.terms_of(threads.map) {
+            let sum = if t.digit.base == threads.copy { &mut copies } else { &mut points };
+            sum.push(*t).map_err(|_| too_many())?;
+        }
+        let points = self.finish(&mut points, threads.map.constant)?;
+        if self.mentions(points, |id, _| id == threads.copy)? {
+            return Ok(None);
+        }
+        let copies = self.finish(&mut copies, 0)?;
+        let (low, high) = self.range(copies)?;
+        Ok((low >= 0 && high < i64::from(MAX_THREADS)).then_some((points, copies)))
+    }
+
+    /// [`Self::contained_by_points`] of maps to which copies add the same at all points.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn contained_beside_copies(
+        &mut self,
+        (small, (own, own_copies)): (Threads, (IndexForm, IndexForm)),
+        (large, (other, other_copies)): (Threads, (IndexForm, IndexForm)),
+    ) -> FormResult<bool> {
+        let (mut wanted, mut held) = (Set::default(), Set::default());
+        self.reached(own_copies, small.copy, &mut wanted)?;
+        self.reached(other_copies, large.copy, &mut held)?;
+        let apart = self.add_scaled(own, other, -1)?;
+        let mut tape = Tape::new(self, &[apart])?;
+        let vars = self.variables(&[apart])?;
+        let mut walk = Walk::new(&vars)?;
+        while !walk.ended() {
+            walk.put(&mut tape);
+            tape.derive(self)?;
+            let from = tape.value(self, apart)?;
+            if !wanted.members().all(|copy| held.has(from.saturating_add(copy))) {
+                return Ok(false);
+            }
+            walk.step();
+        }
+        Ok(true)
+    }
+
+    /// Puts the values that copies add into a set.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn reached(&self, copies: IndexForm, copy: BaseId, out: &mut Set) -> FormResult<()> {
+        let mut tape = Tape::new(self, &[copies])?;
+        for k in 0..self.extent(copy)? {
+            tape.set(copy, i64::from(k));
+            tape.derive(self)?;
+            out.add(tape.value(self, copies)?);
+        }
+        Ok(())
+    }
+
+    /// [`Self::contained_by_points`] of maps whose copies may add something else at each point.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn contained_at_each(&mut self, small: Threads, large: Threads) -> FormResult<bool> {
         let mut tape = Tape::new(self, &[small.map, large.map])?;
         let mut vars = self.variables(&[small.map, large.map])?;
         vars.retain(|v| v.0 != small.copy && v.0 != large.copy);
         let copies = (self.extent(small.copy)?, self.extent(large.copy)?);
+        let (low, high) = self.range(small.map)?;
+        // Others are in no set.
+        let are_threads = low >= 0 && high < i64::from(MAX_THREADS);
+        let others = if are_threads { high.saturating_sub(low) } else { i64::MAX };
         let mut walk = Walk::new(&vars)?;
         while !walk.ended() {
             walk.put(&mut tape);
-            let mut held = Set::default();
+            let (mut held, mut missing) = (Set::default(), others);
             for k in 0..copies.1 {
                 tape.set(large.copy, i64::from(k));
                 tape.derive(self)?;
-                held.add(tape.value(self, large.map)?);
+                let thread = tape.value(self, large.map)?;
+                if (low..=high).contains(&thread) && !held.has(thread) {
+                    missing = missing.saturating_sub(1);
+                }
+                held.add(thread);
+                // Every thread that may be wanted is held.
+                if missing < 0 {
+                    break;
+                }
+            }
+            if missing < 0 {
+                walk.step();
+                continue;
             }
             for k in 0..copies.0 {
                 tape.set(small.copy, i64::from(k));
@@ -273,6 +354,14 @@ impl Set {
         {
             *w |= bit;
         }
+    }
+
+    /// Its members, in their order.
+    fn members(&self) -> impl Iterator<Item = i64> + '_ {
+        self.0.iter().zip((0i64..).step_by(64)).flat_map(|(word, first)| {
+            let bits = (0u32..64).filter(|bit| word.checked_shr(*bit).unwrap_or(0) & 1 == 1);
+            bits.map(move |bit| first.saturating_add(i64::from(bit)))
+        })
     }
 
     fn has(&self, thread: i64) -> bool {

@@ -6,7 +6,7 @@ use lanebook_tables::{OpRole, Space};
 /// The word that allows it.
 const ALLOW: &str = "allow";
 
-/// Whether a parallel loop says `exchange = allow`.
+/// Whether a parallel loop, or a copy, says `exchange = allow`.
 #[must_use]
 pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
     match program.attr(nest, attr_names::EXCHANGE) {
@@ -51,8 +51,13 @@ pub(crate) fn may_exchange(program: &Program<'_, '_>, nest: Op) -> bool {
 /// ```
 #[must_use]
 pub fn exchange(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option<Value> {
-    if program.role(nest) != OpRole::Parallel || !may_exchange(program, nest) {
+    if !may_exchange(program, nest) {
         return None;
+    }
+    match program.role(nest) {
+        OpRole::Parallel => {}
+        OpRole::Copy => return kept(program, |program| copied(program, nest, fragment)),
+        _ => return None,
     }
     let is_read = access_of(program, nest, fragment, OpRole::ElementLoad).is_some();
     let is_written = access_of(program, nest, fragment, OpRole::ElementStore).is_some();
@@ -64,33 +69,78 @@ pub fn exchange(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Opt
     if !program.type_of(fragment).is_fragment() {
         return None;
     }
-    let mark = program.mark();
-    let done = match has_another_name(program, nest, fragment) {
+    kept(program, |program| match has_another_name(program, nest, fragment) {
         true => exchanged_storage(program, nest, program.storage_of(fragment)),
         false => exchanged(program, nest, fragment),
-    };
+    })
+}
+
+/// An edit that happens as a whole, or not at all.
+fn kept<'p, 't>(
+    program: &mut Program<'p, 't>,
+    edit: impl FnOnce(&mut Program<'p, 't>) -> Option<Value>,
+) -> Option<Value> {
+    let mark = program.mark();
+    let done = edit(program);
     match done {
-        Some(tile) => {
-            program.keep(mark);
-            Some(tile)
-        }
-        None => {
-            program.undo(mark);
-            None
-        }
+        Some(_) => program.keep(mark),
+        None => program.undo(mark),
     }
+    done
+}
+
+/// Lets a copy that has a fragment on one side have a shared tile of its shape there.
+fn copied(program: &mut Program<'_, '_>, copy: Op, fragment: Value) -> Option<Value> {
+    let decl = program.tables().op_of_role(OpRole::Copy)?;
+    let (from, to) = (program.operand(copy, 0)?, program.operand(copy, 1)?);
+    if !program.type_of(fragment).is_fragment()
+        || program.storage_of(from) == program.storage_of(to)
+    {
+        return None;
+    }
+    let number = [from, to].iter().position(|side| *side == fragment)?;
+    let tile = shared_tile(program, copy, fragment)?;
+    // Of what the copy writes in part the rest stays.
+    let is_whole = program.subscripts(copy, number).next().is_none()
+        && program.type_of(from).shape == program.type_of(to).shape;
+    if number == 0 || !is_whole {
+        program.insert_before(copy, decl, &[fragment, tile], &[]).ok()?;
+    }
+    program.set_operand(copy, number, tile).ok()?;
+    if number == 1 {
+        copy_behind(program, copy, (tile, fragment))?;
+    }
+    Some(tile)
+}
+
+/// A shared tile of a fragment's shape and elements. It stands once, whatever is around the
+/// operation.
+fn shared_tile(program: &mut Program<'_, '_>, at: Op, fragment: Value) -> Option<Value> {
+    let alloc = program.tables().op_of_role(OpRole::Alloc)?;
+    let ty = program.type_of(fragment);
+    let ty = Type::tensor(ty.shape, ty.dtype?).in_space(Space::Shared);
+    let function = core::iter::successors(Some(at), |at| program.parent(*at)).last()?;
+    let first = program.body(function).and_then(|body| program.first(body))?;
+    let tile = program.insert_before(first, alloc, &[], &[ty]).ok()?;
+    program.result(tile, 0)
+}
+
+/// A copy right behind an operation.
+fn copy_behind(program: &mut Program<'_, '_>, op: Op, (from, to): (Value, Value)) -> Option<()> {
+    let copy = program.tables().op_of_role(OpRole::Copy)?;
+    match program.next(op) {
+        Some(next) => program.insert_before(next, copy, &[from, to], &[]).ok()?,
+        None => {
+            let block = program.block_of(op)?;
+            program.append(block, copy, &[from, to], &[]).ok()?
+        }
+    };
+    Some(())
 }
 
 fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option<Value> {
-    let tables = program.tables();
-    let [alloc, copy] = [OpRole::Alloc, OpRole::Copy].map(|role| tables.op_of_role(role));
-    let ty = program.type_of(fragment);
-    let ty = Type::tensor(ty.shape, ty.dtype?).in_space(Space::Shared);
-    // Where it stands once, whatever is around the loop.
-    let function = core::iter::successors(Some(nest), |at| program.parent(*at)).last()?;
-    let first = program.body(function).and_then(|body| program.first(body))?;
-    let tile = program.insert_before(first, alloc?, &[], &[ty]).ok()?;
-    let tile = program.result(tile, 0)?;
+    let copy = program.tables().op_of_role(OpRole::Copy);
+    let tile = shared_tile(program, nest, fragment)?;
     let store = access_of(program, nest, fragment, OpRole::ElementStore);
     let is_read = access_of(program, nest, fragment, OpRole::ElementLoad).is_some();
     // What the loop reads is what stood there, whatever it writes.
@@ -98,13 +148,7 @@ fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option
         program.insert_before(nest, copy?, &[fragment, tile], &[]).ok()?;
     }
     if store.is_some() {
-        match program.next(nest) {
-            Some(next) => program.insert_before(next, copy?, &[tile, fragment], &[]).ok()?,
-            None => {
-                let block = program.block_of(nest)?;
-                program.append(block, copy?, &[tile, fragment], &[]).ok()?
-            }
-        };
+        copy_behind(program, nest, (tile, fragment))?;
     }
     for (role, number) in [(OpRole::ElementLoad, 0), (OpRole::ElementStore, 1)] {
         while let Some(access) = access_of(program, nest, fragment, role) {
@@ -117,30 +161,21 @@ fn exchanged(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Option
 /// The same of a fragment's storage, which the loop accesses by several names: views of the tile.
 fn exchanged_storage(program: &mut Program<'_, '_>, nest: Op, storage: Value) -> Option<Value> {
     let tables = program.tables();
-    let [alloc, copy, view] =
-        [OpRole::Alloc, OpRole::Copy, OpRole::View].map(|role| tables.op_of_role(role));
+    let [copy, view] = [OpRole::Copy, OpRole::View].map(|role| tables.op_of_role(role));
     let shared = |program: &Program<'_, '_>, of: Value| {
         let ty = program.type_of(of);
         Some(Type::tensor(ty.shape, ty.dtype?).in_space(Space::Shared))
     };
     let function = core::iter::successors(Some(nest), |at| program.parent(*at)).last()?;
     let first = program.body(function).and_then(|body| program.first(body))?;
-    let ty = shared(program, storage)?;
-    let tile = program.insert_before(first, alloc?, &[], &[ty]).ok()?;
-    let tile = program.result(tile, 0)?;
+    let tile = shared_tile(program, nest, storage)?;
     program.insert_before(nest, copy?, &[storage, tile], &[]).ok()?;
     let is_written = program.inside(nest).any(|op| {
         program.role(op) == OpRole::ElementStore
             && accessed(program, op).is_some_and(|of| program.storage_of(of) == storage)
     });
     if is_written {
-        match program.next(nest) {
-            Some(next) => program.insert_before(next, copy?, &[tile, storage], &[]).ok()?,
-            None => {
-                let block = program.block_of(nest)?;
-                program.append(block, copy?, &[tile, storage], &[]).ok()?
-            }
-        };
+        copy_behind(program, nest, (tile, storage))?;
     }
     let named = |program: &Program<'_, '_>| {
         let mut names = program.inside(nest).filter_map(|op| accessed(program, op));

@@ -221,6 +221,13 @@ impl Teller<'_, '_, '_, '_> {
         self.set_fact(at.induction, Fact::Index(form))
     }
 
+    /// Refuses words of `exchange` that allow nothing.
+    fn allowed(&self, op: Op) -> TellResult {
+        let key = attr_names::EXCHANGE;
+        let is_wrong = self.program.has_attr(op, key) && !may_exchange(self.program, op);
+        if is_wrong { Err(self.wrong_attr(op, key)) } else { Ok(()) }
+    }
+
     /// A nest of parallel loops.
     fn parallel(&mut self, op: Op) -> TellResult {
         let program = self.program;
@@ -230,9 +237,7 @@ impl Teller<'_, '_, '_, '_> {
         }
         let (width, exchange) = (attr_names::COALESCED_WIDTH, attr_names::EXCHANGE);
         self.attributes(op, &[attr_names::LAYOUT, width, attr_names::THREADS, exchange])?;
-        if program.has_attr(op, exchange) && !may_exchange(program, op) {
-            return Err(self.wrong_attr(op, exchange));
-        }
+        self.allowed(op)?;
         let mut extents: heapless::Vec<u32, MAX_RANK> = heapless::Vec::new();
         for part in program.nest(op) {
             let at = program.counted_loop(part).ok_or(LoopErrorKind::Bounds)?;
@@ -435,7 +440,8 @@ impl Teller<'_, '_, '_, '_> {
     }
 
     fn copy(&mut self, op: Op) -> TellResult {
-        self.attributes(op, &[attr_names::THREADS])?;
+        self.attributes(op, &[attr_names::THREADS, attr_names::EXCHANGE])?;
+        self.allowed(op)?;
         let (from, to) = (self.buffer_at(op, 0)?, self.buffer_at(op, 1)?);
         let part = |number| self.program.subscripts(op, number).next().is_some();
         // The side that is moved as a whole says how much; of two the one that knows it.

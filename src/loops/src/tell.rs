@@ -2,6 +2,7 @@
 
 use crate::error::{LoopError, LoopErrorKind, LoopResult};
 use crate::machine::figures;
+use crate::places::{keeps_elements, storage_places};
 use lanebook_infer::notation::{self, LaneUnits, is_fragment_text};
 use lanebook_infer::{
     BaseId, BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId,
@@ -11,7 +12,6 @@ use lanebook_ir::{
     AttrValue, MAX_RANK, Op, PositionOrder, Program, TileEncoding, TypeKind, Value, attr_names,
 };
 use lanebook_layout::Layout;
-use crate::places::{keeps_elements, storage_places};
 use lanebook_plan::select::{WrittenPlaces, shared_in_loops, written_layout};
 use lanebook_tables::{Arch, OpRole, Space, Tables};
 

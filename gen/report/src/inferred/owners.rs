@@ -122,8 +122,9 @@ pub fn conversion(
     let extents = own.dims.iter().map(|dim| at.arena.extent(dim).map(u64::from));
     let elements: u64 = extents.product::<Result<u64, _>>().ok()?;
     let bytes = (elements * u64::from(own.bits)).div_ceil(8);
-    let memory =
-        format!("through shared memory, {bytes} bytes: `exchange = allow` on the loop puts it in");
+    let memory = format!(
+        "through shared memory, {bytes} bytes: `exchange = allow` on the loop, or the copy, puts it in"
+    );
     far.remove(&0);
     if !stays || far.is_empty() {
         return Some(memory);

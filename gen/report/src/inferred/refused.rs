@@ -30,7 +30,7 @@ pub fn of_told(program: &Program<'_, '_>, source: &Source, error: LoopError) -> 
         }
         LoopErrorKind::Attr(key) => {
             place = program.place_of(key);
-            "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end], exchange = allow; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul; scf.for: num_stages = 1 to 8, outside of parallel loops"
+            "parallel: layout = {thread = .., index = .., replicate = ..}, coalesced_width = N, threads = [first, end], exchange = allow; copy: threads, exchange = allow; gemm: policy = Square, FullRow or FullCol, transpose_a, transpose_b (of operands in memory); reduce_into: axis = N, kind = add, max, min or mul; scf.for: num_stages = 1 to 8, outside of parallel loops"
         }
         LoopErrorKind::Buffer(_) => {
             "use a memref, or a tensor with #smem or #fragment, all of whose extents are numbers"
@@ -141,7 +141,7 @@ pub fn of_stop(
 fn remedy(why: Reason) -> &'static str {
     match why {
         Reason::NotOwner { .. } => {
-            "let the loop read through shared memory: attributes {exchange = allow}; or read it where it is owned: give the fragment a layout that puts these elements on the reader's threads (replicate = copies)"
+            "let the loop, or the copy, read through shared memory: attributes {exchange = allow} (of a copy without the word); or read it where it is owned: give the fragment a layout that puts these elements on the reader's threads (replicate = copies)"
         }
         Reason::NotWritten { .. } => {
             "let every thread that owns an element write it: give the loop or the fragment a layout that says so"

@@ -187,8 +187,8 @@ impl LowerContext<'_, '_, '_, '_> {
         values: &BaseNodes,
     ) -> Result<(ExprId, u64), EmitError> {
         let size = u64::from(u32::try_from(term.stride.unsigned_abs()).unwrap_or(u32::MAX));
-        let is_whole = term.digit.unit == 1
-            && told.inference.arena.is_top(term.digit).map_err(of_form(op))?;
+        let is_whole =
+            term.digit.unit == 1 && told.inference.arena.is_top(term.digit).map_err(of_form(op))?;
         let known = values.iter().find(|known| is_whole && known.base == term.digit.base);
         // What is a multiple by itself need not be divided first.
         if let Some(known) = known
