@@ -42,7 +42,7 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
         ),
         ElementReason::Fragment => (
             "a thread would hold more than 2048 registers of this fragment",
-            "use more threads or a smaller fragment",
+            "use more threads or a smaller fragment, or let the loop that reads little of it read through shared memory: exchange = allow",
         ),
         ElementReason::View => (
             "a fragment is looked at with elements of another width, which do not lie in parts of the same registers",

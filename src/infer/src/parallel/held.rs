@@ -6,6 +6,9 @@ use crate::error::FormResult;
 use crate::inference::Inference;
 use crate::program::{BufferId, FragmentForm, MemoryScope, Operator, OperatorId};
 
+/// How many times its reads of a fragment a thread may hold of it, where others hold the same.
+const WASTE: u64 = 32;
+
 impl Inference<'_> {
     /// Bits of fragments whose local index, in this loop, depends on the thread.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
@@ -52,8 +55,8 @@ impl Inference<'_> {
         Ok(None)
     }
 
-    /// A fragment that every thread holds, each more elements of it than its share of an operator's
-    /// loop reads, which does not write it.
+    /// A fragment of which each thread holds more elements than its share of an operator's loop reads,
+    /// which does not write it: one that all threads hold, or each [`WASTE`] times as much.
     ///
     /// # Errors
     /// [`FormError::Stale`](crate::FormError::Stale).
@@ -68,7 +71,10 @@ impl Inference<'_> {
             let written = same.clone().any(|other| other.write);
             let reads = u64::try_from(same.count()).unwrap_or(u64::MAX);
             let most = share.saturating_mul(reads);
-            if !written && layout.copies >= op.threads.1 && u64::from(layout.slots) > most {
+            let held = u64::from(layout.slots);
+            let is_wasted = layout.copies > 1 && held > most.saturating_mul(WASTE);
+            let is_everywhere = layout.copies >= op.threads.1 && held > most;
+            if !written && (is_everywhere || is_wasted) {
                 return Ok(Some(access.buffer));
             }
         }
