@@ -10,7 +10,7 @@ pub fn remedy(why: Reject) -> &'static str {
             "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true"
         }
         Reject::Bounds { .. } => {
-            "promise more: {div = N} on the index arguments that the bounds and the place are, if it is true"
+            "promise more: {div = N} on the index arguments that the bounds and the place are, if it is true; of single elements that are combined, use those of 32 bits"
         }
         Reject::Unguarded => {
             "let another instruction move it (no `mover`), or leave out the bounds where all that tiles reach is there"

@@ -172,9 +172,14 @@ impl Kernel<'_> {
         if let Some(guard) = guard.filter(|_| !before) {
             self.guard(guard.before, step, out)?;
         }
+        // What stands behind nothing keeps one instruction, so that each line has it.
+        let each = guard.filter(|guard| guard.after.is_empty()).map(|guard| (guard.before, step));
         for piece in atom.template {
             match piece {
-                Piece::Text(text) => self.lines(text, out)?,
+                Piece::Text(text) => match each {
+                    Some(each) => self.kept_lines(text, each, out)?,
+                    None => self.lines(text, out)?,
+                },
                 Piece::Operand(k) => {
                     let operand = atom.operands.get(usize::from(k)).ok_or(TextError::Tables)?;
                     self.operand(operand, step.arg(usize::from(k)), out)?;
@@ -237,7 +242,24 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Text of an atom of several lines: each further line is indented like the first.
+    /// Text of an atom of several lines, each kept to the lanes of a step by the same pieces.
+    fn kept_lines(
+        &self,
+        text: &str,
+        (pieces, step): (&[Piece<'_>], &Inst),
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                out.write_str("\n    ")?;
+                self.guard(pieces, step, out)?;
+            }
+            out.write_str(if number == 0 { line } else { line.trim_start_matches(' ') })?;
+        }
+        Ok(())
+    }
+
+    /// Text of several lines: each further line is indented like the first.
     fn lines(&self, text: &str, out: &mut impl Write) -> Result<(), TextError> {
         if !text.as_bytes().contains(&b'\n') {
             return Ok(out.write_str(text)?);

@@ -163,7 +163,7 @@ impl Reject {
             Self::Copies => sink.write_str("would write the same bytes from several lanes at once"),
             Self::Addresses { addresses, most } => sentence!(sink, "needs ~ different addresses a lane (rows a run-time stride apart and phases of a swizzle have their own), a movement has registers for ~", addresses, most),
             Self::Unguarded => sink.write_str("cannot be kept to what lies inside of the tensor's bounds"),
-            Self::Bounds { share, whole } => sentence!(sink, "moves ~ B a lane, of which a part may lie outside of the tensor's bounds: ~ B lie on one side of them", share, whole),
+            Self::Bounds { share, whole } => sentence!(sink, "moves ~ B a lane at once, and no more than ~ B certainly lie together, on one side of the tensor's bounds and of a mask's", share, whole),
             Self::NotNative => sink.write_str("is no machine instruction here, the assembler would expand it"),
             Self::Tensor { rule: MapRule::Limit, found, .. } => limited(tables, found, sink),
             Self::Tensor { rule, found, needed } => rule.write_reason(found.into(), needed.into(), sink),

@@ -22,7 +22,10 @@ pub(crate) enum Word {
     Unsigned,
     Signed,
     F32,
-    /// Two of 16 bits.
+    /// One of 16 bits.
+    F16,
+    Bf16,
+    /// Two of them.
     F16x2,
     Bf16x2,
     /// Of 64 bits.
@@ -59,7 +62,11 @@ impl Atomic {
 
     /// Bytes of a word.
     pub fn bytes(self) -> u32 {
-        if matches!(self.word, Word::Unsigned64 | Word::Signed64 | Word::F64) { 8 } else { 4 }
+        match self.word {
+            Word::Unsigned64 | Word::Signed64 | Word::F64 => 8,
+            Word::F16 | Word::Bf16 => 2,
+            _ => 4,
+        }
     }
 
     /// What stands in memory afterwards; of a comparison, with what it compares.
@@ -76,6 +83,7 @@ impl Atomic {
         match self.word {
             Word::F64 => (f64::from_bits(old) + f64::from_bits(moved)).to_bits(),
             Word::F32 | Word::F16x2 | Word::Bf16x2 => self.float(old as u32, moved as u32).into(),
+            Word::F16 | Word::Bf16 => (self.float(old as u32, moved as u32) & 0xffff).into(),
             Word::Unsigned64 | Word::Signed64 => self.whole(old, moved, signed),
             Word::Unsigned | Word::Signed => {
                 self.whole(wide(old), wide(moved), signed) & u64::from(u32::MAX)
@@ -105,8 +113,8 @@ impl Atomic {
             u32::from(low) | u32::from(high) << 16
         };
         match self.word {
-            Word::F16x2 => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
-            Word::Bf16x2 => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
+            Word::F16x2 | Word::F16 => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
+            Word::Bf16x2 | Word::Bf16 => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
             _ => (f32::from_bits(old) + f32::from_bits(moved)).to_bits(),
         }
     }

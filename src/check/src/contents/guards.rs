@@ -14,7 +14,7 @@ use lanebook_emit::ParamKind;
 use lanebook_emit::step::{GUARD_OPERAND, Inst, NO_GUARD, Slot};
 use lanebook_ir::{Def, MemrefBound, Op, Value};
 use lanebook_plan::{End, GlobalPlan, TransferPlan};
-use lanebook_tables::{OpRole, Role, Space};
+use lanebook_tables::{Movement, OpRole, Role, Space};
 
 /// Most bounds that are arguments.
 pub(super) const EDGES: usize = 16;
@@ -49,7 +49,10 @@ pub(super) fn filled(
             return Err(wrong);
         }
         for (k, operand) in (0u8..).zip(atom.operands.iter()) {
-            if !is_written(role_of(step, operand.role)) {
+            // What else a movement writes is read by nobody: a register of its own.
+            if !is_written(role_of(step, operand.role))
+                || !atom.movement.is_none_or(|m| fills(&m, k))
+            {
                 continue;
             }
             for member in 0..count(step.arg(usize::from(k))) {
@@ -61,6 +64,13 @@ pub(super) fn filled(
         }
     }
     Ok(())
+}
+
+/// Whether an operand of a movement receives what it moves, or what stood in memory.
+fn fills(movement: &Movement<'_>, operand: u8) -> bool {
+    let to = &movement.to;
+    (to.space == Space::Register && to.operand == operand)
+        || movement.atomic.is_some_and(|atomic| atomic.old == Some(operand))
 }
 
 /// What the guard of a masked movement's step must hold: the truth of the first element that each

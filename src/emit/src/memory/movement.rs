@@ -529,6 +529,12 @@ impl LowerContext<'_, '_, '_, '_> {
             self.fill_what_is_left_out(movement, data, &args)?;
         }
         self.steps.purpose = InstKind::Move;
+        // What else it writes is of no use to anybody: registers of its own.
+        for (operand, arg) in atom.operands.iter().zip(&mut args) {
+            if operand.role == Role::Def && !operand.implicit && *arg == Slot::None {
+                *arg = slot(self.steps.tuple(operand.class, u16::from(operand.registers))?);
+            }
+        }
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
         self.steps.guard = guard.or(outer);
         let appended = self.steps.append(id, used);

@@ -102,6 +102,8 @@ fn combination(w: &mut Words<'_>, known: &[&'static str]) -> Decoded<Atomic> {
         "u32" if !is_bits => Some(Word::Unsigned),
         "s32" if !is_bits => Some(Word::Signed),
         "f32" if !kept => Some(Word::F32),
+        "f16" if kept => Some(Word::F16),
+        "bf16" if kept => Some(Word::Bf16),
         "f16x2" if kept => Some(Word::F16x2),
         "bf16x2" if kept => Some(Word::Bf16x2),
         _ => None,
