@@ -54,8 +54,6 @@ pub struct TargetInfo<'t> {
     pub wave: u8,
     /// log2 of the warps.
     pub warps: u8,
-    /// Lanes and warps that hold the same element may store it, all of them to one place.
-    pub copies: bool,
 }
 
 /// A legal candidate.
@@ -93,7 +91,6 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.to.align_bytes),
                     align,
                     any,
-                    self.copies,
                 )?
             }
             (other, EndMap::Registers(fragment)) => {
@@ -105,7 +102,6 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.from.align_bytes),
                     align,
                     any,
-                    self.copies,
                 )?
             }
             (a, b) => {

@@ -120,7 +120,7 @@ fn nearness(why: Reject) -> u8 {
         Reject::Alignment { .. } | Reject::Bounds { .. } => 6,
         Reject::Run { .. } => 5,
         Reject::Strided { .. } | Reject::Apart { .. } | Reject::Addresses { .. } => 4,
-        Reject::RegisterOrder | Reject::Packing { .. } => 3,
+        Reject::RegisterOrder | Reject::Packing { .. } | Reject::Alone { .. } => 3,
         Reject::Share { .. } | Reject::Element { .. } => 2,
         Reject::Lanes { .. } | Reject::Unguarded => 1,
         _ => 0,

@@ -211,7 +211,7 @@ impl Planner<'_, '_, '_, '_> {
             let refused = copy_atom.share_bytes <= line
                 && k < u32::BITS
                 && (!copy_atom.serves_transfers()
-                    || divide(copy_atom, fragment, map, any, self.target.copies).is_err());
+                    || divide(copy_atom, fragment, map, any).is_err());
             if refused {
                 copy_atoms &= !1u32.wrapping_shl(k);
             } else {
