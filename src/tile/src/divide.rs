@@ -9,12 +9,14 @@
 use crate::copy_atom::{BitPlace, CopyAtom, PlacePair};
 use crate::map::{BitMatrix, Combine, Fragment, MemoryMap, log2_exact};
 use crate::tiling::{Reject, Tiling};
+use lanebook_tables::Space;
 
 /// Divides a movement between registers (`fragment`) and memory (`map`) by `copy_atom`.
 ///
 /// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's
 /// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
-/// consecutive. Lanes and warps with the same element all store it, the same bytes to one place.
+/// consecutive; `as_held`: lanes with the same element may all store it, and halves of a register are
+/// stored one by one.
 pub fn fit_registers(
     copy_atom: &CopyAtom,
     fragment: &Fragment,
@@ -22,8 +24,9 @@ pub fn fit_registers(
     need: u32,
     align: u32,
     any: bool,
+    as_held: bool,
 ) -> Result<Tiling, Reject> {
-    let out = divide(copy_atom, fragment, map, any)?;
+    let out = divide(copy_atom, fragment, map, any, as_held)?;
     let share =
         copy_atom.bits.as_slice().iter().fold(0, |mask, &bit| match copy_atom.sides(bit).1 {
             BitPlace::Byte(k) => mask | bytes_of(k),
@@ -55,8 +58,9 @@ pub fn divide(
     fragment: &Fragment,
     map: &MemoryMap,
     any: bool,
+    as_held: bool,
 ) -> Result<Tiling, Reject> {
-    let (element, tile_bits) = check_lane_share(copy_atom, fragment)?;
+    let (element, tile_bits) = check_lane_share(copy_atom, fragment, as_held)?;
     let wave = copy_atom.lanes;
     let packing = fragment.packing();
     let mut used = 0u32;
@@ -186,7 +190,11 @@ fn push_instances(
 
 /// Whether a copy atom can fill or empty whole registers of what a lane holds, each byte once; log2
 /// of the bits of an element, and the bits of a lane's share of a panel.
-fn check_lane_share(copy_atom: &CopyAtom, fragment: &Fragment) -> Result<(u8, u32), Reject> {
+fn check_lane_share(
+    copy_atom: &CopyAtom,
+    fragment: &Fragment,
+    as_held: bool,
+) -> Result<(u8, u32), Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if copy_atom.lanes != wave {
         return Err(Reject::Lanes { atom: copy_atom.lanes, wave });
@@ -215,12 +223,24 @@ fn check_lane_share(copy_atom: &CopyAtom, fragment: &Fragment) -> Result<(u8, u3
         return Err(Reject::Upper);
     }
     let whole = piece_bits == u32::from(element_bits);
-    let parted = piece_bits < 32 && !moves_halves(copy_atom, fragment);
+    let parted = piece_bits < 32 && !(as_held && moves_halves(copy_atom, fragment));
     if element_bits < 32 && if fragment.unpacked { !whole } else { parted } {
         return Err(match fragment.unpacked {
             true => Reject::Alone { atom_bits },
             false => Reject::Packing { atom_bits },
         });
+    }
+    // Two lanes with the same element would write the same bytes at once: only where a panel has
+    // fewer elements than there are threads, or nothing else can be.
+    let few = usize::from(fragment.shape.total())
+        < fragment.lane.len().saturating_add(fragment.warp.len());
+    if !as_held
+        && !few
+        && copy_atom.from == Space::Register
+        && copy_atom.to == Space::Shared
+        && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
+    {
+        return Err(Reject::Copies);
     }
     Ok((element, tile_bits))
 }

@@ -54,6 +54,9 @@ pub struct TargetInfo<'t> {
     pub wave: u8,
     /// log2 of the warps.
     pub warps: u8,
+    /// Tiles are stored as they are held: lanes and warps that hold the same element all store it, to
+    /// one place, and elements in halves of registers go one by one.
+    pub as_held: bool,
 }
 
 /// A legal candidate.
@@ -91,6 +94,7 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.to.align_bytes),
                     align,
                     any,
+                    self.as_held,
                 )?
             }
             (other, EndMap::Registers(fragment)) => {
@@ -102,6 +106,7 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.from.align_bytes),
                     align,
                     any,
+                    self.as_held,
                 )?
             }
             (a, b) => {

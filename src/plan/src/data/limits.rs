@@ -14,6 +14,8 @@ pub struct Limits {
     list: Vec<(Value, u32), MOST>,
     /// Most columns of tensor memory for one product.
     pub columns: u32,
+    /// Registers are too few: tiles are in no other form beside their own while they are exchanged.
+    pub(crate) few_registers: bool,
 }
 
 impl Default for Limits {
@@ -26,7 +28,7 @@ impl Limits {
     /// None.
     #[must_use]
     pub const fn new() -> Self {
-        Self { list: Vec::new(), columns: u32::MAX }
+        Self { list: Vec::new(), columns: u32::MAX, few_registers: false }
     }
 
     /// Most bytes of a tile; `u32::MAX` where nothing limits it.
@@ -51,7 +53,7 @@ impl Limits {
 
     /// Takes over what another list says.
     pub fn copy_from(&mut self, other: &Self) {
-        self.columns = other.columns;
+        (self.columns, self.few_registers) = (other.columns, other.few_registers);
         self.list.clear();
         let _ = self.list.extend_from_slice(&other.list);
     }

@@ -313,7 +313,7 @@ pub(crate) fn begin<'t>(
     workspace.tiles.clear();
     workspace.priced.clear();
     workspace.waiting.clear();
-    let target = TargetInfo { tables, arch, isa, wave, warps };
+    let target = TargetInfo { tables, arch, isa, wave, warps, as_held: false };
     list_copy_atoms(&target, program, function, workspace)?;
     Ok(target)
 }

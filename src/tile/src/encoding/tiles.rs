@@ -73,7 +73,10 @@ impl<'t> TableTiles<'t> {
                 .dispatch(wanted)
                 .iter()
                 .filter_map(|id| self.tables.atom(*id))
-                .filter(|other| is_of_waves(other, arch))
+                // A unit that goes with several sizes of waves is meant as on these.
+                .filter(|other| {
+                    !matches!(request.unit, MatrixUnit::Wmma(_)) || is_of_waves(other, arch)
+                })
             {
                 self.offer(other, request, any, &mut best);
             }

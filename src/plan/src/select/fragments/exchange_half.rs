@@ -5,7 +5,7 @@ use crate::data::HalfPlan;
 use crate::select::planner::Planner;
 use lanebook_tables::Space;
 use lanebook_tile::copy_atom::CopyAtom;
-use lanebook_tile::evaluate::{EndMap, Evaluated};
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
 use lanebook_tile::map::{BankAccess, Conflicts, Fragment, MemoryMap, count_conflicts};
 use lanebook_tile::tiling::Reject;
 
@@ -21,6 +21,7 @@ impl Planner<'_, '_, '_, '_> {
     ) -> Result<HalfPlan, Reject> {
         let kept = self.first_of_copies(copy_atom, fragment);
         let most = if kept == 0 { limit } else { u32::MAX };
+        let target = TargetInfo { as_held: true, ..self.target };
         let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
         let registers = EndMap::Registers(fragment);
         let (from, to) = if copy_atom.from == Space::Register {
@@ -29,7 +30,7 @@ impl Planner<'_, '_, '_, '_> {
             (shared, registers)
         };
         let Evaluated { tiling, figures, bank_status } =
-            self.target.evaluate(copy_atom, from, to, most)?;
+            target.evaluate(copy_atom, from, to, most)?;
         let atom = copy_atom.atom;
         let mut half = HalfPlan { atom, tiling, figures, bank_status, kept: 0, shared_by: 0 };
         if kept == 0 {

@@ -1,7 +1,9 @@
 //! Tiles that no product fixes: the width of what a lane holds of them.
 
 use crate::data::{Candidate, FragmentPlan, PlanError, RejectedCandidate};
+use crate::select::fragments::explicit_layouts::text;
 use crate::select::fragments::flow::{Crossed, across, spread};
+use crate::select::memory::total_cost::touches_shared;
 use crate::select::planner::{CopyEnd, Planner};
 use lanebook_ir::{Op, Value};
 use lanebook_tables::OpRole;
@@ -70,7 +72,7 @@ impl Planner<'_, '_, '_, '_> {
         let mut why = PlanError::Undecided(op);
         let narrowest =
             32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
-        // First as the other side of a conversion is: then there is none, or one inside each lane.
+        // Last as the other side of a conversion is: then there is none, or one inside each lane.
         let beside = self.beside_conversion(value).filter(|fragment| fragment.shape == shape);
         let own = [false, true].map(|alone| {
             let fragment = beside.map(|f| if alone { f.with_place_each() } else { f })?;
@@ -84,15 +86,19 @@ impl Planner<'_, '_, '_, '_> {
             let fragment = blocked(shape, vector, wave, warps, true)?;
             Some((Candidate::Blocked(vector), Fragment { unpacked, ..fragment }))
         });
-        for (what, fragment) in own.into_iter().flatten().chain(blocked) {
-            let last_resort = matches!(what, Candidate::Blocked(_)) && fragment.unpacked;
-            if last_resort && best.is_some_and(|(_, what, _)| matches!(what, Candidate::Blocked(_)))
-            {
+        for (what, fragment) in blocked.chain(own.into_iter().flatten()) {
+            let is_own = matches!(what, Candidate::Beside(_));
+            if !is_own && fragment.unpacked && best.is_some() {
                 continue;
             }
+            // In shared memory, as much more as a pass weighs among ways to convert.
+            let pass = if is_own { self.pass_beside(op) } else { 0 };
+            let beside = |f: &Fragment| u32::from(f.registers()).saturating_mul(pass);
+            let more = best.map_or(0, |(best, ..)| beside(&best.fragment));
+            let own = beside(&fragment);
             let registers = fragment.registers();
             if registers > most {
-                why = PlanError::Registers { op, registers, most };
+                why = if is_own { why } else { PlanError::Registers { op, registers, most } };
                 self.plan.lose(RejectedCandidate {
                     op,
                     what,
@@ -103,7 +109,7 @@ impl Planner<'_, '_, '_, '_> {
             }
             let limit = best
                 .filter(|_| self.plan.rejected.capacity() == 0)
-                .map_or(u32::MAX, |(_, _, least)| least);
+                .map_or(u32::MAX, |(_, _, least)| least.saturating_add(more).saturating_sub(own));
             let cost = spread(
                 self.program,
                 value,
@@ -116,7 +122,9 @@ impl Planner<'_, '_, '_, '_> {
             .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             match (cost.map(|cost| cost.unwrap_or(limit)), best) {
-                (Ok(cost), Some((_, _, least))) if least <= cost => {
+                (Ok(cost), Some((_, _, least)))
+                    if least.saturating_add(more) <= cost.saturating_add(own) =>
+                {
                     self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost })
                 }
                 (Ok(cost), old) => {
@@ -128,7 +136,7 @@ impl Planner<'_, '_, '_, '_> {
                     self.keep_layouts(true);
                 }
                 (Err(e), _) => {
-                    why = e;
+                    why = if is_own { why } else { e };
                     let why =
                         if let PlanError::NoCopyAtom { why, .. } = e { why } else { Reject::Form };
                     self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
@@ -147,8 +155,16 @@ impl Planner<'_, '_, '_, '_> {
         self.cross_conversions(Crossed::Own)
     }
 
-    /// The distribution of the other side of a conversion that makes a tile, or of the first one that
-    /// reads it.
+    /// How much more a pass over the banks weighs among ways to convert than in the movement of an
+    /// operation, if that touches shared memory.
+    fn pass_beside(&self, op: Op) -> u32 {
+        let mut movements = self.movements.iter().filter(|movement| movement.op == op);
+        let is_shared = movements.any(|movement| touches_shared(movement).is_some());
+        if is_shared { self.target.tables.weights.exchange_pass } else { 0 }
+    }
+
+    /// The distribution that the program writes of the other side of a conversion that makes a tile, or
+    /// of the first one that reads it. Of others nobody knows yet how they are distributed best.
     fn beside_conversion(&self, value: Value) -> Option<Fragment> {
         let program = self.program;
         let is_conversion = |op: &Op| program.role(*op) == OpRole::Convert;
@@ -160,6 +176,7 @@ impl Planner<'_, '_, '_, '_> {
                 program.result(op, 0).filter(|made| self.plan.fragment_of(*made).is_some())
             }),
         };
-        other.and_then(|other| self.plan.fragment_of(other)).map(|(_, fragment)| *fragment)
+        let other = other.filter(|other| text(program, *other).is_some())?;
+        self.plan.fragment_of(other).map(|(_, fragment)| *fragment)
     }
 }

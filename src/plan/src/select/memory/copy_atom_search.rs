@@ -2,6 +2,7 @@
 //! through a tensor map.
 
 use crate::data::{GlobalPlan, PlanError, Unatomic, Unstaged};
+use crate::select::fragments::explicit_layouts::text;
 use crate::select::memory::copy_bound::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::planner::WantedAtom;
@@ -9,7 +10,7 @@ use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Stag
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole, Role, Space};
 use lanebook_tile::copy_atom::{CopyAtom, ViableAtoms};
-use lanebook_tile::evaluate::{EndMap, Evaluated};
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
 use lanebook_tile::map::MemoryMap;
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
@@ -245,6 +246,7 @@ impl Planner<'_, '_, '_, '_> {
                 && (bounded || !copy_atom.is_sized)
                 && !(indexed && (copy_atom.is_split || copy_atom.uniform))
         };
+        let target = TargetInfo { as_held: self.is_as_held(movement), ..self.target };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = CopyForm { atom: copy_atom.atom, second: None, transpose: None };
             if bound.at(copy_atom.share_bytes, instruction) >= search.limit() {
@@ -256,9 +258,26 @@ impl Planner<'_, '_, '_, '_> {
                 return;
             }
             if viable.takes(k, copy_atom) {
-                search.consider(what, self.target.evaluate(copy_atom, from, to, search.limit()));
+                search.consider(what, target.evaluate(copy_atom, from, to, search.limit()));
             }
         }
+    }
+
+    /// Whether a tile is stored as it is held, copies and halves of registers as well: where it is
+    /// distributed so before it is stored, as the program writes it, or as what it is converted from.
+    /// What nobody has distributed yet is distributed without copies, and as stores take it.
+    pub(crate) fn is_as_held(&self, movement: &CopyOp) -> bool {
+        let CopyEnd::Registers(value) = movement.from else { return false };
+        let program = self.program;
+        if text(program, value).is_some() {
+            return true;
+        }
+        let made = program.def_op(value).filter(|op| program.role(*op) == OpRole::Convert);
+        let from = made.and_then(|op| program.operand(op, 0));
+        let fragment = |value| self.plan.fragment_of(value).map(|(_, fragment)| *fragment);
+        from.and_then(fragment)
+            .zip(fragment(value))
+            .is_some_and(|(from, own)| (from.lane, from.warp) == (own.lane, own.warp))
     }
 
     /// Two atoms, through registers, between two memories: the half on the global side is staged.
