@@ -163,7 +163,7 @@ pub fn plan<'s>(
         let made = others.expand(tables, arch, program, function, None::<&ToldValues<'_, '_>>);
         let done = expanded(program, &mut others, made, |program| {
             let inserted = &mut InsertedConversions::new(&mut *expansions.inserted);
-            decide(tables, program, function, &mut plan, (&mut workspace, false), inserted)
+            decide(tables, program, function, &mut plan, &mut workspace, inserted)
         });
         match done {
             Err(CompileError::Plan(error)) if others.cross(Some(error)) => {}
@@ -373,7 +373,7 @@ fn decided<'f, L: LoopSource<'f>>(
     (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
     inserted: &mut InsertedConversions<'_>,
 ) -> Result<RegisterUsage, CompileError> {
-    decide(tables, program, function, plan, (workspace, false), inserted)?;
+    decide(tables, program, function, plan, workspace, inserted)?;
     if let Some(told) = room.told.told() {
         lay_shared_tiles(tables, program, function, plan, (told, workspace))?;
         lanebook_emit::reserve_reductions(tables, told, plan)?;
@@ -386,9 +386,7 @@ fn decided<'f, L: LoopSource<'f>>(
             } else {
                 fill_late(tables, program, plan, function, (workspace, room))
             };
-            found
-                .or_else(|| fill_bare(tables, program, plan, function, (workspace, room), inserted))
-                .ok_or(error)
+            found.ok_or(error)
         }
         found => found,
     };
@@ -433,15 +431,14 @@ fn decide(
     program: &mut Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    (workspace, few_registers): (&mut PlanScratch<'_>, bool),
+    workspace: &mut PlanScratch<'_>,
     inserted: &mut InsertedConversions<'_>,
 ) -> Result<(), CompileError> {
     let mut refused: Option<PlanError> = None;
     // Once more with each load as some instruction loads, then with each factor as it comes.
     let mut more = [false, true].into_iter();
     loop {
-        let room = (&mut *workspace, few_registers);
-        let chosen = plan_within_limits(tables, program, function, plan, room);
+        let chosen = plan_within_limits(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if matches!(error, PlanError::Part { .. }) {
             inserted.rollback(program);
@@ -479,7 +476,7 @@ fn refill<'f, L: LoopSource<'f>>(
         return fill_late(tables, program, plan, function, (workspace, room));
     }
     let earlier = inserted.begin_again();
-    let decided = decide(tables, program, function, plan, (workspace, false), inserted).is_ok();
+    let decided = decide(tables, program, function, plan, workspace, inserted).is_ok();
     if decided && let Ok(usage) = fill_moved(tables, program, plan, function, (workspace, room)) {
         return Some(usage);
     }
@@ -489,33 +486,6 @@ fn refill<'f, L: LoopSource<'f>>(
     inserted.rollback(program);
     inserted.end_again(earlier);
     sunk.rollback(program);
-    None
-}
-
-/// Plans and emits once more, with exchanges that keep tiles in no other form beside their own; `None`
-/// if there are none, or that does not help.
-#[inline(never)]
-fn fill_bare<'f, L: LoopSource<'f>>(
-    tables: &Tables<'_>,
-    program: &mut Program<'_, '_>,
-    plan: &mut Plan<'_>,
-    function: Op,
-    (workspace, room): (&mut PlanScratch<'_>, &mut EmitScratch<'_, '_, L>),
-    inserted: &mut InsertedConversions<'_>,
-) -> Option<RegisterUsage> {
-    if plan.exchanges.is_empty() {
-        return None;
-    }
-    let earlier = inserted.begin_again();
-    let decided = decide(tables, program, function, plan, (workspace, true), inserted).is_ok();
-    if decided && let Ok(usage) = fill_moved(tables, program, plan, function, (workspace, room)) {
-        return Some(usage);
-    }
-    if decided && let Some(usage) = fill_late(tables, program, plan, function, (workspace, room)) {
-        return Some(usage);
-    }
-    inserted.rollback(program);
-    inserted.end_again(earlier);
     None
 }
 

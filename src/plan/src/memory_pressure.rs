@@ -35,8 +35,7 @@ struct ShrinkableTile {
     scratch: bool,
 }
 
-/// Chooses and places, within the architecture's shared memory. `few_registers`: tiles are in no other
-/// form beside their own while they are exchanged.
+/// Chooses and places, within the architecture's shared memory.
 ///
 /// # Errors
 /// Whatever keeps a plan from being made; the plan must then not be used.
@@ -45,10 +44,9 @@ pub fn plan_within_limits(
     program: &Program<'_, '_>,
     function: Op,
     plan: &mut Plan<'_>,
-    (workspace, few_registers): (&mut PlanScratch<'_>, bool),
+    workspace: &mut PlanScratch<'_>,
 ) -> Result<(), PlanError> {
     let mut limits = Limits::new();
-    limits.few_registers = few_registers;
     if program.has_loops(function) {
         choose(tables, plan.arch, program, function, plan, workspace, &limits)?;
         return place_loops(tables, program, plan);

@@ -14,8 +14,6 @@ pub struct Limits {
     list: Vec<(Value, u32), MOST>,
     /// Most columns of tensor memory for one product.
     pub columns: u32,
-    /// Registers are too few: tiles are in no other form beside their own while they are exchanged.
-    pub(crate) few_registers: bool,
 }
 
 impl Default for Limits {
@@ -28,7 +26,7 @@ impl Limits {
     /// None.
     #[must_use]
     pub const fn new() -> Self {
-        Self { list: Vec::new(), columns: u32::MAX, few_registers: false }
+        Self { list: Vec::new(), columns: u32::MAX }
     }
 
     /// Most bytes of a tile; `u32::MAX` where nothing limits it.
@@ -53,7 +51,7 @@ impl Limits {
 
     /// Takes over what another list says.
     pub fn copy_from(&mut self, other: &Self) {
-        (self.columns, self.few_registers) = (other.columns, other.few_registers);
+        self.columns = other.columns;
         self.list.clear();
         let _ = self.list.extend_from_slice(&other.list);
     }

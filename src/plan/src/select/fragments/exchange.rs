@@ -212,11 +212,6 @@ impl Planner<'_, '_, '_, '_> {
             if forms != (FormKind::Same, FormKind::Same) && !is_conversion {
                 break;
             }
-            // What is moved down goes one by one.
-            let few = self.limits.few_registers;
-            if few && !matches!(forms, (FormKind::Same | FormKind::PlaceEach, FormKind::Same)) {
-                continue;
-            }
             let from = self.form(op, between, true, forms);
             let to = self.form(op, between, false, forms);
             let (Some(from), Some(to)) = (&from, &to) else { continue };
