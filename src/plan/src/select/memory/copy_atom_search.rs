@@ -269,6 +269,10 @@ impl Planner<'_, '_, '_, '_> {
     pub(crate) fn is_as_held(&self, movement: &CopyOp) -> bool {
         let CopyEnd::Registers(value) = movement.from else { return false };
         let program = self.program;
+        // Masks and indices are not in halves of registers.
+        if program.beside_moved(movement.op).next().is_some() {
+            return false;
+        }
         if text(program, value).is_some() {
             return true;
         }
