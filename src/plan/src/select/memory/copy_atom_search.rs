@@ -2,7 +2,6 @@
 //! through a tensor map.
 
 use crate::data::{GlobalPlan, PlanError, Unatomic, Unstaged};
-use crate::select::fragments::explicit_layouts::text;
 use crate::select::memory::copy_bound::CopyBound;
 use crate::select::memory::tma::TensorMapCopies;
 use crate::select::planner::WantedAtom;
@@ -263,18 +262,15 @@ impl Planner<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether a tile is stored as it is held, copies and halves of registers as well: where it is
-    /// distributed so before it is stored, as the program writes it, or as what it is converted from.
-    /// What nobody has distributed yet is distributed without copies, and as stores take it.
+    /// Whether a tile is stored as it is held, copies and halves of registers as well: where that is one
+    /// of the ways to convert it for the store, whose prices are compared. What nobody has distributed
+    /// yet is distributed without copies, and as stores take it.
     pub(crate) fn is_as_held(&self, movement: &CopyOp) -> bool {
         let CopyEnd::Registers(value) = movement.from else { return false };
         let program = self.program;
         // Masks and indices are not in halves of registers.
         if program.beside_moved(movement.op).next().is_some() {
             return false;
-        }
-        if text(program, value).is_some() {
-            return true;
         }
         let made = program.def_op(value).filter(|op| program.role(*op) == OpRole::Convert);
         let from = made.and_then(|op| program.operand(op, 0));
