@@ -302,6 +302,8 @@ pub fn write_conversion(
     are_of(tables, wanted.dtype, texts)?;
     distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
     let [from, to] = storage.distributions();
+    from.keeps_places().map_err(ConvertError::From)?;
+    to.keeps_places().map_err(ConvertError::To)?;
     let (threads, _) = threads(wanted.threads, from.wave, from.warps.max(to.warps))?;
     if tile.element_bits < 8 {
         return write_bytes(tables, wanted, (from, to), threads, out);
@@ -370,7 +372,9 @@ fn write_sides(
 }
 
 /// Writes the program of a movement: a function that takes addresses, and takes or returns the tile
-/// in registers. In shared memory the tile begins where the scratch does.
+/// in registers. In shared memory the tile begins where the scratch does. Registers that are copies
+/// of others are not handed over, as of a conversion; the layout in registers is the first of
+/// [`QueryStorage::distributions`] then.
 ///
 /// ```
 /// use lanebook::TABLES;
@@ -419,7 +423,7 @@ pub fn write_movement(
         are_of(tables, dtype, texts)?;
         distributions(tables, arch, texts, tile, wanted.split, storage).map_err(refused)?;
         let [found, _] = storage.distributions();
-        found.handed_over().map_err(ConvertError::From)?;
+        found.keeps_places().map_err(ConvertError::From)?;
         (found.wave, found.warps, Some(found))
     } else {
         (wave_bits(tables, arch)?, 0, None)

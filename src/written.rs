@@ -38,7 +38,7 @@ use lanebook_query::{
     NoDistribution, QueryStorage, Tile, WarpSplit, Why, distribution, memory_layout,
 };
 use lanebook_tables::contract::notation;
-use lanebook_tables::{ArchId, OpRole, Space, Tables};
+use lanebook_tables::{ArchId, DtypeId, OpRole, Space, Tables};
 
 /// Bytes of a layout's text, with what the names in it stand for.
 const TEXT: usize = 1024;
@@ -109,6 +109,8 @@ pub fn resolve_layouts(
             };
             let LayoutStorage { query, written, resolved } = &mut *storage;
             let found = match tile.in_shared {
+                // It is planned in as it stands, but for the word of its elements.
+                true if !resolved.is_empty() => Ok(()),
                 true => memory_layout(tables, arch, written, &tile.extents, query, resolved),
                 false => {
                     let of = Tile { extents: &tile.extents, element_bits: tile.element_bits };
@@ -153,7 +155,8 @@ fn spell(
     }
     // Copies in other registers of a lane are seen by nobody: they are left out.
     let has_copies = planned == OF_REGISTERS && has_register_copies(program, text);
-    if notation_of(text) & planned != 0 && !has_copies {
+    let says_element = in_tileas(text).is_some_and(|at| at > 0) && ty.space == Some(Space::Shared);
+    if notation_of(text) & planned != 0 && !has_copies && !says_element {
         return Ok(None);
     }
     let refused = |why| CompileError::Layout { op, why };
@@ -174,6 +177,11 @@ fn spell(
         shaped(&extents, whole).ok_or(refused(Why::TooDeep.into()))?;
     }
     let in_shared = ty.space == Some(Space::Shared);
+    let element = ty.dtype.filter(|_| in_shared).and_then(|dtype| element_of(tables, whole, dtype));
+    if let Some(said) = element {
+        said.map_err(refused)?;
+        without_element(whole, &mut storage.resolved).ok_or(refused(Why::TooDeep.into()))?;
+    }
     Ok(Some(WrittenTile { extents, element_bits, in_shared, of_op: of_op.is_some() }))
 }
 
@@ -202,11 +210,47 @@ fn write(
         program.remove_attr(op, attr_names::LAYOUT).map_err(|_| NoDistribution::Extents)?;
     }
     let places = storage.query.bit_places();
-    if tile.in_shared && !places.is_empty() {
+    if tile.in_shared
+        && !places.is_empty()
+        && notation_of(&storage.resolved) & notation::TILEAS == 0
+    {
         let written = program.write_bit_places(value, &storage.resolved, places);
         return written.map_err(|_| Why::TooDeep.into());
     }
     program.write_layout(value, &storage.resolved).map_err(|_| Why::TooDeep.into())
+}
+
+/// Where a descriptor of TileAS's says what the elements are, from the comma before it on; `None` of
+/// other notations, and where it does not.
+fn in_tileas(text: &str) -> Option<usize> {
+    if notation_of(text) & notation::TILEAS == 0 {
+        return None;
+    }
+    let at = text.as_bytes().windows(5).position(|word| word == b"elem=")?;
+    text.as_bytes().get(..at)?.iter().rposition(|byte| *byte == b',')
+}
+
+/// Whether the elements of which a descriptor of TileAS's says that it is are the tile's; `None` where
+/// it does not say.
+fn element_of(
+    tables: &Tables<'_>,
+    text: &str,
+    dtype: DtypeId,
+) -> Option<Result<(), NoDistribution>> {
+    let said = text.get(in_tileas(text)?.checked_add(1)?..)?.trim_ascii_start().get(5..)?;
+    let end = said.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'));
+    let name = said.get(..end.unwrap_or(said.len()))?;
+    let same = tables.element_type(name) == Some(dtype);
+    Some(if same { Ok(()) } else { Err(NoDistribution::ElementType) })
+}
+
+/// A descriptor without the word of its elements.
+fn without_element(text: &str, out: &mut String<TEXT>) -> Option<()> {
+    let at = in_tileas(text)?;
+    let behind = text.get(at.checked_add(1)?..)?;
+    let end = behind.bytes().position(|byte| matches!(byte, b',' | b'>'))?;
+    out.push_str(text.get(..at)?).ok()?;
+    out.push_str(behind.get(end..)?).ok()
 }
 
 /// Whether a layout that was read has copies in other registers of a lane.

@@ -5,7 +5,8 @@ use crate::plan::Report;
 use crate::problem::{Problem, Problems};
 use crate::program::Source;
 use lanebook::convert::{
-    Conversion, ConversionSides, ConvertError, TileMovement, write_conversion, write_movement,
+    Conversion, ConversionSides, ConvertError, MovementKind, TileMovement, write_conversion,
+    write_movement,
 };
 use lanebook::query::{NoDistribution, QueryStorage, WarpSplit};
 use lanebook_tables::Tables;
@@ -38,9 +39,12 @@ pub fn movement(
 ) -> Result<(Source, Option<ConversionSides>), Problems> {
     let (id, ..) = arch(tables, arch_name)?;
     let (mut text, mut query) = (String::new(), Box::new(QueryStorage::new()));
-    write_movement(tables, id, wanted, &mut query, &mut text)
+    let threads = write_movement(tables, id, wanted, &mut query, &mut text)
         .map_err(|error| refused(&error, (wanted.registers, "")))?;
-    Ok((source(text), None))
+    let [own, _] = *query.distributions();
+    let in_registers = wanted.kind != MovementKind::Copy;
+    let sides = in_registers.then_some(ConversionSides { from: own, to: own, threads });
+    Ok((source(text), sides))
 }
 
 /// A snippet's instructions, what is where in comments before them.

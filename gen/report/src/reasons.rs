@@ -31,7 +31,7 @@ pub fn remedy(why: Reject) -> &'static str {
             "use more threads or a smaller tile, or write the memref's extents, so that rows lie a known stride apart"
         }
         Reject::Share { .. } | Reject::Copies => "use a larger tile or fewer threads",
-        Reject::Packing { .. } => {
+        Reject::Packing { .. } | Reject::Alone { .. } => {
             "take extents that are powers of two, so that the elements of a register lie side by side in one lane, or elements in memory that fill a register"
         }
         Reject::Element { .. } => {

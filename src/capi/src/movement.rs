@@ -10,7 +10,7 @@ use crate::snippet::{
 };
 use core::ffi::c_void;
 use lanebook::TABLES;
-use lanebook::convert::{MovedMemory, MovementKind, TileMovement, write_movement};
+use lanebook::convert::{ConvertError, MovedMemory, MovementKind, TileMovement, write_movement};
 use lanebook::emit::{ParamKind, Snippet};
 use lanebook::tables::ArchId;
 
@@ -247,5 +247,11 @@ unsafe fn wanted<'a>(
 fn program(room: &mut SnippetStorage, wanted: &CallMovement<'_>) -> Result<(), LbError> {
     let SnippetStorage { query, text, .. } = room;
     let made = write_movement(&TABLES, wanted.arch, &wanted.movement, query, text);
-    made.map(|_| ()).map_err(|error| told(&error))
+    // There is no word for registers that are copies.
+    let in_registers = wanted.movement.kind != MovementKind::Copy;
+    let made = made.and_then(|_| match query.distributions() {
+        [found, _] if in_registers => found.handed_over().map_err(ConvertError::From),
+        _ => Ok(()),
+    });
+    made.map_err(|error| told(&error))
 }

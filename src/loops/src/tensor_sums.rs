@@ -44,7 +44,7 @@ pub fn product_in_tensor<'t>(
     let isa = tables.isas.get(usize::from(arch.isa.0))?;
     let wave = log2_exact(u64::from(unit.wave()))?;
     let warps = log2_exact(u64::from(size.threads.checked_div(unit.wave())?))?;
-    let target = TargetInfo { tables, arch, isa, wave, warps, copies: false };
+    let target = TargetInfo { tables, arch, isa, wave, warps, as_held: false };
     let [m, n, k] = size.extents.map(|bits| 1u64.checked_shl(u32::from(bits)));
     let [a, b, c] = size.bits;
     let atom = unit.instance().atom;

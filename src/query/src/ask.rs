@@ -45,9 +45,7 @@ fn topic<'q>(
     let (body, arch) = on_arch(tables, arch, text)?;
     let asked = Asked { tables, arch };
     let mut scan = Scanner::new(body);
-    while scan.sees("let") || scan.sees_alias() {
-        name(asked, &mut scan, storage)?;
-    }
+    names(asked, &mut scan, storage)?;
     if scan.peek().is_none() {
         return Ok((asked, 0, QueryTopic::Names));
     }
@@ -125,6 +123,18 @@ pub(crate) fn on_arch<'q>(
     let found = tables.arch_named(name.trim());
     let at = TextSpan::new(body.len().saturating_add(4), 0).start;
     Ok((body, Some(found.ok_or((at, Why::UnknownArch))?)))
+}
+
+/// Takes what is named before an expression.
+pub(crate) fn names(
+    asked: Asked<'_>,
+    scan: &mut Scanner<'_>,
+    storage: &mut QueryStorage,
+) -> Result<(), Fault> {
+    while scan.sees("let") || scan.sees_alias() {
+        name(asked, scan, storage)?;
+    }
+    Ok(())
 }
 
 /// Takes `let NAME = expression;`, or `#NAME = expression` as a module of Triton's has it.

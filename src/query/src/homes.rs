@@ -94,6 +94,12 @@ pub struct Distribution {
     /// Bits of the register's number that hold copies: in registers that differ in one of these
     /// the layout has the same element.
     pub register_copies: u32,
+    /// Registers hold elements and copies of them side by side, which are left out.
+    pub(crate) has_copies_inside: bool,
+    /// Without these, elements are in other registers, or other parts of them, than it says.
+    pub(crate) is_packed_anew: bool,
+    /// Bits of a place inside of a register that hold copies, until those are left out.
+    pub(crate) inside_copies: u32,
     pub(crate) panels: PanelGrid,
     pub(crate) homes: [ElementBit; MOST_BITS],
 }
@@ -106,6 +112,9 @@ impl Distribution {
         warps: 0,
         element_bits: 0,
         register_copies: 0,
+        has_copies_inside: false,
+        is_packed_anew: false,
+        inside_copies: 0,
         panels: PanelGrid {
             rows: 1,
             cols: 1,

@@ -348,6 +348,8 @@ pub struct QueryStorage {
     pub(crate) fragment: FragmentRoom,
     /// The two sides of a conversion.
     pub(crate) distributions: [Distribution; 2],
+    /// The shape of what a layout is read for that says none of its own: empty where nothing says it.
+    pub(crate) shape: heapless::Vec<u32, 5>,
     /// Where the bits of an element's number lie in memory, of a layout that no strides say.
     pub(crate) places: heapless::Vec<u32, 24>,
 }
@@ -377,6 +379,7 @@ impl QueryStorage {
                 buckets: [0; 32],
             },
             distributions: [Distribution::EMPTY; 2],
+            shape: heapless::Vec::new(),
             places: heapless::Vec::new(),
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::map::{BitMatrix, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space};
+use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space, Tables};
 
 /// Where one bit of the logical coordinate stands on one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -88,6 +88,9 @@ pub struct CopyAtom {
     pub is_split: bool,
     /// Each slot has two places.
     pub pair: Option<PlacePair>,
+    /// What stores from the upper halves of registers as this does from their lower ones, if anything
+    /// does: elements that share a register can go one by one then.
+    pub upper: Option<AtomId>,
 }
 
 /// The copy atoms of an architecture by the spaces that they join: what its dispatch answered, bit
@@ -169,6 +172,26 @@ impl CopyAtom {
     pub const fn serves_transfers(&self) -> bool {
         self.pair.is_none()
     }
+
+    /// Whether it stores from the upper halves of registers what another one, `lower`, stores from
+    /// their lower halves, with the same addresses.
+    #[must_use]
+    pub fn is_upper_of(&self, lower: &Self, tables: &Tables<'_>) -> bool {
+        let to = |id: AtomId| {
+            let movement = tables.atom(id)?.movement?;
+            let side = &movement.to;
+            let fields = movement.offsets.iter().map(|o| (o.min, o.max, o.scale, o.on_to, o.place));
+            Some((side.slot_bytes, side.align_bytes, side.banks, side.access, side.base, fields))
+        };
+        let alike = to(self.atom).zip(to(lower.atom)).is_some_and(|(a, b)| {
+            (a.0, a.1, a.2, a.3, a.4) == (b.0, b.1, b.2, b.3, b.4) && a.5.eq(b.5)
+        });
+        let same = (self.from, self.to, self.bits) == (lower.from, lower.to, lower.bits)
+            && (self.lanes, self.piece_bits) == (lower.lanes, lower.piece_bits);
+        let halves = (self.register_base, lower.register_base) == (16, 0);
+        self.from == Space::Register && same && halves && self.piece_bits == 16 && alike
+    }
+
     /// The copy atom of an atom; `None` if the atom moves nothing or has extents or strides that
     /// are no powers of two.
     #[must_use]
@@ -246,6 +269,7 @@ impl CopyAtom {
         Some(Self {
             atom: id,
             pair,
+            upper: None,
             from: movement.from.space,
             to: movement.to.space,
             bits,

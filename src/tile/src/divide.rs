@@ -15,7 +15,8 @@ use lanebook_tables::Space;
 ///
 /// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's
 /// start and of every multiple of its run-time stride; `any`: a tuple's registers need not be
-/// consecutive; `copies`: lanes with the same element may all store it.
+/// consecutive; `as_held`: lanes with the same element may all store it, and halves of a register are
+/// stored one by one.
 pub fn fit_registers(
     copy_atom: &CopyAtom,
     fragment: &Fragment,
@@ -23,9 +24,9 @@ pub fn fit_registers(
     need: u32,
     align: u32,
     any: bool,
-    copies: bool,
+    as_held: bool,
 ) -> Result<Tiling, Reject> {
-    let out = divide(copy_atom, fragment, map, any, copies)?;
+    let out = divide(copy_atom, fragment, map, any, as_held)?;
     let share =
         copy_atom.bits.as_slice().iter().fold(0, |mask, &bit| match copy_atom.sides(bit).1 {
             BitPlace::Byte(k) => mask | bytes_of(k),
@@ -57,9 +58,9 @@ pub fn divide(
     fragment: &Fragment,
     map: &MemoryMap,
     any: bool,
-    copies: bool,
+    as_held: bool,
 ) -> Result<Tiling, Reject> {
-    let (element, tile_bits) = check_lane_share(copy_atom, fragment, copies)?;
+    let (element, tile_bits) = check_lane_share(copy_atom, fragment, as_held)?;
     let wave = copy_atom.lanes;
     let packing = fragment.packing();
     let mut used = 0u32;
@@ -135,6 +136,7 @@ pub fn divide(
         instances: BitMatrix::new(),
         tuple,
         instance_registers: BitMatrix::new(),
+        upper: None,
         second,
         grid,
         by_rows: fragment.by_rows,
@@ -165,7 +167,15 @@ fn push_instances(
             continue;
         }
         if place < packing {
-            return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
+            out.upper = copy_atom.upper.filter(|_| moves_halves(copy_atom, fragment));
+            let pushed = out.instances.push(e) && out.instance_registers.push(Tiling::HALF);
+            if out.upper.is_none() {
+                return Err(Reject::Packing { atom_bits: copy_atom.register_bits });
+            }
+            if !pushed {
+                return Err(Reject::Size);
+            }
+            continue;
         }
         if !out.instances.push(e)
             || !out
@@ -183,7 +193,7 @@ fn push_instances(
 fn check_lane_share(
     copy_atom: &CopyAtom,
     fragment: &Fragment,
-    copies: bool,
+    as_held: bool,
 ) -> Result<(u8, u32), Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if copy_atom.lanes != wave {
@@ -209,15 +219,22 @@ fn check_lane_share(
     if piece_bits < u32::from(element_bits) {
         return Err(Reject::Element { element_bits });
     }
+    if copy_atom.register_base != 0 {
+        return Err(Reject::Upper);
+    }
     let whole = piece_bits == u32::from(element_bits);
-    if element_bits < 32 && if fragment.unpacked { !whole } else { piece_bits < 32 } {
-        return Err(Reject::Packing { atom_bits });
+    let parted = piece_bits < 32 && !(as_held && moves_halves(copy_atom, fragment));
+    if element_bits < 32 && if fragment.unpacked { !whole } else { parted } {
+        return Err(match fragment.unpacked {
+            true => Reject::Alone { atom_bits },
+            false => Reject::Packing { atom_bits },
+        });
     }
     // Two lanes with the same element would write the same bytes at once: only where a panel has
-    // fewer elements than there are threads.
+    // fewer elements than there are threads, or nothing else can be.
     let few = usize::from(fragment.shape.total())
         < fragment.lane.len().saturating_add(fragment.warp.len());
-    if !copies
+    if !as_held
         && !few
         && copy_atom.from == Space::Register
         && copy_atom.to == Space::Shared
@@ -225,10 +242,14 @@ fn check_lane_share(
     {
         return Err(Reject::Copies);
     }
-    if copy_atom.register_base != 0 {
-        return Err(Reject::Packing { atom_bits });
-    }
     Ok((element, tile_bits))
+}
+
+/// Whether a copy atom moves elements of which two share a register one by one: those in upper halves
+/// are another one's.
+fn moves_halves(copy_atom: &CopyAtom, fragment: &Fragment) -> bool {
+    let own = !fragment.unpacked && fragment.packing() == 1 && fragment.register.len() > 0;
+    own && copy_atom.upper.is_some() && copy_atom.register_bits == 16
 }
 
 /// log2 of the registers one element spans.
@@ -460,6 +481,7 @@ pub fn divide_copy(
         instances: BitMatrix::new(),
         tuple: BitMatrix::new(),
         instance_registers: BitMatrix::new(),
+        upper: None,
         second: 0,
         grid: from.shape.grid,
         by_rows: true,

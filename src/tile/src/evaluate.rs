@@ -54,8 +54,9 @@ pub struct TargetInfo<'t> {
     pub wave: u8,
     /// log2 of the warps.
     pub warps: u8,
-    /// Lanes and warps that hold the same element may store it, all of them to one place.
-    pub copies: bool,
+    /// Tiles are stored as they are held: lanes and warps that hold the same element all store it, to
+    /// one place, and elements in halves of registers go one by one.
+    pub as_held: bool,
 }
 
 /// A legal candidate.
@@ -93,7 +94,7 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.to.align_bytes),
                     align,
                     any,
-                    self.copies,
+                    self.as_held,
                 )?
             }
             (other, EndMap::Registers(fragment)) => {
@@ -105,7 +106,7 @@ impl<'t> TargetInfo<'t> {
                     u32::from(movement.from.align_bytes),
                     align,
                     any,
-                    self.copies,
+                    self.as_held,
                 )?
             }
             (a, b) => {

@@ -156,6 +156,8 @@ impl Reject {
             Self::Strided { atom_bytes } => sentence!(sink, "takes neighbours ~ B apart, in memory they are a run-time stride apart", atom_bytes),
             Self::Alignment { need, have } => sentence!(sink, "needs addresses aligned to ~ B, ~ B are certain", need, have),
             Self::Packing { atom_bits } => sentence!(sink, "fills ~ bits of a register whose other bits belong to other elements of the tile", atom_bits),
+            Self::Alone { atom_bits } => sentence!(sink, "moves ~ bits of registers that follow each other, each element of the tile has a register of its own", atom_bits),
+            Self::Upper => sink.write_str("moves upper halves of registers, beside the one that moves lower ones"),
             Self::Registers { registers, most } => sentence!(sink, "needs ~ registers a lane for one tile, ~ is the most", registers, most),
             Self::RegisterOrder => sink.write_str("fills consecutive registers, the tile's are in another order"),
             Self::Run { byte } => sentence!(sink, "writes one consecutive run for the wave, the shared layout breaks it at byte ~", byte),

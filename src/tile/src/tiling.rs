@@ -18,8 +18,11 @@ pub struct Tiling {
     /// Register copy atoms: for each bit of the atom's register number the bit of the fragment's
     /// register number.
     pub tuple: BitMatrix<u8, 5>,
-    /// Register copy atoms: the fragment register-number bit of each instance bit.
+    /// Register copy atoms: the fragment register-number bit of each instance bit;
+    /// [`Self::HALF`] where it says which half of a register.
     pub instance_registers: BitMatrix<u8, 12>,
+    /// What instances of odd numbers are of, whose elements stand in the upper halves of registers.
+    pub upper: Option<AtomId>,
     /// Element bits that the second place of each slot adds to the first; 0 = there is none.
     pub second: u32,
     /// Panels of the tile: an instance's number above its bits is the panel's.
@@ -31,6 +34,23 @@ pub struct Tiling {
 }
 
 impl Tiling {
+    /// Among [`Self::instance_registers`]: the bit of an instance's number, the lowest, that says which
+    /// half of a register it moves.
+    pub const HALF: u8 = u8::MAX;
+
+    /// The atom that an instance is of, where others are of `atom`.
+    #[must_use]
+    pub fn atom_of(&self, instance: u32, atom: AtomId) -> AtomId {
+        self.upper.filter(|_| instance & 1 == 1).unwrap_or(atom)
+    }
+
+    /// Register copy atoms: the first bit of an instance in the tile's registers.
+    #[must_use]
+    pub fn first_bit(&self, instance: u32) -> u32 {
+        let half = if self.upper.is_some() && instance & 1 == 1 { 16 } else { 0 };
+        self.register(instance).saturating_mul(32).saturating_add(half)
+    }
+
     /// Element bits that each bit of a slot's number adds: none where a copy atom has one address for
     /// the whole wave.
     pub(crate) fn supplied(&self, copy_atom: &CopyAtom) -> &[u32] {
@@ -77,7 +97,9 @@ impl Tiling {
             }
         }
         let index = instance.checked_shr(self.instances.len() as u32).unwrap_or(0);
+        let halves = usize::from(self.upper.is_some());
         let bits = self.tuple.len().saturating_add(self.instance_registers.len());
+        let bits = bits.saturating_sub(halves);
         out.wrapping_add(index.checked_shl(bits as u32).unwrap_or(0))
     }
 }
@@ -191,6 +213,14 @@ pub enum Reject {
         /// Bits the atom fills.
         atom_bits: u32,
     },
+    /// Each element has a register of its own, the atom takes several from one.
+    Alone {
+        /// Bits the atom moves.
+        atom_bits: u32,
+    },
+    /// The atom serves upper parts of registers alone: beside the one that serves lower ones, whose
+    /// pick is its own.
+    Upper,
     /// The atom's registers are consecutive, the tile's are not.
     RegisterOrder,
     /// The atom writes one consecutive run for the wave, which this shared layout breaks.

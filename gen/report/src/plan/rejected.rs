@@ -118,6 +118,10 @@ impl Report<'_> {
                 format!("through shared memory, {} and {}", self.atom(store), self.atom(load))
             }
             Candidate::Lanes => "between the lanes of a warp".into(),
+            Candidate::Beside(alone) => {
+                let rest = if alone { ", each element in a register of its own" } else { "" };
+                format!("as on the conversion's other side{rest}")
+            }
             Candidate::Blocked(width) => {
                 format!("{} a lane along the rows", counted(1usize << width, "element"))
             }
@@ -237,7 +241,7 @@ fn kind(loser: &RejectedCandidate) -> &'static str {
         Candidate::Matrix(..) | Candidate::Transposed(..) | Candidate::Tensor(..) => {
             "MATRIX INSTRUCTION"
         }
-        Candidate::Blocked(_) => "DISTRIBUTION",
+        Candidate::Blocked(_) | Candidate::Beside(_) => "DISTRIBUTION",
         Candidate::Exchange(..) | Candidate::Lanes => "CONVERSION",
     }
 }

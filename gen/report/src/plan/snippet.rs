@@ -2,6 +2,7 @@
 use super::Report;
 use lanebook::convert::ConversionSides;
 use lanebook::emit::{ParamKind, RegisterSet, Snippet, SnippetValue};
+use lanebook::query::Distribution;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -49,6 +50,12 @@ impl Report<'_> {
         ] {
             for value in values {
                 line(format!("{word:<3} {}", words(&snippet, &value)));
+                if side(&value, sides).is_some_and(Distribution::has_copies_inside) {
+                    line(
+                        "    without the copies of its elements that each register holds besides"
+                            .into(),
+                    );
+                }
                 if let Some(all) = as_written(&value, sides) {
                     line(format!("    as it is written, register by register: {}", all.join(", ")));
                 }
@@ -146,14 +153,22 @@ fn columns(value: &SnippetValue<'_>) -> Option<Json> {
     Some(out)
 }
 
+/// What was written for a value.
+fn side<'s>(
+    value: &SnippetValue<'_>,
+    sides: Option<&'s ConversionSides>,
+) -> Option<&'s Distribution> {
+    match value.kind {
+        ParamKind::Tile => Some(&sides?.from),
+        ParamKind::Result(_) => Some(&sides?.to),
+        _ => None,
+    }
+}
+
 /// The names of a value's registers, each as often as the layout that was written has it, in that
 /// layout's order; `None` where they are the registers one by one.
 fn as_written(value: &SnippetValue<'_>, sides: Option<&ConversionSides>) -> Option<Vec<String>> {
-    let side = match value.kind {
-        ParamKind::Tile => &sides?.from,
-        ParamKind::Result(_) => &sides?.to,
-        _ => return None,
-    };
+    let side = side(value, sides)?;
     let each = u32::from(side.element_bits).div_ceil(32).max(1);
     let number = |own: u32| side.written_register(own / each) * each + own % each;
     let own: Vec<u32> = (0..u32::from(value.count)).map(number).collect();

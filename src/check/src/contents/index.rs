@@ -619,7 +619,9 @@ impl ContentsContext<'_> {
             return None;
         };
         let moved = &self.plan.fragments.get(usize::from(k))?.fragment;
-        let first = m.tiling.register(instance).checked_mul(32)?;
-        first.checked_div(place_bits(moved))?.checked_mul(self.place_of(tile)?)
+        m.tiling
+            .first_bit(instance)
+            .checked_div(place_bits(moved))?
+            .checked_mul(self.place_of(tile)?)
     }
 }

@@ -64,7 +64,7 @@ fn accesses(look: &ContentsContext<'_>, step: &Inst) -> heapless::Vec<TileAccess
         .plan
         .exchanges
         .iter()
-        .find(|e| own(e.op) && (e.store.atom == step.atom || e.load.atom == step.atom))
+        .find(|e| own(e.op) && (e.store.is_by(step.atom) || e.load.is_by(step.atom)))
     {
         let Some(movement) = atom.movement else { return out };
         let _ = out.push(TileAccess {
@@ -89,12 +89,7 @@ fn accesses(look: &ContentsContext<'_>, step: &Inst) -> heapless::Vec<TileAccess
         }
         return out;
     }
-    let Some(m) = look
-        .plan
-        .transfers
-        .iter()
-        .find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom)))
-    else {
+    let Some(m) = look.plan.transfers.iter().find(|m| own(m.op) && m.is_by(step.atom)) else {
         return out;
     };
     let sides = match (m.tiled, atom.movement) {

@@ -5,12 +5,13 @@ use crate::contents::rules::{piece, touched};
 use crate::contents::storage::ContentsScratch;
 use crate::contents::through::BitRange;
 use crate::contents::{ContentsContext, ContentsSummary, class, count};
-use crate::evaluator::{place_bits, power, weigh};
+use crate::evaluator::{place_bits, power, spot, weigh};
 use crate::lanes::shape;
 use crate::memory::movement::coordinates;
 use crate::violation::Violation;
 use lanebook_emit::step::{Inst, InstKind};
 use lanebook_ir::Value;
+use lanebook_layout::AxisId;
 use lanebook_plan::{End, SharedExchange, TransferPlan};
 use lanebook_tables::{OpRole, Side, Space};
 use lanebook_tile::map::Fragment;
@@ -187,6 +188,10 @@ fn store(
     let step = look.steps.get(usize::from(at)).ok_or(missing)?;
     let movement = look.atom(step).and_then(|atom| atom.movement).ok_or(missing)?;
     let side: &Side<'_> = &movement.from;
+    // Of elements in lower and in upper halves each has its own instruction.
+    if m.tiling.upper.is_some() && m.tiling.atom_of(instance, m.atom) != step.atom {
+        return Err(missing);
+    }
     let slot = step.arg(usize::from(side.operand));
     for member in 0..count(slot) {
         let content = scratch.read(look, at, side.operand, member).ok_or(missing)?;
@@ -202,18 +207,24 @@ fn store(
             });
             let share =
                 share.and_then(|bits| bits.checked_shr(u32::from(look.plan.wave))).unwrap_or(0);
-            let takes =
-                |width: u16| touched(coordinates(movement), side, (piece, 0, width)) == Some(true);
+            // What serves upper halves alone takes those of the tile's register.
+            let base = spot(side, 0, AxisId::LANE, AxisId::BIT).map_or(0, |(_, bit)| bit % 32);
+            let from = u16::try_from(base).map_err(|_| missing)?;
+            let takes = |width: u16| {
+                touched(coordinates(movement), side, (piece, from, width)) == Some(true)
+            };
             let whole = piece.saturating_add(1).saturating_mul(32) <= share;
             let Some(width) =
                 whole.then_some(32u16).or_else(|| [16u16, 8].into_iter().find(|w| takes(*w)))
             else {
                 continue;
             };
-            let bits = BitRange { content, bit: half.saturating_mul(32), width };
+            let bit = half.saturating_mul(32).saturating_add(from);
+            let bits = BitRange { content, bit, width };
             let place = |n: u32| {
                 weigh(&m.tiling.tuple, n)
                     .map(|n| n.saturating_add(m.tiling.register(instance)).saturating_mul(32))
+                    .map(|first| first.saturating_add(base))
             };
             let (what, first) = match (look.plan.exchanges.iter().find(|e| e.op == m.op), m.from) {
                 (Some(exchange), _) => {

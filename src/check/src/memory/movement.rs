@@ -10,6 +10,7 @@ use lanebook_layout::AxisId;
 use lanebook_plan::{End, GlobalPlan, Plan, TransferPlan};
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
 use lanebook_tile::map::{Fragment, TileShape};
+use lanebook_tile::tiling::Tiling;
 
 /// Most lanes or slots of an atom.
 pub(crate) const LANES: usize = 64;
@@ -54,11 +55,18 @@ pub(crate) fn movement(
     let first = copy_atom(tables, op, m.atom)?;
     match (m.from, m.to, m.second) {
         (End::Registers(f), to, None) => {
-            this.registers(plan.wave, first, false, fragment(f)?, memory(to)?, space_of(to))
+            let upper = m.tiling.upper.map(|id| copy_atom(tables, op, id)).transpose()?;
+            let own = (first.1, upper.map(|(_, movement)| movement));
+            this.registers(plan.wave, own, false, fragment(f)?, memory(to)?, space_of(to))
         }
-        (from, End::Registers(f), None) => {
-            this.registers(plan.wave, first, true, fragment(f)?, memory(from)?, space_of(from))
-        }
+        (from, End::Registers(f), None) => this.registers(
+            plan.wave,
+            (first.1, None),
+            true,
+            fragment(f)?,
+            memory(from)?,
+            space_of(from),
+        ),
         (from, to, None) => {
             this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to)))
         }
@@ -100,9 +108,11 @@ pub(crate) fn half(
     };
     let end = if loads { m.from } else { m.to };
     let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
+    let upper = m.tiling.upper.map(|id| copy_atom(tables, op, id)).transpose()?;
+    let upper = upper.map(|(_, movement)| movement);
     this.registers(
         plan.wave,
-        copy_atom(tables, op, m.atom)?,
+        (copy_atom(tables, op, m.atom)?.1, upper),
         loads,
         fragment,
         memory,
@@ -350,8 +360,14 @@ impl Move<'_> {
     fn register(&self, instance: u32) -> Option<u32> {
         let (inside, index) = self.parts(instance)?;
         let tiling = &self.m.tiling;
-        let panel = power(tiling.tuple.len().checked_add(tiling.instance_registers.len())?)?;
-        weigh(&tiling.instance_registers, inside)?.checked_add(index.checked_mul(panel)?)
+        let halves = usize::from(tiling.upper.is_some());
+        let bits = tiling.tuple.len().checked_add(tiling.instance_registers.len())?;
+        let panel = power(bits.checked_sub(halves)?)?;
+        let whole = (0..).zip(tiling.instance_registers.as_slice()).skip(halves);
+        let mut register = whole.filter(|(bit, _)| inside.wrapping_shr(*bit) & 1 == 1);
+        let first = register
+            .try_fold(0u32, |sum, (_, place)| sum.checked_add(power(usize::from(*place))?))?;
+        first.checked_add(index.checked_mul(panel)?)
     }
 
     /// `M(E)` of the first or the second place of a slot, which must be aligned.
@@ -421,7 +437,7 @@ impl Move<'_> {
     fn registers(
         &self,
         wave: u8,
-        (_, mv): (&Atom<'_>, &Movement<'_>),
+        (mv, upper): (&Movement<'_>, Option<&Movement<'_>>),
         load: bool,
         f: &Fragment,
         memory: Memory<'_>,
@@ -430,8 +446,13 @@ impl Move<'_> {
         let (op, tiling) = (self.m.op, &self.m.tiling);
         let refuse = self.refuse(self.m.atom);
         let (inside, outside) = if load { (&mv.to, &mv.from) } else { (&mv.from, &mv.to) };
+        let other = upper.map(|mv| (&mv.from, &mv.to));
+        let ends = other.map(|(inside, outside)| (inside.space, outside.space));
         if inside.space != Space::Register
             || outside.space != space
+            || ends.is_some_and(|ends| ends != (Space::Register, space))
+            || upper.is_some_and(|upper| coordinates(upper) != coordinates(mv))
+            || upper.is_some() != tiling.upper.is_some()
             || memory.shape() != f.shape
             || element_bytes(f.shape).is_none()
             || tiling.grid != f.shape.grid
@@ -443,7 +464,17 @@ impl Move<'_> {
             .ok_or(refuse)?;
         let want = bits.div_ceil(32).checked_sub(1).ok_or(refuse)?;
         let mut found = 0u32;
-        for &weight in tiling.tuple.as_slice().iter().chain(tiling.instance_registers.as_slice()) {
+        let halves = usize::from(tiling.upper.is_some());
+        let whole = tiling.instance_registers.as_slice().get(halves..).unwrap_or_default();
+        let alike = tiling.upper.is_none()
+            || tiling.instance_registers.get(0) == Some(Tiling::HALF)
+                && !load
+                && !f.unpacked
+                && f.shape.bits == 16;
+        if !alike {
+            return Err(refuse);
+        }
+        for &weight in tiling.tuple.as_slice().iter().chain(whole) {
             let bit = power(usize::from(weight)).unwrap_or(0);
             if found & bit != 0 || bit == 0 {
                 return Err(Violation::Registers { op, found: found ^ bit, want });
@@ -454,7 +485,40 @@ impl Move<'_> {
             return Err(Violation::Registers { op, found, want });
         }
         let mut touched = TouchedBytes([0; LANES]);
-        let (count, unit) = coordinates(mv).ok_or(refuse)?;
+        // Instances of even numbers are of the one, those of odd ones of the other.
+        let mut followed = 0u64;
+        for (own, first) in [Some((inside, outside)), other].into_iter().flatten().zip(0u32..) {
+            let step = power(halves).ok_or(refuse)?;
+            let count = coordinates(mv).ok_or(refuse)?;
+            let all = (first..self.instances).step_by(step as usize);
+            let more = self.follow(f, (own, count), &memory, all, &mut touched)?;
+            followed = followed.saturating_add(more);
+        }
+        let tuple = power(tiling.tuple.len()).and_then(|n| n.checked_mul(4)).ok_or(refuse)?;
+        if tuple as usize > SHARE {
+            return Err(refuse);
+        }
+        // Of a register that an element has to itself, the element's bytes.
+        let alone = || {
+            let registers = (0..tuple / 4).map(|k| k.saturating_mul(4));
+            registers.fold(0, |all, at| all | low(u32::from(f.shape.bits) / 8) << at)
+        };
+        let want = if f.unpacked { alone() } else { low(tuple.min(bits / 8)) };
+        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, want)?;
+        Ok(followed)
+    }
+
+    /// The bytes of some instances of one atom, in registers and in memory.
+    fn follow(
+        &self,
+        f: &Fragment,
+        ((inside, outside), (count, unit)): ((&Side<'_>, &Side<'_>), (u64, u32)),
+        memory: &Memory<'_>,
+        instances: impl Iterator<Item = u32> + Clone,
+        touched: &mut TouchedBytes,
+    ) -> Result<u64, Violation> {
+        let (op, tiling) = (self.m.op, &self.m.tiling);
+        let refuse = self.refuse(self.m.atom);
         let mut followed = 0u64;
         for x in 0..count {
             let (lane, first_bit) = spot(inside, x, AxisId::LANE, AxisId::BIT).ok_or(refuse)?;
@@ -465,7 +529,7 @@ impl Move<'_> {
                 let y = first_byte.checked_add(u).ok_or(refuse)?;
                 touched.add(op, lane, bit / 8)?;
                 for w in 0..self.warps {
-                    for i in 0..self.instances {
+                    for i in instances.clone() {
                         let number = weigh(&tiling.tuple, bit / 32)
                             .zip(self.register(i))
                             .and_then(|(a, b)| a.checked_add(b));
@@ -480,31 +544,14 @@ impl Move<'_> {
                             element: u32::MAX,
                         };
                         let (e, t) = held(f, place, lane, w).ok_or(nothing)?;
-                        let (_, at) = self.address(&memory, outside, (slot, second), w, i)?;
-                        self.same(
-                            w,
-                            lane,
-                            place,
-                            memory.at(e).and_then(|p| p.plus(t)),
-                            at.plus(y),
-                            e,
-                        )?;
+                        let (_, at) = self.address(memory, outside, (slot, second), w, i)?;
+                        let want = memory.at(e).and_then(|p| p.plus(t));
+                        self.same(w, lane, place, want, at.plus(y), e)?;
                         followed = followed.saturating_add(1);
                     }
                 }
             }
         }
-        let tuple = power(tiling.tuple.len()).and_then(|n| n.checked_mul(4)).ok_or(refuse)?;
-        if tuple as usize > SHARE {
-            return Err(refuse);
-        }
-        // Of a register that an element has to itself, the element's bytes.
-        let alone = || {
-            let registers = (0..tuple / 4).map(|k| k.saturating_mul(4));
-            registers.fold(0, |all, at| all | low(u32::from(f.shape.bits) / 8) << at)
-        };
-        let want = if f.unpacked { alone() } else { low(tuple.min(bits / 8)) };
-        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, want)?;
         Ok(followed)
     }
 

@@ -150,10 +150,10 @@ impl OrderContext<'_> {
 
     /// The movement that a step is part of.
     fn transfer_of(&self, step: &Inst) -> Option<&TransferPlan> {
-        self.plan.transfers.iter().find(|m| {
-            m.op.index() == usize::from(step.origin)
-                && (m.atom == step.atom || m.second == Some(step.atom))
-        })
+        self.plan
+            .transfers
+            .iter()
+            .find(|m| m.op.index() == usize::from(step.origin) && m.is_by(step.atom))
     }
 
     /// That of a movement's end in global memory.
@@ -173,7 +173,7 @@ impl OrderContext<'_> {
         }
         let half = |e: &&SharedExchange| {
             e.op.index() == usize::from(step.origin)
-                && step.atom == if writes { e.store.atom } else { e.load.atom }
+                && if writes { e.store.is_by(step.atom) } else { e.load.is_by(step.atom) }
         };
         let k = match self.plan.exchanges.iter().find(half) {
             Some(exchange) => exchange.alloc,

@@ -76,8 +76,7 @@ impl OrderContext<'_> {
             _ => None,
         };
         let own = |m: &&lanebook_plan::TransferPlan| {
-            m.op.index() == usize::from(step.origin)
-                && (m.atom == step.atom || m.second == Some(step.atom))
+            m.op.index() == usize::from(step.origin) && m.is_by(step.atom)
         };
         if let Some(m) = self.plan.transfers.iter().find(own) {
             let staged =

@@ -14,6 +14,7 @@ use lanebook_emit::step::{Inst, InstKind, Slot};
 use lanebook_ir::{Op, Program};
 use lanebook_plan::{End, HalfPlan, Plan, ProductPlan, SharedExchange, TensorLoads};
 use lanebook_tables::{AccessId, Arch, AtomId, Isa, OpRole, Role, SyncStep, Tables, TensorOperand};
+use lanebook_tile::tiling::Tiling;
 
 /// What was looked at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -97,6 +98,15 @@ pub(crate) fn function_of_loops(program: &Program<'_, '_>) -> Option<Op> {
     program.functions().next().filter(|function| program.has_loops(*function))
 }
 
+/// How many instructions of which atoms `want` instances are: where half of them take upper halves of
+/// registers, those are of another one.
+fn by_halves(atom: AtomId, want: u32, tiling: &Tiling) -> [Option<(AtomId, u32)>; 2] {
+    match tiling.upper {
+        Some(upper) => [Some((atom, want / 2)), Some((upper, want / 2))],
+        None => [Some((atom, want)), None],
+    }
+}
+
 impl OrderContext<'_> {
     /// Statement 15.
     #[inline(never)]
@@ -109,11 +119,9 @@ impl OrderContext<'_> {
                 .unwrap_or(u32::MAX)
                 .saturating_mul(panels);
             // Blocks that are transposed are loaded by their rows and stored by their columns.
-            for (atom, want) in
-                [Some((m.atom, want)), m.second.map(|second| (second, stores(m, want)))]
-                    .into_iter()
-                    .flatten()
-            {
+            let second = m.second.map(|second| (second, stores(m, want)));
+            let [lower, upper] = by_halves(m.atom, want, &m.tiling);
+            for (atom, want) in [lower, upper, second].into_iter().flatten() {
                 let own = |s: &&Inst| {
                     s.purpose == InstKind::Move
                         && s.atom == atom
@@ -127,21 +135,24 @@ impl OrderContext<'_> {
             }
         }
         for e in self.plan.exchanges.iter() {
-            for (atom, tiling) in [(e.store.atom, &e.store.tiling), (e.load.atom, &e.load.tiling)] {
+            let halves = [(e.store.atom, &e.store.tiling), (e.load.atom, &e.load.tiling)];
+            for (atom, tiling) in halves {
                 let panels =
                     u32::from(tiling.grid.rows).saturating_mul(u32::from(tiling.grid.cols));
                 let want = 1u32
                     .checked_shl(u32::try_from(tiling.instances.len()).unwrap_or(u32::MAX))
                     .unwrap_or(u32::MAX)
                     .saturating_mul(panels);
-                let own = |s: &&Inst| {
-                    s.purpose == InstKind::Move
-                        && s.atom == atom
-                        && usize::from(s.origin) == e.op.index()
-                };
-                let found = u32::try_from(steps.iter().filter(own).count()).unwrap_or(u32::MAX);
-                if found != want {
-                    return Err(Violation::Count { op: e.op, atom, want, found });
+                for (atom, want) in by_halves(atom, want, tiling).into_iter().flatten() {
+                    let own = |s: &&Inst| {
+                        s.purpose == InstKind::Move
+                            && s.atom == atom
+                            && usize::from(s.origin) == e.op.index()
+                    };
+                    let found = u32::try_from(steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                    if found != want {
+                        return Err(Violation::Count { op: e.op, atom, want, found });
+                    }
                 }
             }
             self.in_rounds(e)?;
@@ -155,16 +166,17 @@ impl OrderContext<'_> {
         let rounds = e.round_count();
         let each = |half: &HalfPlan| half.tiling.count().checked_div(rounds).unwrap_or(0);
         let (stores, loads) = (each(&e.store), each(&e.load));
+        let is_store = |atom| atom == e.store.atom || Some(atom) == e.store.tiling.upper;
         let moves = self.steps.iter().filter(|s| {
             s.purpose == InstKind::Move
                 && usize::from(s.origin) == e.op.index()
-                && (s.atom == e.store.atom || s.atom == e.load.atom)
+                && (is_store(s.atom) || s.atom == e.load.atom)
         });
         let turn = stores.saturating_add(loads);
         for (at, step) in (0u32..).zip(moves) {
-            let is_store = at.checked_rem(turn).is_some_and(|at| at < stores);
-            let atom = if is_store { e.store.atom } else { e.load.atom };
-            if step.atom != atom {
+            let stored = at.checked_rem(turn).is_some_and(|at| at < stores);
+            let atom = if stored { e.store.atom } else { e.load.atom };
+            if step.atom != atom && !(stored && is_store(step.atom)) {
                 return Err(Violation::Count { op: e.op, atom, want: turn, found: at });
             }
         }

@@ -186,7 +186,6 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         self.meet_half(op, half, open, true)?;
         let refuse = EmitError::Unplanned(op);
-        let atom = self.machine.tables.atom(half.atom).ok_or(refuse)?;
         let first = self.first_of_copies(half)?;
         for i in instances {
             let register = half.tiling.register(i);
@@ -200,7 +199,9 @@ impl LowerContext<'_, '_, '_, '_> {
                 Some(packed) => self.each_alone(op, tile, (register, half), packed)?,
             };
             self.steps.guard = first;
-            self.instance(half, half.atom, atom, i, Some(data))?;
+            let id = half.tiling.atom_of(i, half.atom);
+            let atom = self.machine.tables.atom(id).ok_or(refuse)?;
+            self.instance(half, id, atom, i, Some(data))?;
             self.steps.guard = None;
         }
         Ok(())

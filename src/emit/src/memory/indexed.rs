@@ -60,9 +60,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let moved = &self.plan.fragments.get(usize::from(k)).ok_or(refuse)?.fragment;
         let place = plan
             .tiling
-            .register(instance)
-            .checked_mul(32)
-            .and_then(|bit| bit.checked_div(u32::from(moved.place_bits())))
+            .first_bit(instance)
+            .checked_div(u32::from(moved.place_bits()))
             .and_then(|place| u16::try_from(place).ok())
             .ok_or(refuse)?;
         let source = self.source(plan.op, tile)?;

@@ -268,16 +268,18 @@ impl LowerContext<'_, '_, '_, '_> {
                         Some(reg) => Some(self.tile_part(&plan, reg, i)?),
                         None => None,
                     };
-                    let data = match (data, data_operand(first)) {
+                    let id = plan.tiling.atom_of(i, plan.atom);
+                    let own = self.machine.tables.atom(id).ok_or(EmitError::Unplanned(op))?;
+                    let data = match (data, data_operand(own)) {
                         (Some(data), Some(operand)) if matches!(plan.from, End::Registers(_)) => {
                             Some(self.suited_part(op, data, operand)?)
                         }
                         (data, _) => data,
                     };
                     if is_indexed {
-                        self.indexed_instance(&plan, (plan.atom, first), i, data)?;
+                        self.indexed_instance(&plan, (id, own), i, data)?;
                     } else {
-                        self.instance(&plan, plan.atom, first, i, data)?;
+                        self.instance(&plan, id, own, i, data)?;
                     }
                 }
             }

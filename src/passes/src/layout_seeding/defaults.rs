@@ -5,7 +5,8 @@
 //! over the result's tiles; where an operation wants its operands in other layouts than they have,
 //! as most that change shapes do, they are converted. What has a layout keeps it. The layouts are
 //! no good yet: `coalesce` and `accelerate-matmul` change what matters, `remove-conversions` lets
-//! the rest follow.
+//! the rest follow. Where somebody says what the program costs as it is compiled, and it costs more
+//! with them, none is given.
 //!
 //! A program that moves tiles through memrefs is left as it is: its tiles are cut up by whoever plans
 //! it, who would have to keep to a lane's share of one element.
@@ -14,6 +15,7 @@ use crate::layout_seeding::blocked::{Workers, blocked, order_of};
 use crate::layout_seeding::open::{is_open, is_planned};
 use crate::layout_seeding::runs::TileExtents;
 use crate::layout_seeding::seeded_layouts::{Core, NewLayout};
+use crate::layout_seeding::worthwhile::{ALL, OpMask, pick};
 use crate::{PassContext, PassError, edit, remat};
 use heapless::String;
 use lanebook_ir::{Def, ErrorKind, Op, Pool, Program, TileEncoding, Type, Value};
@@ -32,14 +34,24 @@ fn is_made(program: &Program<'_, '_>, value: Value) -> bool {
 }
 
 pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    // All tiles or none: with layouts for some of them the others would be converted.
+    match pick(work, give, 0)? {
+        ALL => give(work, ALL).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// Gives every tile its layout; answers how many had none.
+fn give(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>, _: OpMask) -> Result<u32, PassError> {
     let values = work.cx.program.pools.values.len();
     let open = |program: &Program<'_, '_>, at| {
         Value::at(at)
             .is_some_and(|value| is_made(program, value) && is_open(&program.type_of(value)))
     };
     if is_planned(work.cx.program) || !(0..values).any(|at| open(work.cx.program, at)) {
-        return Ok(());
+        return Ok(0);
     }
+    let mut given = 0u32;
     let workers = work.workers()?;
     let convert = work.operation(OpRole::Convert)?;
     let mut at = work.cx.program.first(work.cx.program.root());
@@ -55,6 +67,7 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
         let Some(made) = of(&ty, workers) else { continue };
         let encoding = named(work.cx.program, &made).map_err(edit)?;
         work.cx.program.set_type(value, ty.encoded(encoding)).map_err(edit)?;
+        given = given.saturating_add(1);
     }
     remat::agree(work.cx, convert)?;
     // What functions return is what they say behind their arrows.
@@ -65,7 +78,7 @@ pub(super) fn run(work: &mut LayoutSeeding<'_, '_, '_, '_, '_>) -> Result<(), Pa
             work.cx.program.say_results(op).map_err(edit)?;
         }
     }
-    Ok(())
+    Ok(given)
 }
 
 /// Nested tiles for a tile of these extents.

@@ -115,7 +115,7 @@ impl<'a, 't> Legal<'a, 't> {
         let descriptors = !arch.dispatch(Capability::SharedProduct).is_empty();
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self {
-            target: TargetInfo { tables, arch, isa, wave, warps, copies: false },
+            target: TargetInfo { tables, arch, isa, wave, warps, as_held: false },
             transfers,
             shapes,
             prefer_bulk,

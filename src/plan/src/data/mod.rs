@@ -238,7 +238,23 @@ pub struct HalfPlan {
 }
 
 #[doc(hidden)]
+impl TransferPlan {
+    /// Whether an atom is one of those that it is done by.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_by(&self, atom: AtomId) -> bool {
+        self.atom == atom || self.second == Some(atom) || self.tiling.upper == Some(atom)
+    }
+}
+
 impl HalfPlan {
+    /// Whether an atom is one of those that it is done by.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_by(&self, atom: AtomId) -> bool {
+        self.atom == atom || self.tiling.upper == Some(atom)
+    }
+
     /// What it costs where ways to convert are compared, in quarter units.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
@@ -371,6 +387,9 @@ pub enum Candidate {
     Flipped(AtomId, u8, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
+    /// The distribution of the other side of a conversion; whether each narrow element has a register
+    /// of its own.
+    Beside(bool),
     /// A conversion through shared memory, by a store and a load.
     Exchange(AtomId, AtomId),
     /// A conversion inside each warp.

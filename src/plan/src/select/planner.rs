@@ -166,6 +166,15 @@ fn list_copy_atoms(
                 .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
         }
     }
+    for at in 0..workspace.copy_atoms.len() {
+        let upper = workspace.copy_atoms.get(at).and_then(|lower| {
+            workspace.copy_atoms.iter().find(|other| other.is_upper_of(lower, tables))
+        });
+        let upper = upper.map(|copy_atom| copy_atom.atom);
+        if let Some(lower) = workspace.copy_atoms.get_mut(at) {
+            lower.upper = upper;
+        }
+    }
     Ok(())
 }
 
@@ -304,7 +313,7 @@ pub(crate) fn begin<'t>(
     workspace.tiles.clear();
     workspace.priced.clear();
     workspace.waiting.clear();
-    let target = TargetInfo { tables, arch, isa, wave, warps, copies: false };
+    let target = TargetInfo { tables, arch, isa, wave, warps, as_held: false };
     list_copy_atoms(&target, program, function, workspace)?;
     Ok(target)
 }

@@ -9,7 +9,7 @@ mod panels;
 
 pub use no_distribution::NoDistribution;
 
-use crate::ask::on_arch;
+use crate::ask::{names, on_arch};
 use crate::error::{QueryError, Why};
 use crate::eval;
 use crate::homes::{Distribution, ElementBit, MOST_BITS};
@@ -109,8 +109,11 @@ pub fn distribution(
     (split, number): (WarpSplit, u8),
     storage: &mut QueryStorage,
 ) -> Result<(), NoDistribution> {
+    storage.shape = heapless::Vec::from_slice(tile.extents).unwrap_or_default();
     // What reads a layout needs much of the stack: nothing stands above it that need not.
-    let own = evaluated(tables, arch, text, storage)?;
+    let own = evaluated(tables, arch, text, storage);
+    storage.shape.clear();
+    let own = own?;
     placed(tables, (arch, own), tile, split, (storage, number))
 }
 
@@ -133,11 +136,10 @@ pub(crate) fn evaluated(
         false => NoDistribution::Query(QueryError::at(text, at, why)),
     };
     let (body, own) = on_arch(tables, Some(arch), text).map_err(fault)?;
-    let mut scan = Scanner::new(body);
+    let (mut scan, asked) = (Scanner::new(body), Asked { tables, arch: own });
+    names(asked, &mut scan, storage).map_err(fault)?;
     let start = TextSpan::new(scan.at, scan.at).start;
-    if let Some(function) =
-        eval::expression(Asked { tables, arch: own }, &mut scan, storage).map_err(fault)?
-    {
+    if let Some(function) = eval::expression(asked, &mut scan, storage).map_err(fault)? {
         return Err(fault((start, Why::Nested { function })));
     }
     if scan.peek().is_some() {
@@ -209,6 +211,9 @@ fn placed_on(
         warps: 0,
         element_bits: tile.element_bits,
         register_copies: 0,
+        has_copies_inside: false,
+        is_packed_anew: false,
+        inside_copies: 0,
         panels,
         homes: [ElementBit::Bit(u8::MAX); MOST_BITS],
     };
@@ -374,9 +379,33 @@ impl Distribution {
             return Err(NoDistribution::Copies);
         }
         let register = REGISTER_BITS.max(u32::from(self.element_bits)).checked_ilog2().unwrap_or(0);
-        let number = u32::from(bit).checked_sub(register).ok_or(NoDistribution::CopyInside)?;
+        let Some(number) = u32::from(bit).checked_sub(register) else {
+            return self.copy_inside(bit);
+        };
         self.register_copies |= 1u32.checked_shl(number).ok_or(NoDistribution::Extents)?;
         Ok(())
+    }
+
+    /// Without copies inside of a register the elements above them move down.
+    fn copy_inside(&mut self, bit: u8) -> Result<(), NoDistribution> {
+        self.inside_copies |= 1u32.checked_shl(u32::from(bit)).ok_or(NoDistribution::CopyInside)?;
+        Ok(())
+    }
+
+    /// Elements of registers that hold copies of theirs side by side, without the copies.
+    fn pack_inside(&mut self, (element, register): (u32, u32)) {
+        let copies = core::mem::take(&mut self.inside_copies);
+        self.has_copies_inside = true;
+        let bits = usize::from(self.bits);
+        let homes = self.homes.get_mut(..bits).unwrap_or(&mut []);
+        let is_copy = |bit: u32| copies.checked_shr(bit).unwrap_or(0) & 1 == 1;
+        let first_copy = (element..register).find(|bit| is_copy(*bit)).unwrap_or(register);
+        for home in homes {
+            let ElementBit::Bit(bit) = home else { continue };
+            self.is_packed_anew |= u32::from(*bit) > first_copy;
+            let below = (element..u32::from(*bit)).filter(|bit| is_copy(*bit)).count();
+            *bit = bit.saturating_sub(u8::try_from(below).unwrap_or(u8::MAX));
+        }
     }
 
     /// Each lane holds elements or is one of `copies`.
@@ -442,6 +471,12 @@ impl Distribution {
     fn pack(&mut self) -> Result<(), NoDistribution> {
         let element = u32::from(self.element_bits).checked_ilog2().unwrap_or(0);
         let register = REGISTER_BITS.checked_ilog2().unwrap_or(0).max(element);
+        if self.inside_copies != 0 {
+            if self.register_copies != 0 {
+                return Err(NoDistribution::CopyInside);
+            }
+            self.pack_inside((element, register));
+        }
         let taken = |bits: &[ElementBit], bit: u32| {
             u8::try_from(bit).is_ok_and(|bit| bits.contains(&ElementBit::Bit(bit)))
         };
@@ -537,7 +572,26 @@ impl Distribution {
     /// # Errors
     /// [`NoDistribution::HandedCopies`]: some are copies of others.
     pub const fn handed_over(&self) -> Result<(), NoDistribution> {
-        if self.register_copies == 0 { Ok(()) } else { Err(NoDistribution::HandedCopies) }
+        match self.register_copies == 0 && !self.has_copies_inside {
+            true => Ok(()),
+            false => Err(NoDistribution::HandedCopies),
+        }
+    }
+
+    /// Whether its registers hold copies of their elements besides, which are left out.
+    #[doc(hidden)] // Of the crate on top.
+    #[must_use]
+    pub const fn has_copies_inside(&self) -> bool {
+        self.has_copies_inside
+    }
+
+    /// Whether elements are in the registers that are written, but for those that are copies.
+    ///
+    /// # Errors
+    /// [`NoDistribution::CopyInside`]: they share registers with copies of theirs, which are left out.
+    #[doc(hidden)] // Of the crate on top.
+    pub const fn keeps_places(&self) -> Result<(), NoDistribution> {
+        if self.is_packed_anew { Err(NoDistribution::CopyInside) } else { Ok(()) }
     }
 
     /// The register of the layout's that a register stands for: with its copies left out they

@@ -102,7 +102,9 @@ impl NoDistribution {
             Self::Packing => {
                 "its elements neither lie side by side nor have a register each, or registers between them hold nothing"
             }
-            Self::CopyInside => "a register holds the same element twice",
+            Self::CopyInside => {
+                "a register holds the same element twice, and others are in further registers: each of them would have a part that is handed over and one that is not"
+            }
             Self::Threads => {
                 "the threads are not the warps that it has, or no power of two of waves"
             }

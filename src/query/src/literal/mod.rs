@@ -307,10 +307,11 @@ pub(crate) fn fragment(
     let moved =
         |error: NotationError| (here.saturating_add(error.offset), Why::Fragment(error.fault));
     let form = |error| (here, Why::Fragment(NotationFault::Form(error)));
+    let said = Some(storage.shape.clone()).filter(|shape| !shape.is_empty());
     let mut arena = storage.fragment.arena();
     let (read, extents) = if by_keys {
         let end = written.end;
-        let shape = scan.shape(true).ok_or((end, Why::NeedsShape))?;
+        let shape = scan.shape(true).or(said).ok_or((end, Why::NeedsShape))?;
         let vars = arena.dims(&shape).map_err(form)?;
         let read = notation::read(&mut arena, vars, text).map_err(moved)?;
         (read, heapless::Vec::from_slice(&shape).unwrap_or_default())

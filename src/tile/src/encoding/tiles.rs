@@ -4,7 +4,9 @@ use lanebook_layout::triton::{
     EncodingError, MatrixTiles, MatrixUnit, ScaleTile, TileBit, TileRequest, TileSide, WarpTile,
 };
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Accumulators, ArchId, Atom, Capability, Instance, MatrixShape, Tables};
+use lanebook_tables::{
+    Accumulators, Arch, ArchId, Atom, Capability, Instance, MatrixShape, Tables,
+};
 
 /// The matrix instructions of one architecture.
 ///
@@ -71,6 +73,10 @@ impl<'t> TableTiles<'t> {
                 .dispatch(wanted)
                 .iter()
                 .filter_map(|id| self.tables.atom(*id))
+                // A unit that goes with several sizes of waves is meant as on these.
+                .filter(|other| {
+                    !matches!(request.unit, MatrixUnit::Wmma(_)) || is_of_waves(other, arch)
+                })
             {
                 self.offer(other, request, any, &mut best);
             }
@@ -172,6 +178,18 @@ impl<'t> TableTiles<'t> {
         tile.run = tile.run_of(side);
         Ok(tile)
     }
+}
+
+/// Whether an atom's operands lie in waves of a size that an architecture has.
+fn is_of_waves(atom: &Atom<'_>, arch: &Arch<'_>) -> bool {
+    let layouts = atom.operands.iter().filter_map(|operand| operand.layout);
+    let lanes = |layout: &LayoutRef<'_>| {
+        let all = layout.shard.iter().chain(layout.replica);
+        let own = all.filter(|it| it.axis() == AxisId::LANE);
+        own.fold(1u32, |lanes, it| lanes.saturating_mul(it.extent_value().unwrap_or(1)))
+    };
+    let most = layouts.map(lanes).max().unwrap_or(1);
+    most == 1 || arch.wave_lanes.iter().any(|wave| u32::from(*wave) == most)
 }
 
 /// The operand of a side.

@@ -38,7 +38,7 @@ impl Machine {
         let arch = TABLES.arch_named(name).and_then(|id| TABLES.arch(id)).expect("there");
         let isa = TABLES.isa(arch.isa).expect("its instruction set");
         let wave = arch.wave_lanes[0].ilog2() as u8;
-        let target = TargetInfo { tables: &TABLES, arch, isa, wave, warps: 2, copies: true };
+        let target = TargetInfo { tables: &TABLES, arch, isa, wave, warps: 2, as_held: true };
         Self { target, wave }
     }
 

@@ -32,6 +32,7 @@ fn case(noise: &mut Noise) -> (MemoryMap, Tiling) {
         instances: BitMatrix::new(),
         tuple: BitMatrix::new(),
         instance_registers: BitMatrix::new(),
+        upper: None,
         second: 0,
         grid: RepeatGrid { rows: 1, cols: 1 },
         by_rows: true,

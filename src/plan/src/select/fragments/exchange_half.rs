@@ -19,9 +19,11 @@ impl Planner<'_, '_, '_, '_> {
         map: &MemoryMap,
         limit: u32,
     ) -> Result<HalfPlan, Reject> {
+        // Halves of registers go whole, moved down, or packed before: one by one they take more passes.
+        let copy_atom = &CopyAtom { upper: None, ..*copy_atom };
         let kept = self.first_of_copies(copy_atom, fragment);
         let most = if kept == 0 { limit } else { u32::MAX };
-        let target = TargetInfo { copies: true, ..self.target };
+        let target = TargetInfo { as_held: true, ..self.target };
         let shared = EndMap::Shared(map, self.target.tables.weights.shared_align);
         let registers = EndMap::Registers(fragment);
         let (from, to) = if copy_atom.from == Space::Register {

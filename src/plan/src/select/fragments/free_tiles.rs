@@ -1,10 +1,13 @@
 //! Tiles that no product fixes: the width of what a lane holds of them.
 
 use crate::data::{Candidate, FragmentPlan, PlanError, RejectedCandidate};
+use crate::select::fragments::explicit_layouts::text;
 use crate::select::fragments::flow::{Crossed, across, spread};
+use crate::select::memory::total_cost::touches_shared;
 use crate::select::planner::{CopyEnd, Planner};
 use lanebook_ir::{Op, Value};
-use lanebook_tile::map::log2_exact;
+use lanebook_tables::OpRole;
+use lanebook_tile::map::{Fragment, log2_exact};
 use lanebook_tile::matrix::blocked;
 use lanebook_tile::shaping::tile_shape;
 use lanebook_tile::tiling::Reject;
@@ -65,28 +68,40 @@ impl Planner<'_, '_, '_, '_> {
         let shape = self.shape_of(op, value)?;
         let (mark, most) = (self.plan.fragments.len(), self.target.isa.tile_most());
         (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
-        let mut best: Option<(FragmentPlan, u8, u32)> = None;
+        let mut best: Option<(FragmentPlan, Candidate, u32)> = None;
         let mut why = PlanError::Undecided(op);
         let narrowest =
             32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
+        // Last as the other side of a conversion is: then there is none, or one inside each lane.
+        let beside = self.beside_conversion(value).filter(|fragment| fragment.shape == shape);
+        let own = [false, true].map(|alone| {
+            let fragment = beside.map(|f| if alone { f.with_place_each() } else { f })?;
+            (!alone || Some(fragment) != beside).then_some((Candidate::Beside(alone), fragment))
+        });
         // The last resort, where elements lie alone in memory: each in a register of its own.
         let packed = (narrowest..=shape.cols.min(7)).rev().map(|vector| (vector, false));
-        for (vector, unpacked) in packed.chain((narrowest > 0).then_some((0, true))) {
-            let Some(mut fragment) =
-                blocked(shape, vector, self.target.wave, self.target.warps, true)
-            else {
-                continue;
-            };
-            if unpacked && best.is_some() {
+        let (wave, warps) = (self.target.wave, self.target.warps);
+        let widths = packed.chain((narrowest > 0).then_some((0, true)));
+        let blocked = widths.filter_map(|(vector, unpacked)| {
+            let fragment = blocked(shape, vector, wave, warps, true)?;
+            Some((Candidate::Blocked(vector), Fragment { unpacked, ..fragment }))
+        });
+        for (what, fragment) in blocked.chain(own.into_iter().flatten()) {
+            let is_own = matches!(what, Candidate::Beside(_));
+            if !is_own && fragment.unpacked && best.is_some() {
                 continue;
             }
-            fragment.unpacked = unpacked;
+            // In shared memory, as much more as a pass weighs among ways to convert.
+            let pass = if is_own { self.pass_beside(op) } else { 0 };
+            let beside = |f: &Fragment| u32::from(f.registers()).saturating_mul(pass);
+            let more = best.map_or(0, |(best, ..)| beside(&best.fragment));
+            let own = beside(&fragment);
             let registers = fragment.registers();
             if registers > most {
-                why = PlanError::Registers { op, registers, most };
+                why = if is_own { why } else { PlanError::Registers { op, registers, most } };
                 self.plan.lose(RejectedCandidate {
                     op,
-                    what: Candidate::Blocked(vector),
+                    what,
                     why: Reject::Registers { registers, most },
                     cost: 0,
                 });
@@ -94,11 +109,11 @@ impl Planner<'_, '_, '_, '_> {
             }
             let limit = best
                 .filter(|_| self.plan.rejected.capacity() == 0)
-                .map_or(u32::MAX, |(_, _, least)| least);
+                .map_or(u32::MAX, |(_, _, least)| least.saturating_add(more).saturating_sub(own));
             let cost = spread(
                 self.program,
                 value,
-                (fragment, unpacked),
+                (fragment, fragment.unpacked),
                 None,
                 &self.unread,
                 (self.waiting, self.plan.fragments),
@@ -106,25 +121,22 @@ impl Planner<'_, '_, '_, '_> {
             .and_then(|()| self.cross_conversions(Crossed::Own))
             .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
-            let what = Candidate::Blocked(vector);
             match (cost.map(|cost| cost.unwrap_or(limit)), best) {
-                (Ok(cost), Some((_, _, least))) if least <= cost => {
+                (Ok(cost), Some((_, _, least)))
+                    if least.saturating_add(more) <= cost.saturating_add(own) =>
+                {
                     self.plan.lose(RejectedCandidate { op, what, why: Reject::Dearer, cost })
                 }
                 (Ok(cost), old) => {
-                    if let Some((_, vector, cost)) = old {
-                        self.plan.lose(RejectedCandidate {
-                            op,
-                            what: Candidate::Blocked(vector),
-                            why: Reject::Dearer,
-                            cost,
-                        });
+                    if let Some((_, what, cost)) = old {
+                        let why = Reject::Dearer;
+                        self.plan.lose(RejectedCandidate { op, what, why, cost });
                     }
-                    best = Some((FragmentPlan { value, fragment }, vector, cost));
+                    best = Some((FragmentPlan { value, fragment }, what, cost));
                     self.keep_layouts(true);
                 }
                 (Err(e), _) => {
-                    why = e;
+                    why = if is_own { why } else { e };
                     let why =
                         if let PlanError::NoCopyAtom { why, .. } = e { why } else { Reject::Form };
                     self.plan.lose(RejectedCandidate { op, what, why, cost: 0 });
@@ -141,5 +153,30 @@ impl Planner<'_, '_, '_, '_> {
             (self.waiting, self.plan.fragments),
         )?;
         self.cross_conversions(Crossed::Own)
+    }
+
+    /// How much more a pass over the banks weighs among ways to convert than in the movement of an
+    /// operation, if that touches shared memory.
+    fn pass_beside(&self, op: Op) -> u32 {
+        let mut movements = self.movements.iter().filter(|movement| movement.op == op);
+        let is_shared = movements.any(|movement| touches_shared(movement).is_some());
+        if is_shared { self.target.tables.weights.exchange_pass } else { 0 }
+    }
+
+    /// The distribution that the program writes of the other side of a conversion that makes a tile, or
+    /// of the first one that reads it. Of others nobody knows yet how they are distributed best.
+    fn beside_conversion(&self, value: Value) -> Option<Fragment> {
+        let program = self.program;
+        let is_conversion = |op: &Op| program.role(*op) == OpRole::Convert;
+        let made = program.def_op(value).filter(is_conversion);
+        let users = program.uses(value).filter_map(|place| program.user(place));
+        let other = match made {
+            Some(op) => program.operand(op, 0),
+            None => users.filter(is_conversion).find_map(|op| {
+                program.result(op, 0).filter(|made| self.plan.fragment_of(*made).is_some())
+            }),
+        };
+        let other = other.filter(|other| text(program, *other).is_some())?;
+        self.plan.fragment_of(other).map(|(_, fragment)| *fragment)
     }
 }

@@ -213,6 +213,11 @@ impl Planner<'_, '_, '_, '_> {
     /// What a conversion costs inside each warp, if it is one.
     #[inline(never)]
     fn lanes_estimate(&self, op: Op, between: &ExchangeSides) -> u32 {
+        // Both sides stand beside each other: what is too large is a last resort.
+        let (from, to) = (between.from.registers(), between.to.registers());
+        if u32::from(from).saturating_add(u32::from(to)) > self.most_packed() {
+            return u32::MAX;
+        }
         self.lanes(op, &between.from, &between.to).map_or(u32::MAX, |plan| plan.cost)
     }
 

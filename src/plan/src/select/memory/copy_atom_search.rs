@@ -9,7 +9,7 @@ use crate::select::planner::{Best, CopyEnd, CopyOp, Planner, RejectedAtoms, Stag
 use lanebook_ir::Op;
 use lanebook_tables::{AtomId, OpRole, Role, Space};
 use lanebook_tile::copy_atom::{CopyAtom, ViableAtoms};
-use lanebook_tile::evaluate::{EndMap, Evaluated};
+use lanebook_tile::evaluate::{EndMap, Evaluated, TargetInfo};
 use lanebook_tile::map::MemoryMap;
 use lanebook_tile::tiling::{RegisterTranspose, Reject};
 
@@ -120,7 +120,7 @@ fn nearness(why: Reject) -> u8 {
         Reject::Alignment { .. } | Reject::Bounds { .. } => 6,
         Reject::Run { .. } => 5,
         Reject::Strided { .. } | Reject::Apart { .. } | Reject::Addresses { .. } => 4,
-        Reject::RegisterOrder | Reject::Packing { .. } => 3,
+        Reject::RegisterOrder | Reject::Packing { .. } | Reject::Alone { .. } => 3,
         Reject::Share { .. } | Reject::Element { .. } => 2,
         Reject::Lanes { .. } | Reject::Unguarded => 1,
         _ => 0,
@@ -245,6 +245,7 @@ impl Planner<'_, '_, '_, '_> {
                 && (bounded || !copy_atom.is_sized)
                 && !(indexed && (copy_atom.is_split || copy_atom.uniform))
         };
+        let target = TargetInfo { as_held: self.is_as_held(movement), ..self.target };
         for (k, copy_atom) in (0u32..).zip(between).filter(|(_, m)| among(m)) {
             let what = CopyForm { atom: copy_atom.atom, second: None, transpose: None };
             if bound.at(copy_atom.share_bytes, instruction) >= search.limit() {
@@ -256,9 +257,27 @@ impl Planner<'_, '_, '_, '_> {
                 return;
             }
             if viable.takes(k, copy_atom) {
-                search.consider(what, self.target.evaluate(copy_atom, from, to, search.limit()));
+                search.consider(what, target.evaluate(copy_atom, from, to, search.limit()));
             }
         }
+    }
+
+    /// Whether a tile is stored as it is held, copies and halves of registers as well: where that is one
+    /// of the ways to convert it for the store, whose prices are compared. What nobody has distributed
+    /// yet is distributed without copies, and as stores take it.
+    pub(crate) fn is_as_held(&self, movement: &CopyOp) -> bool {
+        let CopyEnd::Registers(value) = movement.from else { return false };
+        let program = self.program;
+        // Masks and indices are not in halves of registers.
+        if program.beside_moved(movement.op).next().is_some() {
+            return false;
+        }
+        let made = program.def_op(value).filter(|op| program.role(*op) == OpRole::Convert);
+        let from = made.and_then(|op| program.operand(op, 0));
+        let fragment = |value| self.plan.fragment_of(value).map(|(_, fragment)| *fragment);
+        from.and_then(fragment)
+            .zip(fragment(value))
+            .is_some_and(|(from, own)| (from.lane, from.warp) == (own.lane, own.warp))
     }
 
     /// Two atoms, through registers, between two memories: the half on the global side is staged.

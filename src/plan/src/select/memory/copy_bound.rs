@@ -206,12 +206,13 @@ impl Planner<'_, '_, '_, '_> {
         let inner = if row_major { map.shape.cols } else { map.shape.rows };
         let line = u32::from(map.shape.bits / 8).checked_shl(u32::from(inner))?;
         let any = self.target.isa.tuples == TupleStyle::Braces;
+        let as_held = self.is_as_held(movement);
         let (mut copy_atoms, mut widest) = (u32::MAX, 1u32);
         for (k, copy_atom) in (0u32..).zip(self.transfers.between(spaces.0, spaces.1)) {
             let refused = copy_atom.share_bytes <= line
                 && k < u32::BITS
                 && (!copy_atom.serves_transfers()
-                    || divide(copy_atom, fragment, map, any, self.target.copies).is_err());
+                    || divide(copy_atom, fragment, map, any, as_held).is_err());
             if refused {
                 copy_atoms &= !1u32.wrapping_shl(k);
             } else {

@@ -63,6 +63,7 @@ fn instances(shape: TileShape, found: &FittedBox) -> Result<Tiling, Reject> {
         instances: BitMatrix::new(),
         tuple: BitMatrix::new(),
         instance_registers: BitMatrix::new(),
+        upper: None,
         second: 0,
         grid: shape.grid,
         by_rows: true,
