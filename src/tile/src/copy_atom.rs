@@ -177,19 +177,26 @@ impl CopyAtom {
     /// their lower halves, with the same addresses.
     #[must_use]
     pub fn is_upper_of(&self, lower: &Self, tables: &Tables<'_>) -> bool {
+        let same = (self.from, self.to, self.bits) == (lower.from, lower.to, lower.bits)
+            && (self.lanes, self.piece_bits) == (lower.lanes, lower.piece_bits);
+        if !same || !self.is_of_upper() || lower.register_base != 0 {
+            return false;
+        }
         let to = |id: AtomId| {
             let movement = tables.atom(id)?.movement?;
             let side = &movement.to;
             let fields = movement.offsets.iter().map(|o| (o.min, o.max, o.scale, o.on_to, o.place));
             Some((side.slot_bytes, side.align_bytes, side.banks, side.access, side.base, fields))
         };
-        let alike = to(self.atom).zip(to(lower.atom)).is_some_and(|(a, b)| {
+        to(self.atom).zip(to(lower.atom)).is_some_and(|(a, b)| {
             (a.0, a.1, a.2, a.3, a.4) == (b.0, b.1, b.2, b.3, b.4) && a.5.eq(b.5)
-        });
-        let same = (self.from, self.to, self.bits) == (lower.from, lower.to, lower.bits)
-            && (self.lanes, self.piece_bits) == (lower.lanes, lower.piece_bits);
-        let halves = (self.register_base, lower.register_base) == (16, 0);
-        self.from == Space::Register && same && halves && self.piece_bits == 16 && alike
+        })
+    }
+
+    /// Whether it stores from the upper halves of registers.
+    #[must_use]
+    pub fn is_of_upper(&self) -> bool {
+        self.from == Space::Register && self.register_base == 16 && self.piece_bits == 16
     }
 
     /// The copy atom of an atom; `None` if the atom moves nothing or has extents or strides that

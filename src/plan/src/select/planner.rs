@@ -166,13 +166,15 @@ fn list_copy_atoms(
                 .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
         }
     }
+    // Few serve upper halves: each looks for its own lower one.
     for at in 0..workspace.copy_atoms.len() {
-        let upper = workspace.copy_atoms.get(at).and_then(|lower| {
-            workspace.copy_atoms.iter().find(|other| other.is_upper_of(lower, tables))
-        });
-        let upper = upper.map(|copy_atom| copy_atom.atom);
-        if let Some(lower) = workspace.copy_atoms.get_mut(at) {
-            lower.upper = upper;
+        let Some(upper) = workspace.copy_atoms.get(at).copied().filter(CopyAtom::is_of_upper) else {
+            continue;
+        };
+        for lower in workspace.copy_atoms.iter_mut() {
+            if lower.upper.is_none() && upper.is_upper_of(lower, tables) {
+                lower.upper = Some(upper.atom);
+            }
         }
     }
     Ok(())
