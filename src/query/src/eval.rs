@@ -379,6 +379,7 @@ fn named(
             return literal::pointer(scan, storage.slot(at)).map(|()| ReadOperand::Value);
         }
         ("S" | "R", Some(b'['))
+        | ("TileLayout", Some(b'.'))
         | ("TileLayout" | "ComposeLayout" | "SwizzleLayout", Some(b'(')) => {
             return literal::sum(scan, storage, at).map(|()| ReadOperand::Value);
         }
