@@ -104,6 +104,7 @@ mod instruction;
 mod listing;
 mod literal;
 mod machine;
+mod named_axes;
 mod shaped;
 mod show;
 mod text;
