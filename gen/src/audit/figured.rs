@@ -3,10 +3,10 @@
 //! A line of `answers` under `facts` is `KIND NAME KEY=VALUE ..`; what the table says under each key is
 //! compared. The kinds, by what they are called in a group's `units`:
 //!
-//! - `descriptor`: `FIELD=AT+BITS`, `FIELD.VALUE=NUMBER`, `FIELD.pattern=BYTES`;
+//! - `descriptor`: `FIELD=AT+BITS`, `FIELD.VALUE=NUMBER`, `FIELD.pattern=BYTES`, `FIELD.only=VALUE`;
 //! - `swizzle`: `xor=B,M,S`, and its number in each encoding;
 //! - `memory` (by its group): its sizes, `allocation=LEAST..MOST`;
-//! - `move`: `counts`, `registers`;
+//! - `tile`: `purpose`, `second_lanes`; `move`: `counts`, `registers`;
 //! - `shape` (by its descriptor, then `blocks`, `sparse` and `stationary` where they are not 1 and
 //!   false): `m`, `n` as `LOW..HIGH/STEP`, `k`;
 //! - `map`: its limits, `ELEMENT.KEY`, `INTERLEAVING.KEY`, `promotion.NAME` and `fill.NAME`;
@@ -89,6 +89,7 @@ fn said(units: &Units, kind: &str, name: &str, told: &[(&str, &str)]) -> Option<
         "descriptor" => descriptor(units, name),
         "swizzle" => swizzle(units, name),
         "memory" => memory(units, name),
+        "tile" => tile(units, name),
         "move" => moves(units, name),
         "shape" => shape(units, name, told),
         "map" => map(units, name),
@@ -125,6 +126,9 @@ fn descriptor(units: &Units, name: &str) -> Option<Said> {
         for (value, code) in &field.values {
             put(&mut out, at, format!("{key}.{value}"), code);
         }
+        if field.range.0 == field.range.1 {
+            put(&mut out, at, format!("{key}.only"), field.range.0);
+        }
         if let FieldRole::Pattern(bytes) = field.role {
             put(&mut out, at, format!("{key}.pattern"), bytes);
         }
@@ -156,6 +160,14 @@ fn memory(units: &Units, name: &str) -> Option<Said> {
     put(&mut out, at, "warps", entry.warps);
     put(&mut out, at, "allocation", format!("{}..{}", entry.allocation.0, entry.allocation.1));
     put(&mut out, at, "shared_bytes", entry.shared_bytes);
+    Some(out)
+}
+
+fn tile(units: &Units, name: &str) -> Option<Said> {
+    let (found, _) = units.tensor_tiles.iter().find(|(one, _)| one.entry.name.value == name)?;
+    let (entry, at, mut out) = (&found.entry, found.entry.name.span, Said::new());
+    put(&mut out, at, "purpose", format!("{:?}", entry.purpose).to_lowercase());
+    put(&mut out, at, "second_lanes", entry.second_lanes);
     Some(out)
 }
 
