@@ -20,13 +20,13 @@ const PLUS: &str = "+";
 const FULL: Expected =
     Expected::Fits(Error::Capacity { limit: Limit::Symbols, max: MAX_NAME as u32 });
 
-type Terms = heapless::Vec<Int, MAX_TERMS>;
+type SumTerms = heapless::Vec<Int, MAX_TERMS>;
 
 impl Cursor<'_> {
     /// A number or a sum of numbers.
     pub(super) fn total(&mut self, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
         let at = self.mark();
-        let mut terms = Terms::new();
+        let mut terms = SumTerms::new();
         let mut next = self.number(syms, missing)?;
         while self.eat(b'+') {
             self.collect(at, &mut terms, next)?;
@@ -39,7 +39,7 @@ impl Cursor<'_> {
     /// A sum of products without parentheses, up to the one that closes it.
     pub(super) fn inside(&mut self, syms: &mut impl SymNames) -> Parsed<Int> {
         let at = self.mark();
-        let mut terms = Terms::new();
+        let mut terms = SumTerms::new();
         let mut next = self.product(syms, Expected::Number)?;
         while self.eat(b'+') {
             self.collect(at, &mut terms, next)?;
@@ -50,7 +50,7 @@ impl Cursor<'_> {
         self.summed(at, &mut terms, syms)
     }
 
-    fn collect(&mut self, at: usize, terms: &mut Terms, term: Int) -> Parsed<()> {
+    fn collect(&mut self, at: usize, terms: &mut SumTerms, term: Int) -> Parsed<()> {
         if let Some(known) = terms.iter_mut().find(|known| known.syms() == term.syms()) {
             let sum = known.checked_add(term);
             *known = self.fits(at, sum)?;
@@ -60,7 +60,7 @@ impl Cursor<'_> {
     }
 
     /// The sum: a product if it is one, else the symbol with its name.
-    fn summed(&mut self, at: usize, terms: &mut Terms, syms: &mut impl SymNames) -> Parsed<Int> {
+    fn summed(&mut self, at: usize, terms: &mut SumTerms, syms: &mut impl SymNames) -> Parsed<Int> {
         terms.retain(|term| *term != Int::ZERO);
         if let [] | [_] = terms.as_slice() {
             return Ok(terms.first().copied().unwrap_or(Int::ZERO));

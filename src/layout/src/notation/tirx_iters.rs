@@ -12,7 +12,7 @@ const ARGUMENTS: [&str; 3] = ["shard", "replica", "offset"];
 /// Those of an iter.
 const OF_ITER: [&str; 3] = ["extent", "stride", "axis"];
 
-type Written = heapless::Vec<Iter, MAX_ITERS>;
+type WrittenIters = heapless::Vec<Iter, MAX_ITERS>;
 
 /// What follows `from_iters`, with its parentheses.
 #[inline(never)]
@@ -23,7 +23,7 @@ pub(super) fn from_iters(
     out: &mut Layout,
 ) -> Parsed<()> {
     c.need(b'(', Expected::OpenParen)?;
-    let (mut shard, mut replica) = (Written::new(), Written::new());
+    let (mut shard, mut replica) = (WrittenIters::new(), WrittenIters::new());
     let mut given = [false; ARGUMENTS.len()];
     while !c.eat(b')') {
         let at = c.mark();
@@ -70,7 +70,7 @@ fn iters(
     c: &mut Cursor<'_>,
     axes: &impl AxisNames,
     syms: &mut impl SymNames,
-    out: &mut Written,
+    out: &mut WrittenIters,
 ) -> Parsed<()> {
     let close = if c.eat(b'(') {
         (b')', Expected::CloseParen)
