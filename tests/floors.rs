@@ -127,7 +127,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["error"],
             &["value"],
             &["algebra", "literal"],
-            &["shaped"],
+            &["shaped", "named_axes"],
             &["words"],
             &["answer+conflicts+exchange+instruction+listing+machine+show+units"],
             &["eval"],

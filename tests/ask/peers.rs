@@ -102,6 +102,20 @@ fn notations_of_peers_as_they_print_them() {
         plain
     );
     assert_eq!(value(plain), plain);
+    // Without iters TVM prints a call; numbers may have a width, and extents may be sums.
+    assert_eq!(value(r#"T.TileLayout.from_iters(offset={"warpid": 5})"#), "S[()] + 5@warpid");
+    assert_eq!(
+        value(r#"TileLayout.from_iters([T.Iter(T.int64(8), 4, "laneid")], [])"#),
+        "S[8:4@laneid]"
+    );
+    for text in ["S[(M * 4 + 1, 8) : (8, 1)]", "(1+4*M,8):(8,1)"] {
+        assert_eq!(
+            value(&format!("let M = 8; {text}")),
+            value(&text.replace("M * 4 + 1", "33").replace("1+4*M", "33"))
+        );
+    }
+    assert_eq!(value("S[(M * 4 + 1, 8) : (8, 1)]"), "S[(4*M+1,8):(8,1)]");
+    assert_eq!(value("size(S[(4*M+1,8):(8,1)])"), "8*(4*M+1)");
     // The pointer's swizzle counts bytes; elements of 2 bytes are bits 1 and up.
     let swizzled = "S<3,3,3> o 0 o (8,64):(64,1)";
     assert_eq!(value("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"), swizzled);
@@ -374,4 +388,64 @@ fn transposing_reads_and_tensor_memory() {
     );
     // Layout D: row and column are lane and column.
     assert_eq!(answer("tmem_datapath_layout(\"D\", 128, 256) at (5, 7)"), "TCol 7, TLane 5\n");
+}
+
+/// TIRx's methods as functions, the layout first.
+#[test]
+fn tilings_factors_and_regions_of_tirx() {
+    let tiled = "S[(2,8,4,8):(256,8,64,1)]";
+    assert_eq!(value("tile(S[(8,8):(8,1)], S[(2,4):(4,1)], (2,4), (8,8))"), tiled);
+    assert_eq!(value("tile_to(S[(8,8):(8,1)], (16,32), (8,8))"), tiled);
+    let factor = |function: &str, one: &str, shape: &str| {
+        value(&format!("{function}({one}, {tiled}, (16,32), {shape})"))
+    };
+    assert_eq!(factor("is_tile_inner", "S[(8,8):(8,1)]", "(8,8)"), "S[8:1]");
+    assert_eq!(factor("is_tile_outer", "S[(2,4):(4,1)]", "(2,4)"), "S[64:1]");
+    assert_eq!(value("is_direct_sum_right(S[4:1], S[(3,4):(8,1)], (3,4), 4)"), "S[3:8]");
+    assert_eq!(value("is_direct_sum_left(S[3:8], S[(3,4):(8,1)], (3,4), 3)"), "S[4:1]");
+    assert_eq!(value("slice(S[(8,8):(8,1)], (8,8), ((2,4),(4,8)))"), "S[(2,4):(8,1)] + 20");
+    let odd = answer("slice(S[(8,8):(8,1)], (8,8), (2,4,4))");
+    assert!(odd.contains("coordinate"), "{odd}");
+    // Half of one warp and half of the next are one run of threads, where a warp has 32 lanes.
+    let threads = "S[(4,32):(1@warpid,1@laneid)]";
+    let crossing = format!("slice({threads}, 128, (16, 48))");
+    assert!(answer(&crossing).contains("no layout walks over this region"));
+    assert_eq!(value(&format!("{crossing} on sm_90")), "S[32:1@tx] + 16@tx");
+    assert!(answer(&format!("{crossing} on gfx942")).contains("no layout walks"));
+    let lanes = format!("is_tile_inner(S[32:1@laneid], {threads}, 128, 32)");
+    assert_eq!(value(&lanes), "S[4:1@warpid]");
+    assert_eq!(value(&format!("{lanes} on sm_90")), "S[4:1@tx]");
+    assert_eq!(value(&format!("canonicalize({threads}) on sm_90")), "S[128:1@tx]");
+    assert_eq!(value(&format!("canonicalize({threads})")), threads);
+}
+
+/// Triton's column actions: what a bit of the register, the lane or the warp does.
+#[test]
+fn columns_of_encodings_are_permuted() {
+    let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let of =
+        |part: &str, order: &str| format!("permute_columns({blocked}, (32, 16), {part}, {order})");
+    assert_eq!(value(&of("register", "(0, 1)")), value(&format!("{blocked} @ 32x16")));
+    // Register 1 has what register 2 had.
+    let turned = of("register", "(1, 0)");
+    assert_eq!(
+        answer(&format!("{turned} where lane 5 register 1")),
+        answer(&format!("{blocked} @ 32x16 where lane 5 register 2"))
+    );
+    // Lane 1 has what lane 16 had.
+    let lanes = of("lane", "(4, 0, 1, 2, 3)");
+    assert_eq!(
+        answer(&format!("{lanes} where lane 1 register 0 warp 2")),
+        answer(&format!("{blocked} @ 32x16 where lane 16 register 0 warp 2"))
+    );
+    assert!(
+        answer(&of("register", "(0, 0)")).contains("no order"),
+        "{}",
+        answer(&of("register", "(0, 0)"))
+    );
+    assert!(
+        answer(&of("thread", "(0, 1)")).contains("register"),
+        "{}",
+        answer(&of("thread", "(0, 1)"))
+    );
 }

@@ -2,8 +2,9 @@
 //!
 //! `answers` keep recorded answers in brief: a tool writes them from the records alone, without the
 //! tables. A line is an instruction by the first word of its text, then `KEY=VALUE`: the numbers of a
-//! product (`m`, `n`, `k`, `blocks`, `cycles`, `a.registers`), those of a bank model (`banks`,
-//! `bank.bytes`), or a hash. Hashed is what a map says in lines of numbers:
+//! product (`m`, `n`, `k`, `blocks`, `cycles`, `sums` a cycle, `a.registers`), those of a bank model
+//! (`banks`, `bank.bytes`), the sides that an `offset` is added to, or a hash. Hashed is what a map
+//! says in lines of numbers:
 //!
 //! - `a`, `b`, `c`, `d`, `index`, `scale_a`, `scale_b`: lane, bit, row and column of each element of
 //!   the operand, by lane and bit; `index+2`: the same where the immediate that moves it is 2;
@@ -11,7 +12,9 @@
 //! - `moved`: lane, bit, slot and bit in the slot of each element of a movement to registers;
 //! - `groups`: the lanes that are served together as numbers of bits; `groups.unordered`: sorted.
 //!
-//! Words of descriptors, with what their fields hold, are packed anew.
+//! Words of descriptors, with what their fields hold, are packed anew. Layouts and numbers of units
+//! stand in lines of their own, `layouts` and `facts`: people write these from what a program's
+//! sources or a document say.
 use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -61,6 +64,8 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         for line in &one.words {
             super::packed::hold(model, one, line, &mut diags);
         }
+        super::retold::hold(compiled, one, &mut diags);
+        super::figured::hold(compiled, one, &mut diags);
         for row in &one.rows {
             hold(one, &archs, row, &mut known, &mut diags);
         }
@@ -119,7 +124,7 @@ impl Part {
 pub(super) struct Answered {
     atoms: BTreeMap<(Span, Part), BTreeSet<SourceId>>,
     banks: BTreeMap<Span, BTreeSet<SourceId>>,
-    /// Names of descriptors and swizzle modes.
+    /// Kinds and names of units, as lines have them.
     units: BTreeSet<String>,
 }
 
@@ -140,8 +145,11 @@ impl Answered {
                     out.line(own, row, &by);
                 }
             }
-            let descriptor = |line: &Name| line.value.split_whitespace().next().map(str::to_string);
-            out.units.extend(one.words.iter().filter_map(descriptor));
+            let first = |line: &Name, count: usize| {
+                line.value.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
+            };
+            out.units.extend(one.words.iter().map(|line| format!("descriptor {}", first(line, 1))));
+            out.units.extend(one.facts.iter().chain(&one.layouts).map(|line| first(line, 2)));
         }
         out
     }
@@ -167,7 +175,7 @@ impl Answered {
                         self.banks.entry(bank.name.span).or_default();
                     }
                     (None, .., "swizzle") => {
-                        self.units.insert(row.name.value.clone());
+                        self.units.insert(format!("swizzle {}", row.name.value));
                     }
                     _ => {}
                 }
@@ -205,12 +213,40 @@ impl Answered {
 
     /// How many facts of units it compares, of a kind as coverage calls them.
     pub(super) fn units(&self, units: &Units, kind: &str) -> usize {
-        let known = |name: &&str| self.units.contains(*name);
-        let descriptors = units.descriptors.iter().map(|one| one.fact.entry.name.as_str());
-        let swizzles = units.swizzles.iter().map(|one| one.entry.name.as_str());
+        let count = |word: &str, names: Vec<&str>| {
+            names.into_iter().filter(|name| self.units.contains(&format!("{word} {name}"))).count()
+        };
+        fn names<'u, T: 'u>(
+            all: impl Iterator<Item = &'u T>,
+            name: fn(&T) -> &str,
+        ) -> Vec<&'u str> {
+            all.map(name).collect()
+        }
         match kind {
-            "descriptors" => descriptors.filter(known).count(),
-            "swizzle modes" => swizzles.filter(known).count(),
+            "descriptors" => {
+                count("descriptor", names(units.descriptors.iter(), |d| &d.fact.entry.name.value))
+            }
+            "swizzle modes" => {
+                count("swizzle", names(units.swizzles.iter(), |one| &one.entry.name.value))
+            }
+            "operand tiles" => {
+                count("operand", names(units.operand_tiles.iter(), |one| &one.0.entry.name.value))
+            }
+            "tensor tiles" => {
+                count("tile", names(units.tensor_tiles.iter(), |one| &one.0.entry.name.value))
+            }
+            "tensor moves" => {
+                count("move", names(units.tensor_moves.iter(), |one| &one.0.entry.name.value))
+            }
+            "unit shapes" => {
+                count("shape", names(units.shapes.iter(), |one| &one.entry.descriptor.value))
+            }
+            "tiled copies" => {
+                count("map", names(units.tensor_maps.iter(), |one| &one.entry.name.value))
+            }
+            "completion objects" => {
+                count("completion", names(units.mbarriers.iter(), |one| &one.0.entry.name.value))
+            }
             _ => 0,
         }
     }
@@ -344,6 +380,12 @@ impl Found<'_> {
             "blocks" => {
                 plain(atom.more.as_ref().map_or(1, |more| u64::from(more.blocks)), shape?.span)
             }
+            "sums" => {
+                let blocks = atom.more.as_ref().map_or(1, |more| u64::from(more.blocks));
+                let sums = blocks * u64::from(shape?.m) * u64::from(shape?.n) * u64::from(shape?.k);
+                plain(sums.checked_div(atom.cost.cycles.into())?, atom.name.span)
+            }
+            "offset" => offset(atom)?,
             "cycles" => plain(u64::from(atom.cost.cycles), atom.name.span),
             "banks" => plain(u64::from(self.bank()?.banks), self.bank()?.name.span),
             "bank.bytes" => plain(u64::from(self.bank()?.bank_bytes), self.bank()?.name.span),
@@ -449,6 +491,15 @@ fn moved(atom: &Atom) -> Option<Answer> {
     let mut lines = lanes_and_bits(to, 0, slots);
     lines.sort_unstable();
     Some(hashed(lines.iter().map(joined), movement.span))
+}
+
+/// The sides to which the immediate is added.
+fn offset(atom: &Atom) -> Option<Answer> {
+    let field = atom.movement.as_ref()?.offsets.first()?;
+    let sides = [("from", field.on_from), ("to", field.on_to)];
+    let sides = sides.into_iter().filter(|(_, on)| *on).map(|(side, _)| side);
+    let value = sides.collect::<Vec<_>>().join(",");
+    Some(Answer { value, at: field.span, hashed: false })
 }
 
 fn joined(line: &[i64; 4]) -> String {

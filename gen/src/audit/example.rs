@@ -19,7 +19,7 @@ const BASE: [(&str, &str); 5] = [
 ];
 
 /// Files with mistakes in them.
-const CASES: [&str; 55] = [
+const CASES: [&str; 56] = [
     include_str!("../../tests/audit/accumulator.ron"),
     include_str!("../../tests/audit/agreement.ron"),
     include_str!("../../tests/audit/brackets.ron"),
@@ -42,6 +42,7 @@ const CASES: [&str; 55] = [
     include_str!("../../tests/audit/passes.ron"),
     include_str!("../../tests/audit/priorities.ron"),
     include_str!("../../tests/audit/registers.ron"),
+    include_str!("../../tests/audit/retold.ron"),
     include_str!("../../tests/audit/roles.ron"),
     include_str!("../../tests/audit/siblings.ron"),
     include_str!("../../tests/audit/spelling.ron"),

@@ -8,6 +8,7 @@ use super::spelling::text;
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, HwModel};
+use crate::schema::Figures;
 use crate::source::Span;
 use lanebook_tables::{AtomClass, AtomId, IsaId, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -257,6 +258,41 @@ fn memory(arch: &Arch, diags: &mut Diagnostics) {
     }
 }
 
+/// What an entry says of an architecture, what it says of itself, and what it is.
+fn told(model: &HwModel, arch: &Arch, entry: &Figures) -> Vec<(&'static str, String, String)> {
+    let mut out = Vec::new();
+    let mut add = |what, own: String, theirs: Option<String>| {
+        out.extend(theirs.map(|theirs| (what, own, theirs)));
+    };
+    let number = |value: Option<u32>| value.map(|value| value.to_string());
+    add("bytes of shared memory", arch.shared.max_bytes.to_string(), number(entry.shared_bytes));
+    add(
+        "threads of a group",
+        arch.max_threads.to_string(),
+        number(entry.max_threads.map(u32::from)),
+    );
+    add(
+        "scalar registers that an instruction reads",
+        arch.scalar_reads.to_string(),
+        number(entry.scalar_reads.map(u32::from)),
+    );
+    // What a tile takes at most is what its lanes have.
+    let most = model.isa(arch.isa).classes.iter().map(|class| class.tile_most).max().unwrap_or(0);
+    add("registers of a lane", most.to_string(), number(entry.registers.map(u32::from)));
+    let own: BTreeSet<u16> = arch.banks.iter().map(|bank| bank.banks).collect();
+    let theirs: BTreeSet<u16> = entry.banks.iter().copied().collect();
+    add("banks", format!("{own:?}"), (!theirs.is_empty()).then(|| format!("{theirs:?}")));
+    let names = arch.flushed.iter().filter_map(|id| model.dtypes.get(id.index()));
+    let own: BTreeSet<&str> = names.map(|dtype| dtype.name.value.as_str()).collect();
+    let theirs = entry
+        .flushed
+        .as_ref()
+        .map(|list| -> BTreeSet<&str> { list.iter().map(|name| name.value.as_str()).collect() });
+    let theirs = theirs.map(|theirs| format!("{theirs:?}"));
+    add("types whose subnormal numbers are taken as 0", format!("{own:?}"), theirs);
+    out
+}
+
 /// What further sources say of an architecture is what it says of itself.
 fn sourced(compiled: &Compiled, diags: &mut Diagnostics) {
     let model = &compiled.model;
@@ -274,23 +310,7 @@ fn sourced(compiled: &Compiled, diags: &mut Diagnostics) {
                 );
             }
             for arch in found {
-                let told = [
-                    (
-                        "bytes of shared memory",
-                        u64::from(arch.shared.max_bytes),
-                        u64::from(entry.shared_bytes),
-                    ),
-                    (
-                        "threads of a group",
-                        arch.max_threads.into(),
-                        entry.max_threads.unwrap_or(arch.max_threads).into(),
-                    ),
-                    (
-                        "scalar registers that an instruction reads",
-                        arch.scalar_reads.into(),
-                        entry.scalar_reads.into(),
-                    ),
-                ];
+                let told = told(model, arch, entry);
                 for (what, own, theirs) in told.into_iter().filter(|(_, own, theirs)| own != theirs)
                 {
                     let sources: Vec<&str> =

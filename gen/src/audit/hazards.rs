@@ -5,7 +5,8 @@
 //! have wait states that differ as the numbers do, and a row that two of a series have all of them
 //! have (unless it comes to nothing). A row with a note may depart by one state: some generations
 //! have such steps. The factors of a product are read together: what holds for
-//! one of them holds for the other. A row that another one covers says nothing.
+//! one of them holds for the other. A row that another one covers says nothing. States of one
+//! architecture are counted alike: in what stands between the two, or in some kinds of it.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use crate::model::{Arch, Hazard, HwModel};
@@ -31,6 +32,7 @@ pub fn check(compiled: &Compiled) -> Diagnostics {
         flags(model, arch, &mut diags);
         overwritten(model, arch, &mut diags);
         shared(model, arch, &mut diags);
+        counted(model, arch, &mut diags);
     }
     diags
 }
@@ -399,6 +401,30 @@ fn waited(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
                 Diagnostic::at(hazard.span.head(), format!("`{name}` is waited for in two ways"))
                     .note(first.head(), "the other")
                     .help("what a producer writes is awaited by one instruction: correct `wait`"),
+            );
+        }
+    }
+}
+
+/// What counts as a state is a matter of the machine, not of a row.
+fn counted(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
+    let mut known: BTreeMap<BTreeSet<TagId>, Vec<&Hazard>> = BTreeMap::new();
+    for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_none()) {
+        known.entry(hazard.counts.iter().copied().collect()).or_default().push(hazard);
+    }
+    let Some((usual, rows)) = known.iter().max_by_key(|(_, rows)| rows.len()) else { return };
+    let names = |tags: &BTreeSet<TagId>| {
+        let names = tags.iter().map(|tag| format!("`{}`", model.tags[tag.index()].name.value));
+        if tags.is_empty() { "anything".into() } else { names.collect::<Vec<_>>().join(", ") }
+    };
+    for (counts, odd) in known.iter().filter(|(counts, _)| *counts != usual) {
+        for hazard in odd {
+            let message =
+                format!("its states are counted in {}, others in {}", names(counts), names(usual));
+            diags.push(
+                Diagnostic::at(hazard.span.head(), message)
+                    .note(rows[0].span.head(), "one of the others")
+                    .help("a machine counts its states in one way: correct `counts`"),
             );
         }
     }

@@ -28,6 +28,7 @@ pub mod facts;
 mod families;
 pub mod fences;
 mod field;
+mod figured;
 pub mod figures;
 mod foreign;
 pub mod format;
@@ -51,6 +52,7 @@ pub mod priorities;
 pub mod reach;
 pub mod registers;
 pub mod remembered;
+mod retold;
 pub mod roles;
 mod served;
 pub mod siblings;
@@ -219,7 +221,7 @@ pub const CHECKS: [Check; 64] = [
     check(
         "answers",
         Level::Error,
-        "Instructions are as the records of other programs and of measurements have them.",
+        "Instructions and units are as the records of other programs and of measurements have them.",
     ),
     check(
         "order",

@@ -70,6 +70,7 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     let written: BTreeSet<&str> = written
         .chain(compiled.loaded.archs.iter().filter_map(|arch| arch.sources.as_ref()).flatten())
         .chain(compiled.loaded.figures.iter().flat_map(|entry| &entry.sources))
+        .chain(compiled.loaded.answers.iter().flat_map(|entry| &entry.sources))
         .map(|name| Says::of(name).1)
         .collect();
     for (number, source) in model.sources.iter().enumerate() {

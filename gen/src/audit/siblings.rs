@@ -20,6 +20,9 @@ pub(super) struct Trait {
     pub(super) at: Span,
 }
 
+/// What is said of a movement that crosses lanes.
+const CROSSES: &str = " across lanes";
+
 /// See the module.
 #[must_use]
 pub fn check(compiled: &Compiled) -> Diagnostics {
@@ -82,7 +85,7 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
     let isa = &model.isa(atom.isa).name.value;
     let text = text(atom);
     let (from, to) = (&movement.from, &movement.to);
-    let crosses = if movement.crosses_lanes { " across lanes" } else { "" };
+    let crosses = if movement.crosses_lanes { CROSSES } else { "" };
     let answers = answers(movement);
     let ways = format!("{:?} to {:?}{crosses}{answers}", from.space, to.space).to_lowercase();
     let two = head(&text, 2);
@@ -134,20 +137,29 @@ fn traits(model: &HwModel, atom: &Atom) -> Vec<Trait> {
     }
     let updates = if movement.atomic.is_some() { ", updated" } else { "" };
     for (side, reading) in [(from, true), (to, false)] {
-        memory(model, isa, &two, &ways, updates, (side, reading), &mut out);
+        let ways = Ways { isa, ways: &ways, updates, pair };
+        memory(model, &two, &ways, (side, reading), &mut out);
     }
     out
 }
 
+/// How a movement goes: its instruction set, from where to where, whether memory is changed there, and
+/// whether it has two places.
+struct Ways<'a> {
+    isa: &'a str,
+    ways: &'a str,
+    updates: &'a str,
+    pair: &'a str,
+}
+
 fn memory(
     model: &HwModel,
-    isa: &str,
     two: &str,
-    ways: &str,
-    updates: &str,
+    how: &Ways<'_>,
     (side, reading): (&Side, bool),
     out: &mut Vec<Trait>,
 ) {
+    let Ways { isa, ways, updates, pair } = *how;
     if !matches!(side.space, Space::Shared | Space::Global) {
         return;
     }
@@ -156,8 +168,14 @@ fn memory(
     // What a machine asks of an address goes by how it is reached and by what is taken there, not by a
     // mnemonic.
     if bytes != 0 {
+        // Banks are reached alike, also by lanes that ask for what others get.
+        let reached = if side.space == Space::Shared {
+            format!("{}{updates}{pair}, {which} slots of {bytes} bytes", ways.replace(CROSSES, ""))
+        } else {
+            format!("{isa}: {ways}{updates}, {which} slots of {bytes} bytes")
+        };
         out.push(Trait {
-            form: format!("{isa}: {ways}{updates}, {which} slots of {bytes} bytes"),
+            form: reached,
             what: "the alignment",
             value: side.align_bytes.to_string(),
             at: side.span,

@@ -16,6 +16,7 @@ pub(super) fn term(compiled: &Compiled, atom: &Atom, say: &mut impl FnMut(String
     halves(atom, say);
     order(atom, say);
     numbers(atom, say);
+    narrow(atom, say);
     shifts(atom, say);
     left_out(atom, say);
 }
@@ -168,6 +169,34 @@ fn numbers(atom: &Atom, say: &mut impl FnMut(String, &str)) {
             say(
                 format!("`{}` works with {value}, of which its text says nothing", atom.name.value),
                 "a number of a term stands in the text, or masks as many bits as it says",
+            );
+        }
+    }
+}
+
+/// A text that computes with integers of fewer bits than registers have takes so many of them.
+fn narrow(atom: &Atom, say: &mut impl FnMut(String, &str)) {
+    let computes = matches!(atom.means.first(), Some(TermNode::Op(..)));
+    let used = |number: u8| atom.means.contains(&TermNode::Operand(number));
+    let whole = (0u8..).zip(&atom.operands).filter(|(number, _)| used(*number));
+    let whole = whole.map(|(_, operand)| u64::from(operand.register_bits)).min().unwrap_or(0);
+    let first = text(atom);
+    let first = first.split_whitespace().next().unwrap_or_default();
+    let bits =
+        |word: &str| -> Option<u64> { word.strip_prefix(['u', 'i', 's', 'b'])?.parse().ok() };
+    for bits in first.split(['.', '_']).filter_map(bits).filter(|bits| (2..whole).contains(bits)) {
+        let mask = (1u64 << bits) - 1;
+        let masked = atom
+            .means
+            .iter()
+            .any(|node| matches!(node, TermNode::Const(value) if *value as u32 as u64 == mask));
+        if one_line(atom) && computes && !masked {
+            say(
+                format!(
+                    "the text of `{}` takes {bits} bits, `means` all of a register",
+                    atom.name.value
+                ),
+                "mask what is taken, or correct the text",
             );
         }
     }

@@ -62,14 +62,24 @@ pub struct WaitPairs {
 pub struct Figures {
     /// Which, with all that go by their targets.
     pub archs: Vec<Name>,
-    /// Bytes of shared memory that a group has at most.
-    pub shared_bytes: u32,
+    /// Bytes of shared memory that a group has at most; left out where nothing is said of them.
+    #[serde(default)]
+    pub shared_bytes: Option<u32>,
     /// Threads of a group at most; left out where nothing is said of them.
     #[serde(default)]
     pub max_threads: Option<u16>,
-    /// Scalar registers that a vector instruction reads; left out where there are none.
+    /// Scalar registers that a vector instruction reads; left out where nothing is said of them.
     #[serde(default)]
-    pub scalar_reads: u8,
+    pub scalar_reads: Option<u8>,
+    /// Registers of 32 bits that a lane has at most; left out where nothing is said of them.
+    #[serde(default)]
+    pub registers: Option<u16>,
+    /// Banks of shared memory, of all its models; left out where nothing is said of them.
+    #[serde(default)]
+    pub banks: Vec<u16>,
+    /// Types whose subnormal numbers are taken as 0; left out where nothing is said of them.
+    #[serde(default)]
+    pub flushed: Option<Vec<Name>>,
     /// Texts that it writes, beside waits, where a block lets the device see its accesses; left out
     /// where nothing is said of them.
     #[serde(default)]
@@ -98,6 +108,12 @@ pub struct Answers {
     /// A line a word of a descriptor: its name, the word, and `FIELD=VALUE`.
     #[serde(default)]
     pub words: Vec<Name>,
+    /// A line a layout of a unit: its kind and name, what symbols stand for, and CuTe's text of it.
+    #[serde(default)]
+    pub layouts: Vec<Name>,
+    /// A line a unit: its kind and name, and `KEY=VALUE`.
+    #[serde(default)]
+    pub facts: Vec<Name>,
 }
 
 /// What a machine answered: a fact each, as the tables had it when it was held against the machine.

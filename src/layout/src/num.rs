@@ -692,10 +692,13 @@ impl SymNames for NoSyms {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SymTable {
-    names: heapless::Vec<heapless::String<23>, 16>,
+    names: heapless::Vec<heapless::String<23>, { SymTable::MOST as usize }>,
 }
 
 impl SymTable {
+    /// How many symbols there are at most; they are numbered from 1 on.
+    pub const MOST: u8 = 16;
+
     /// An empty table.
     #[must_use]
     pub const fn new() -> Self {

@@ -54,7 +54,6 @@ pub(crate) fn apply(
         | F::LeftInverse
         | F::Flatten
         | F::Canonical
-        | F::Canonicalize
         | F::Filter
         | F::Nullspace
         | F::Coalesce => of_one(function, args, elements),
@@ -99,9 +98,7 @@ fn elements_after(function: QueryFunction, args: &[QueryValue]) -> ElementOrder 
     let first = args.first().and_then(|value| value.placed().ok()).map(|placed| placed.elements);
     let bits = first.map_or(0, |e| e.bits);
     match function {
-        F::Coalesce | F::Flatten | F::Canonical | F::Canonicalize | F::Padded => {
-            first.unwrap_or_default()
-        }
+        F::Coalesce | F::Flatten | F::Canonical | F::Padded => first.unwrap_or_default(),
         F::DirectSum | F::PermuteDims => {
             ElementOrder { bits, row_major: true, ..ElementOrder::default() }
         }
@@ -151,7 +148,6 @@ fn of_one(
         F::LeftInverse => cute::left_inverse(&first),
         F::Flatten => ops::flatten(&first),
         F::Canonical => cute::canonical(&first),
-        F::Canonicalize => tirx::canonicalize(&first),
         F::Filter => cute::filter(&first),
         F::Nullspace => cute::nullspace(&first),
         _ => ops::coalesce(&first),
@@ -344,7 +340,7 @@ fn padded(args: &mut [QueryValue]) -> Result<(), Why> {
 }
 
 /// Small numbers of a tuple, or one alone.
-fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 16>, Why> {
+pub(crate) fn numbers(value: &QueryValue) -> Result<heapless::Vec<u32, 16>, Why> {
     let one;
     let leaves = match value {
         QueryValue::Number(number) => {

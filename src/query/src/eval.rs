@@ -5,6 +5,7 @@ use crate::error::{Needed, Why};
 use crate::functions::QueryFunction;
 use crate::instruction;
 use crate::literal::{self, Fault, tiles};
+use crate::named_axes;
 use crate::shaped;
 use crate::text::{Scanner, TextSpan};
 use crate::units;
@@ -255,7 +256,13 @@ fn call(
     if function == QueryFunction::Addressed {
         return shaped::addressed(asked, storage, base);
     }
+    if function == QueryFunction::PermuteColumns {
+        return shaped::permuted(asked, storage, base, text);
+    }
     let args = storage.values.get_mut(base..used).ok_or(Why::TooDeep)?;
+    if named_axes::answers(function, args.len()) {
+        return named_axes::apply(asked, function, args);
+    }
     if function == QueryFunction::OperandTile {
         return units::operand_tile(asked, args, text);
     }
@@ -379,6 +386,7 @@ fn named(
             return literal::pointer(scan, storage.slot(at)).map(|()| ReadOperand::Value);
         }
         ("S" | "R", Some(b'['))
+        | ("TileLayout", Some(b'.'))
         | ("TileLayout" | "ComposeLayout" | "SwizzleLayout", Some(b'(')) => {
             return literal::sum(scan, storage, at).map(|()| ReadOperand::Value);
         }

@@ -45,7 +45,7 @@ functions! {
     Coalesce "coalesce" (1, 2) "A [, PROFILE]" "The same map of fewest modes.";
     Flatten "flatten" (1, 1) "A" "The same map without a tree.";
     Canonical "canonical" (1, 1) "A" "The normal form: two layouts are the same map iff it is the same.";
-    Canonicalize "canonicalize" (1, 1) "A" "TIRx's normal form.";
+    Canonicalize "canonicalize" (1, 1) "A" "TIRx's normal form, on an architecture over its threads.";
     Filter "filter" (1, 1) "A" "Without strides of 0 and extents of 1.";
     Nullspace "nullspace" (1, 1) "A" "The coordinates that A sends to 0.";
     CommonLayout "max_common_layout" (2, 2) "A, B" "The longest layout that both walk contiguously.";
@@ -64,12 +64,18 @@ functions! {
     Recast "recast" (3, 3) "A, NEW_BITS, OLD_BITS" "The same bytes as elements of another width.";
     Select "select" (2, 2) "A, (MODES)" "The modes with these numbers.";
     GroupModes "group_modes" (3, 3) "A, BEGIN, END" "Modes BEGIN up to END as one.";
-    Slice "slice" (2, 2) "COORDINATE, A" "The modes that the coordinate leaves open with `_`.";
+    Slice "slice" (2, 3) "COORDINATE, A or A, SHAPE, ((BEGIN, END), ..)" "The modes that the coordinate leaves open with `_`; TIRx: a region.";
     Dice "dice" (2, 2) "COORDINATE, A" "The modes that the coordinate gives a number.";
     MakeLayout "make_layout" (1, 2) "SHAPE [, STRIDES]" "A shape with strides; without them compact, first mode fastest.";
     MakeOrdered "make_ordered_layout" (2, 2) "SHAPE, ORDER" "The compact layout in an order.";
     Identity "make_identity_layout" (1, 1) "SHAPE" "Each coordinate to itself.";
     DirectSum "direct_sum" (4, 4) "A, SHAPE_A, B, SHAPE_B" "TIRx: A outside, B inside.";
+    Tile "tile" (4, 4) "A, OUTER, OUTER_SHAPE, SHAPE" "TIRx: A repeated where OUTER counts.";
+    TileTo "tile_to" (3, 3) "A, TO_SHAPE, SHAPE" "TIRx: A repeated up to a shape.";
+    IsTileInner "is_tile_inner" (4, 4) "A, WHOLE, WHOLE_SHAPE, SHAPE" "TIRx: the outer layout with which A is tiled to the whole.";
+    IsTileOuter "is_tile_outer" (4, 4) "A, WHOLE, WHOLE_SHAPE, SHAPE" "TIRx: the inner layout that A tiles to the whole.";
+    IsSumLeft "is_direct_sum_left" (4, 4) "A, SUM, SUM_SHAPE, SHAPE" "TIRx: what stands inside A in the sum.";
+    IsSumRight "is_direct_sum_right" (4, 4) "A, SUM, SUM_SHAPE, SHAPE" "TIRx: what stands outside A in the sum.";
     PermuteDims "permute_dims" (2, 2) "A, (ORDER)" "TIRx: the iters in another order.";
     Padded "padded" (3, 3) "A, INTERVAL, PAD" "A with PAD positions left out after each INTERVAL.";
     WgLocal "wg_local_layout" (1, 2) "COLUMNS [, ROWS]" "TIRx: one row a thread of a warpgroup.";
@@ -89,6 +95,7 @@ functions! {
     Conflicts "conflicts" (2, 4) "TILE, INSTRUCTION or REGISTERS [, TYPE [, rows or along or read or write or WRITER]]" "Bank conflicts of an access, which slots meet, and what would be free.";
     Scales "scales" (3, 3) "OPERAND, (M or N, RUNS), RUN" "Triton: the block scales of an operand, one for RUN neighbours along k.";
     Addressed "addressed" (3, 3) "ENCODING, SHAPE, INSTRUCTION" "What each lane addresses, so that an instruction that exchanges its elements between lanes leaves these registers.";
+    PermuteColumns "permute_columns" (4, 4) "ENCODING, SHAPE, register or lane or warp or block, (ORDER)" "Triton: bit k of a part of the machine does what its bit ORDER[k] did.";
     OperandTile "operand_tile" (4, 4) "(OUTER, DEPTH), k_major or mn_major, MODE, TYPE" "A matrix unit's tile in shared memory, dense.";
     Descriptor "descriptor" (2, 3) "TILE, wgmma or tcgen05 [, TYPE]" "The descriptor of a tile in shared memory: LBO, SBO, mode.";
     TensorMap "tensor_map" (1, 2) "TILE [, TYPE]" "The box of a tiled copy that fills a tile in shared memory.";

@@ -17,7 +17,7 @@
 //! | `ask` `eval` | queries, expressions: read and computed from left to right |
 //! | `text` `literal` | where things end; layouts and numbers as they are written |
 //! | `value` `functions` | what an expression stands for; what functions there are |
-//! | `algebra` `shaped` | functions on layouts; shapes given to layouts, one after another |
+//! | `algebra` `named_axes` `shaped` | functions on layouts, TIRx's own; shapes given to layouts, one after another |
 //! | `instruction` | instructions by the names that people type |
 //! | `conflicts` | bank conflicts of an access, and what would be free |
 //! | `units` | tiles of matrix units: descriptors, swizzle modes, tensor maps |
@@ -104,6 +104,7 @@ mod instruction;
 mod listing;
 mod literal;
 mod machine;
+mod named_axes;
 mod shaped;
 mod show;
 mod text;

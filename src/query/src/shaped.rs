@@ -118,6 +118,51 @@ pub(crate) fn addressed(
     finished(room, value)
 }
 
+/// `permute_columns(ENCODING, SHAPE, PART, ORDER)`: an encoding whose bits of a part of the machine do what others did.
+#[inline(never)]
+pub(crate) fn permuted(
+    asked: Asked<'_>,
+    storage: &mut QueryStorage,
+    at: usize,
+    text: &str,
+) -> Result<(), Why> {
+    let QueryStorage { values, room, .. } = storage;
+    let Some([value, shape, part, order]) = values.get_mut(at..at.saturating_add(4)) else {
+        return Err(Why::TooDeep);
+    };
+    order.make_tuple()?;
+    let extents = extents_of(shape)?;
+    let QueryValue::Word(word) = &*part else {
+        return Err(Why::Kind { wanted: KindOfValue::Word, found: part.kind() });
+    };
+    let axis = match algebra::unquoted(*word, text) {
+        "register" | "reg" => AxisId::REGISTER,
+        "lane" => AxisId::LANE,
+        "warp" => AxisId::WARP,
+        "block" => AxisId::BLOCK,
+        _ => return Err(Why::BadWord),
+    };
+    let mut bits: heapless::Vec<u8, 32> = heapless::Vec::new();
+    for bit in &algebra::numbers(order)? {
+        bits.push(u8::try_from(*bit).unwrap_or(u8::MAX)).map_err(|_| Why::TooDeep)?;
+    }
+    let QueryValue::Encoding(encoding) = &*value else {
+        return Err(Why::Kind { wanted: KindOfValue::Encoding, found: value.kind() });
+    };
+    if !encoding.is_distributed() {
+        return Err(Why::NoRegisters);
+    }
+    linear(asked, encoding, &extents, room)?;
+    if let LentPlace::Full(registers) = &mut room.linear {
+        *registers = registers.permute_columns(axis, &bits)?;
+    }
+    turned(room, extents.len())?;
+    let elements = ElementOrder { row_major: true, ..ElementOrder::default() }.shaped(&extents);
+    strided(room, value)?;
+    flat(value, elements)?;
+    finished(room, value)
+}
+
 /// A shape's numbers.
 fn extents_of(shape: &QueryValue) -> Result<heapless::Vec<u32, { triton::MAX_RANK }>, Why> {
     let mut extents = heapless::Vec::new();

@@ -7,6 +7,9 @@ use crate::num::{Int, SymNames};
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
+/// The width of a number, as TVM writes it before one: `T.int64(8)`.
+const WIDTHS: [&str; 4] = ["int64", "int32", "uint32", "int16"];
+
 /// How a quotient that is rounded up is spelt: `ceil_div(M,128)`.
 pub(super) const ROUNDED_UP: &str = "ceil_div";
 
@@ -144,6 +147,16 @@ impl<'t> Cursor<'t> {
         self.at = self.at.wrapping_add(1);
     }
 
+    /// Takes `word=` if it is next.
+    pub(super) fn eat_keyword(&mut self, word: &str) -> bool {
+        let start = self.mark();
+        if self.eat_name(word) && self.eat(b'=') {
+            return true;
+        }
+        self.at = start;
+        false
+    }
+
     /// Digits, if they are next.
     fn digits(&mut self, negative: bool) -> Parsed<Option<i64>> {
         let start = self.mark();
@@ -180,6 +193,9 @@ impl<'t> Cursor<'t> {
             return Ok(Int::known(v));
         }
         let at = self.mark();
+        if let Some(value) = self.of_width(negative)? {
+            return Ok(value);
+        }
         // CuTe's static numbers, as its C++ prints them: `_8`.
         if self.cute
             && self.byte(at) == Some(b'_')
@@ -200,6 +216,24 @@ impl<'t> Cursor<'t> {
         }
         let sym = syms.sym(name).ok_or_else(|| self.error_at(at, Expected::KnownSymbol))?;
         Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)))
+    }
+
+    /// A number behind its width, `T.int64(8)`, if one is next.
+    fn of_width(&mut self, negative: bool) -> Parsed<Option<Int>> {
+        let at = self.mark();
+        self.eat_module("T");
+        let behind = self.at > at;
+        if !behind || !WIDTHS.iter().any(|word| self.eat_name(word)) {
+            self.at = at;
+            return Ok(None);
+        }
+        self.need(b'(', Expected::OpenParen)?;
+        let here = self.mark();
+        let minus = self.eat(b'-');
+        let value = self.digits(minus != negative)?;
+        let value = value.ok_or_else(|| self.error_at(here, Expected::Integer))?;
+        self.need(b')', Expected::CloseParen)?;
+        Ok(Some(Int::known(value)))
     }
 
     /// What stands in the parentheses of `ceil_div(8*M*N,3)`.
@@ -288,23 +322,47 @@ impl<'t> Cursor<'t> {
         self.fits(at, ratio)
     }
 
-    /// A number: `-4`, `M`, `4*M*N`.
-    pub(super) fn number(&mut self, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
-        let at = self.mark();
+    /// A product: `-4`, `M`, `4*M*N`.
+    pub(super) fn product(&mut self, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
         let negative = self.eat(b'-');
-        let mut value = self.factor(negative, syms, missing)?;
-        while self.eat(b'*') {
+        let value = self.factor(negative, syms, missing)?;
+        self.factors(value, syms)
+    }
+
+    /// What is multiplied with `value` behind it, up to a parenthesis.
+    fn factors(&mut self, mut value: Int, syms: &mut impl SymNames) -> Parsed<Int> {
+        loop {
+            let at = self.mark();
+            if !self.eat(b'*') {
+                return Ok(value);
+            }
+            if self.peek() == Some(b'(') {
+                self.at = at;
+                return Ok(value);
+            }
             let factor = self.factor(false, syms, Expected::Number)?;
             let product = value.checked_mul(factor);
             value = self.fits(at, product)?;
         }
+    }
+
+    /// A number: a product, also with sums in parentheses behind its first factor.
+    pub(super) fn number(&mut self, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
+        let at = self.mark();
+        let mut value = self.product(syms, missing)?;
+        while self.eat_pair(b'*', b'(') {
+            let sum = self.inside(syms)?;
+            let product = value.checked_mul(sum);
+            let product = self.fits(at, product)?;
+            value = self.factors(product, syms)?;
+        }
         Ok(value)
     }
 
-    /// A number that is an extent.
+    /// A number, or a sum of numbers, that is an extent.
     pub(super) fn extent(&mut self, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
         let at = self.mark();
-        let value = self.number(syms, missing)?;
+        let value = self.total(syms, missing)?;
         if value.coeff() < 1 {
             return Err(self.error_at(at, Expected::PositiveExtent));
         }
@@ -353,7 +411,11 @@ impl<'t> Cursor<'t> {
             }
             self.at = start;
         }
-        let value = self.number(syms, Expected::Number)?;
+        // Between terms a `+` is theirs.
+        let value = match bare_axis {
+            true => self.total(syms, Expected::Number)?,
+            false => self.number(syms, Expected::Number)?,
+        };
         let value = self.over(start, value)?;
         let axis = if self.eat(b'@') {
             self.axis(axes)?

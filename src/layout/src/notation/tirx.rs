@@ -1,12 +1,13 @@
 //! TIRx's notation: `S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@warpid`.
 //!
 //! ```text
-//! text   = sum | "TileLayout(" sum ")" | composed | bare
+//! text   = sum | "TileLayout(" sum ")" | "TileLayout.from_iters(" lists ")" | composed | bare
 //! sum    = terms { "+" terms }                    (an S or R at least, each at most once)
 //! terms  = term | "(" terms { "+" terms } ")"
 //! term   = "S[" spec "]" | "R[" spec "]" | number [ "@" axis ]
 //! spec   = extents [ ":" strides ]                (no strides: row-major on axis m)
-//! extents = number { "," number } | "(" [ number { "," number } [ "," ] ] ")"
+//! extents = total { "," total } | "(" [ total { "," total } [ "," ] ] ")"
+//! total  = number { "+" number }                  (one that is no product is a symbol of its own)
 //! strides = stride | "(" [ entry { "," entry } [ "," ] ] ")"
 //! entry  = stride | "(" number "," named ")"      (a pair: stride and axis)
 //! stride = number [ "@" axis ] | named            (no axis: m; an axis alone: stride 1)
@@ -15,10 +16,12 @@
 //! bare   = "SwizzleLayout(" three [ "," inner ] ")"
 //! swizzle = three | bare                          three = per_element "," swizzle_len "," atom_len
 //! inner  = "True" | "False"
+//! lists  = [ "shard=" ] iters [ "," [ "replica=" ] iters [ "," [ "offset=" ] places ] ]
+//! iters  = "[" { "Iter(" total "," total "," named ")" } "]"   places = "None" | "{" { named ":" total } "}"
 //! ```
 //!
-//! What TVM prints is taken as well: `T.` before `TileLayout`, `ComposeLayout`, `SwizzleLayout`, `S`
-//! and `R`, and `Axis.` before an axis.
+//! What TVM prints is taken as well: `T.` before `TileLayout`, `ComposeLayout`, `SwizzleLayout`,
+//! `Iter`, `S` and `R`, `Axis.` before an axis, and the width of a number, `T.int64(8)`.
 //!
 //! The arguments of `composed` and `bare` may be preceded by their names (`per_element=3`,
 //! `tile_layout=...`, `swizzle_inner=False`). A bare swizzle acts on one period of elements.
@@ -30,8 +33,7 @@
 //! that cannot be used: extents below 1, and a swizzle over another axis than `m`.
 
 use super::cursor::{Cursor, Parsed};
-use super::tirx_composed;
-use super::{Expected, ParseError, Part, PrintError, write};
+use super::{Expected, ParseError, Part, PrintError, tirx_composed, tirx_iters, write};
 use crate::axis::{AxisId, AxisNames};
 use crate::error::{Error, Limit};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS};
@@ -108,6 +110,12 @@ pub(super) fn tile(
     c.eat_module("T");
     if !c.eat_name("TileLayout") {
         return sum(c, axes, syms, out);
+    }
+    if c.eat(b'.') {
+        return match c.eat_name("from_iters") {
+            true => tirx_iters::from_iters(c, axes, syms, out),
+            false => Err(c.error(Expected::Attribute)),
+        };
     }
     c.need(b'(', Expected::OpenParen)?;
     sum(c, axes, syms, out)?;
@@ -247,18 +255,28 @@ fn entry(
     if !listed || !c.eat(b'(') {
         return c.strided(axes, syms, true);
     }
-    let stride = c.number(syms, Expected::Number)?;
+    let stride = c.total(syms, Expected::Number)?;
+    // A sum in parentheses, with its axis behind them.
+    if c.eat(b')') {
+        let axis = if c.eat(b'@') { c.axis(axes)? } else { AxisId::M };
+        return Ok((stride, axis));
+    }
     c.need(b',', Expected::Comma)?;
-    let axis = match quoted(c, axes)? {
-        Some(axis) => axis,
-        None => c.axis(axes)?,
-    };
+    let axis = axis_of(c, axes)?;
     c.need(b')', Expected::CloseParen)?;
     Ok((stride, axis))
 }
 
+/// An axis, between quotes or not.
+pub(super) fn axis_of(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<AxisId> {
+    match quoted(c, axes)? {
+        Some(axis) => Ok(axis),
+        None => c.axis(axes),
+    }
+}
+
 /// An axis between quotes, if a quote is next.
-fn quoted(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<Option<AxisId>> {
+pub(super) fn quoted(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<Option<AxisId>> {
     for quote in [b'\'', b'"'] {
         if c.eat(quote) {
             let axis = c.axis(axes)?;

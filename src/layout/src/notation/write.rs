@@ -2,6 +2,7 @@
 
 use super::PrintError;
 use super::cursor::ROUNDED_UP;
+use super::sums::is_sum;
 use crate::axis::{AxisId, AxisNames};
 use crate::num::{Int, Quotient, SymNames};
 use crate::words::write_number;
@@ -15,17 +16,34 @@ pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError
     Ok(write_number(value.unsigned_abs(), out)?)
 }
 
-/// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`, `4*K*ceil_div(M,128)`.
+/// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`, `4*K*ceil_div(M,128)`, `4*M+1`, `2*(4*M+1)`.
 pub(super) fn number(
     out: &mut impl Write,
     value: Int,
     syms: &impl SymNames,
 ) -> Result<(), PrintError> {
+    let mut product = value.syms().iter();
+    if value.coeff() == 1
+        && value.is_whole()
+        && let (Some(sym), None) = (product.next(), product.next())
+        && value.syms().quotient().is_none()
+    {
+        return Ok(out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?);
+    }
+    factors(out, value, syms)
+}
+
+/// A number as a product: what is a sum stands in parentheses, and never first.
+fn factors(out: &mut impl Write, value: Int, syms: &impl SymNames) -> Result<(), PrintError> {
+    let sum = |sym| syms.name(sym).is_some_and(is_sum);
     let mut product = value.syms().iter().peekable();
     let mut joined = false;
     match (value.coeff(), product.peek()) {
-        (1, Some(_)) if value.is_whole() => {}
-        (-1, Some(_)) if value.is_whole() => out.write_str("-")?,
+        (1 | -1, Some(first)) if value.is_whole() && !sum(*first) => {
+            if value.coeff() < 0 {
+                out.write_str("-")?;
+            }
+        }
         (coeff, _) => {
             integer(out, coeff)?;
             joined = true;
@@ -35,7 +53,13 @@ pub(super) fn number(
         if joined {
             out.write_str("*")?;
         }
+        if sum(sym) {
+            out.write_str("(")?;
+        }
         out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
+        if sum(sym) {
+            out.write_str(")")?;
+        }
         joined = true;
     }
     if let Some(Quotient { times, of, by, under }) = value.syms().quotient() {
@@ -79,12 +103,13 @@ pub(super) fn strided(
         let mut product = value.syms().iter();
         let is_plain = value.coeff() == 1 && value.syms().quotient().is_none();
         let alone = product.next().filter(|_| is_plain && product.next().is_none());
-        if alone.and_then(|sym| syms.name(sym)).is_some_and(|name| axes.axis(name).is_some()) {
+        let name = alone.and_then(|sym| syms.name(sym));
+        if name.is_some_and(|name| axes.axis(name).is_some()) {
             out.write_str("1*")?;
         }
-        return number(out, value, syms);
+        return factors(out, value, syms);
     }
-    number(out, value, syms)?;
+    factors(out, value, syms)?;
     if axis.is_basis() {
         for mode in axis.basis_path() {
             out.write_str("@")?;

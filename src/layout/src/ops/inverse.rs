@@ -34,13 +34,19 @@ pub struct Inverse {
 
 /// The exact inverse of a layout that covers a box of positions, each from one logical coordinate.
 ///
-/// A replica becomes an iter of stride 0: all copies lead back to the same coordinate.
+/// A replica becomes an iter of stride 0: all copies lead back to the same coordinate. Iters of
+/// negative strides are counted from their other end: a layout that has some begins just so far that
+/// its least position is 0.
 ///
 /// ```
 /// # use lanebook_layout::{NoSyms, WellKnown, notation, ops};
 /// # let of = |text: &str| notation::cute::parse(text, &WellKnown, &mut NoSyms).unwrap();
 /// let back = ops::inverse(&of("(8,4):(4,1)").view()).unwrap();
 /// assert_eq!(back.layout, of("((4,8)):((8,1))"));
+/// // Backwards, and back.
+/// let turned = notation::tirx::parse("S[8:-1] + 7", &WellKnown, &mut NoSyms).unwrap();
+/// let back = ops::inverse(&turned.view()).unwrap();
+/// assert_eq!(back.layout.view().offset_on(2, lanebook_layout::AxisId::M), Ok(5));
 /// ```
 ///
 /// # Errors
@@ -48,8 +54,12 @@ pub struct Inverse {
 /// coordinates meet, [`Error::Interleaved`] where steps fall between steps, [`Error::HasOffset`], [`Error::HasPostMap`] (padding), [`Error::NotSwizzle`] where
 /// the swizzle undone first is none behind the inverse, [`Error::NegativeStride`], [`Error::NeedsValue`].
 pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
-    refuse_rest(&LayoutRef { replica: &[], post: PostMap::None, ..*l })?;
+    refuse_rest(&LayoutRef { replica: &[], offset: &[], post: PostMap::None, ..*l })?;
     let axes = l.axes()?;
+    let turned = begins(l)?;
+    if turned && !l.post.is_identity() {
+        return Err(Error::HasPostMap);
+    }
     let mut layout = Layout::new();
     layout.open()?;
     let mut memory = (0, 0);
@@ -68,6 +78,38 @@ pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
     Ok(Inverse { layout, axes })
 }
 
+const MINUS: Int = Int::known(-1);
+
+/// How many steps an iter makes.
+fn steps(it: &Iter) -> Result<Int> {
+    it.extent().checked_add(MINUS)
+}
+
+/// Whether iters go back from where the layout begins. On each axis it must begin just so far that all
+/// of them end at 0.
+#[inline(never)]
+fn begins(l: &LayoutRef<'_>) -> Result<bool> {
+    let mut turned = false;
+    let mut begin: heapless::Vec<(AxisId, Int), MAX_AXES> = heapless::Vec::new();
+    for o in l.offset.iter().filter(|o| o.value() != Int::ZERO) {
+        let _ = begin.push((o.axis(), o.value()));
+    }
+    for (k, it) in l.shard.iter().chain(l.replica).enumerate() {
+        if it.stride().coeff() >= 0 || it.is_unit() {
+            continue;
+        }
+        turned = true;
+        let fault = Error::NegativeStride { iter: position(k), stride: it.stride().coeff() };
+        let found = begin.iter_mut().find(|(axis, _)| *axis == it.axis()).ok_or(fault)?;
+        // Strides are negative: what is left becomes less.
+        found.1 = found.1.checked_add(it.stride().checked_mul(steps(it)?)?)?;
+    }
+    match begin.iter().find(|(_, left)| *left != Int::ZERO) {
+        Some((axis, _)) => Err(Error::HasOffset { axis: *axis }),
+        None => Ok(turned),
+    }
+}
+
 /// Appends the way back from positions on one axis.
 #[inline(never)]
 fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
@@ -75,6 +117,7 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
     // replicas.
     let mut own = Iters::new();
     let mut worth: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
+    let mut last = Int::ZERO;
     for (k, it) in l
         .shard
         .iter()
@@ -89,10 +132,18 @@ fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
             }
             return Err(Error::NotInjective { iter: position(k), stride: 0, unit: 1 });
         }
-        push(&mut own, *it)?;
-        let weight = if copy { Int::ZERO } else { size_before(l.shard, position(k))? };
+        let mut weight = if copy { Int::ZERO } else { size_before(l.shard, position(k))? };
+        let mut stride = it.stride();
+        if stride.coeff() < 0 {
+            // Counted from its other end.
+            last = last.checked_add(weight.checked_mul(steps(it)?)?)?;
+            weight = weight.checked_mul(MINUS)?;
+            stride = stride.checked_mul(MINUS)?;
+        }
+        push(&mut own, Iter::symbolic(it.extent(), stride, it.axis())?)?;
         let _ = worth.push(weight);
     }
+    out.add_offset(last, AxisId::M)?;
     let mut pieces = Iters::new();
     let mut covered = Int::ONE;
     let order = by_stride(&own, Negative::Refuse)?;

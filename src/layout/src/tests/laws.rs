@@ -250,3 +250,40 @@ fn symbols_are_carried() {
     assert_eq!(show(&a.substitute(sym, 6).unwrap()), "(6,4):(1,6)");
     assert!(crate::notation::cute::parse("M:1", &WellKnown, &mut NoSyms).is_err());
 }
+
+#[test]
+fn an_inverse_reads_what_goes_back_from_its_other_end() {
+    let mut answered = 0;
+    for a in family(3, 4, &[-8, -6, -4, -3, -2, -1, 1, 2, 3, 4, 6, 8]) {
+        let iters = a.view().shard.to_vec();
+        // Back from the first to the last: as much as all negative steps together.
+        let begin: i64 = iters
+            .iter()
+            .map(|it| (it.stride_value().unwrap().min(0), i64::from(it.extent_value().unwrap())))
+            .map(|(stride, extent)| -stride * (extent - 1))
+            .sum();
+        let mut whole = a.clone();
+        whole.add_offset(Int::known(begin), AxisId::M).unwrap();
+        let positions = table(&whole.view());
+        let box_of: BTreeSet<i64> = (0..positions.len() as i64).collect();
+        let exact = positions.iter().copied().collect::<BTreeSet<_>>() == box_of;
+        let found = inverse(&whole.view());
+        assert_eq!(found.is_ok(), exact, "{}: {found:?}", show(&whole));
+        let Ok(back) = found else { continue };
+        for (x, y) in positions.iter().enumerate() {
+            assert_eq!(extended(&back.layout.view(), *y), x as i64, "{}", show(&whole));
+        }
+        // From anywhere else it goes nowhere.
+        if begin > 0 {
+            answered += 1;
+            assert!(
+                matches!(inverse(&a.view()), Err(Error::NegativeStride { .. })),
+                "{}",
+                show(&a)
+            );
+            whole.add_offset(Int::ONE, AxisId::M).unwrap();
+            assert_eq!(inverse(&whole.view()), Err(Error::HasOffset { axis: AxisId::M }));
+        }
+    }
+    assert!(answered > 50, "{answered}");
+}

@@ -25,6 +25,7 @@ mod symbolic;
 mod tilelang;
 mod tirx_forms;
 mod tirx_laws;
+mod tirx_printed;
 mod tirx_refusals;
 mod triton;
 mod triton_shapes;

@@ -7,7 +7,7 @@ use crate::text::{self, Scanner, TextSpan};
 use crate::value::{ElementOrder, LooseSwizzle, MAX_DIMS, Placed, QueryStorage, QueryValue};
 use lanebook_infer::notation::{self, NotationError, NotationFault};
 use lanebook_layout::notation::{ParseError, basis, cute, tileas, tirx, ttg, ttg_print};
-use lanebook_layout::{Int, PostMap, Swizzle, SymNames, Unit, WellKnown};
+use lanebook_layout::{Int, PostMap, Swizzle, SymId, SymNames, SymTable, Unit, WellKnown};
 use lanebook_tables::Tables;
 use lanebook_tile::unit;
 
@@ -357,18 +357,56 @@ fn numbered(written: &str, storage: &mut QueryStorage, at: usize) -> Result<(), 
         let mut owned: heapless::String<24> = heapless::String::new();
         owned.push_str(name).map_err(|_| Why::TooManyNames)?;
         let Some(symbol) = storage.symbols.sym(&owned) else { continue };
-        match storage.values.get_mut(at) {
-            Some(QueryValue::Layout(placed)) => known(placed, symbol, value)?,
-            Some(QueryValue::Tuple(tuple)) => tuple.substitute(symbol, value)?,
-            Some(QueryValue::Number(number)) => *number = number.substitute(symbol, value)?,
-            _ => {}
-        }
+        becomes(storage, at, symbol, value)?;
+    }
+    // Sums are symbols of their own.
+    for number in 1..=SymTable::MOST {
+        let Some(symbol) = SymId::new(number) else { break };
+        let name = storage.symbols.name(symbol).filter(|name| name.as_bytes().contains(&b'+'));
+        let Some(value) = name.and_then(|name| sum_of(name, storage)) else { continue };
+        becomes(storage, at, symbol, value)?;
     }
     Ok(())
 }
 
+/// A symbol of a value becomes a number.
+fn becomes(storage: &mut QueryStorage, at: usize, symbol: SymId, number: i64) -> Result<(), Why> {
+    match storage.values.get_mut(at) {
+        Some(QueryValue::Layout(placed)) => known(placed, symbol, number)?,
+        Some(QueryValue::Tuple(tuple)) => tuple.substitute(symbol, number)?,
+        Some(QueryValue::Number(value)) => *value = value.substitute(symbol, number)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What a sum of products comes to, if all names in it stand for numbers.
+fn sum_of(name: &str, storage: &QueryStorage) -> Option<i64> {
+    let (mut sum, mut rest) = (0i64, Some(name));
+    while let Some(terms) = rest {
+        let (term, behind) = match text::split_first(terms, b'+') {
+            Some((term, behind)) => (term, Some(behind)),
+            None => (terms, None),
+        };
+        let (mut product, mut factors) = (1i64, Some(term));
+        while let Some(all) = factors {
+            let (factor, others) = match text::split_first(all, b'*') {
+                Some((factor, others)) => (factor, Some(others)),
+                None => (all, None),
+            };
+            let named = || storage.numbers().find(|(name, _)| *name == factor);
+            let value = factor.parse().ok().or_else(|| named().map(|(_, value)| value))?;
+            product = product.checked_mul(value)?;
+            factors = others;
+        }
+        sum = sum.checked_add(product)?;
+        rest = behind;
+    }
+    Some(sum)
+}
+
 #[inline(never)]
-fn known(placed: &mut Placed, symbol: lanebook_layout::SymId, value: i64) -> Result<(), Why> {
+fn known(placed: &mut Placed, symbol: SymId, value: i64) -> Result<(), Why> {
     placed.layout = placed.layout.substitute(symbol, value)?;
     Ok(())
 }
