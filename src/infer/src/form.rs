@@ -456,10 +456,11 @@ impl FormArena<'_> {
             FormOp::And if b.is_constant() => self.masked(a, b),
             FormOp::And if a.is_constant() => self.masked(b, a),
             FormOp::Or => self.either(a, b),
-            FormOp::Min if high_a <= low_b => Ok(a),
-            FormOp::Min if high_b <= low_a => Ok(b),
-            FormOp::Max if high_a <= low_b => Ok(b),
-            FormOp::Max if high_b <= low_a => Ok(a),
+            FormOp::Min | FormOp::Max => match self.least_of(a, b)? {
+                Some((least, greatest)) => Ok(if op == FormOp::Min { least } else { greatest }),
+                None => self.derived(op, a, b),
+            },
+            FormOp::And if self.same(a, b) => Ok(a),
             FormOp::Less if high_a < low_b => Ok(IndexForm::constant(1)),
             FormOp::Less if low_a >= high_b => Ok(IndexForm::constant(0)),
             FormOp::Equal if high_a < low_b || low_a > high_b => Ok(IndexForm::constant(0)),
@@ -468,9 +469,34 @@ impl FormArena<'_> {
         }
     }
 
+    /// The smaller and the greater one of two maps, where that is the same at all points.
+    fn least_of(
+        &mut self,
+        a: IndexForm,
+        b: IndexForm,
+    ) -> FormResult<Option<(IndexForm, IndexForm)>> {
+        let ((low_a, high_a), (low_b, high_b)) = (self.range(a)?, self.range(b)?);
+        if high_a <= low_b {
+            return Ok(Some((a, b)));
+        }
+        if high_b <= low_a {
+            return Ok(Some((b, a)));
+        }
+        // What both are made of is no matter.
+        let apart = self.add_scaled(a, b, -1)?;
+        Ok(match self.range(apart)? {
+            (_, high) if high <= 0 => Some((a, b)),
+            (low, _) if low >= 0 => Some((b, a)),
+            _ => None,
+        })
+    }
+
     /// Bits of either: the sum of maps whose bits do not meet.
     #[inline(never)] // Its buffers leave the stack before the next step begins.
     fn either(&mut self, a: IndexForm, b: IndexForm) -> FormResult<IndexForm> {
+        if self.same(a, b) {
+            return Ok(a);
+        }
         let (a, b) = if a.is_constant() { (b, a) } else { (a, b) };
         let sum = self.add(a, b)?;
         if b.is_constant() {

@@ -239,8 +239,14 @@ fn bytes_at(
     let whole = inference.arena.whole(thread).ok()?;
     let slot = IndexForm::constant(i64::from(slot));
     let equations = [(whole, spread.thread), (slot, spread.index)];
+    let mut given: heapless::Vec<BaseId, { MAX_RANK + 1 }> = heapless::Vec::new();
+    for (var, _) in inference.arena.variables(&[spread.thread, spread.index]).ok()? {
+        if !vars.contains(&var) {
+            given.push(var).ok()?;
+        }
+    }
     let mut solved = Solution::default();
-    inference.arena.solve(&equations, &vars, &mut solved).ok()?;
+    inference.arena.solve_given(&equations, &vars, &given, &mut solved).ok()?;
     if !solved.free.is_empty() || solved.vars.len() != vars.len() {
         return None;
     }

@@ -191,8 +191,8 @@ impl Teller<'_, '_, '_, '_> {
     }
 
     /// What an operation on integers means that is no word of indices (`meanings` in
-    /// `rules/seeding.ron`). Quotients round towards zero there, and shifts may leave out the sign:
-    /// `None` for numbers that may have one.
+    /// `rules/seeding.ron`). Quotients round towards zero there, and shifts may leave out the sign.
+    /// `None`: it is not known.
     fn meant(&mut self, op: Op, operands: &[IndexForm]) -> Result<Option<IndexForm>, FormError> {
         let name = self.program.decl(op).map_or("", |decl| decl.name);
         let word = self.tables.seeding.meanings.iter().find(|m| m.op == name).map(|m| m.word);
@@ -213,12 +213,52 @@ impl Teller<'_, '_, '_, '_> {
             AxisWord::Xor => arena.op(FormOp::Xor, a, b)?,
             AxisWord::Div if plain => arena.op(FormOp::Div, a, b)?,
             AxisWord::Rem if plain => arena.op(FormOp::Rem, a, b)?,
+            AxisWord::Div | AxisWord::Rem => {
+                let Some(quotient) = toward_zero(arena, a, b)? else { return Ok(None) };
+                match word {
+                    AxisWord::Div => quotient,
+                    _ => {
+                        let whole = arena.op(FormOp::Mul, quotient, b)?;
+                        arena.add_scaled(a, whole, -1)?
+                    }
+                }
+            }
             AxisWord::Shl => return shifted(arena, a, b, FormArena::scale),
             AxisWord::Shr if is_positive => return shifted(arena, a, b, quotient),
+            // Zeros come from above the word.
+            AxisWord::Shr if b.is_constant() && (1..WORD).contains(&b.constant) => {
+                let power =
+                    |bits: i64| u32::try_from(bits).ok().and_then(|bits| 1i64.checked_shl(bits));
+                let (Some(unit), Some(all)) =
+                    (power(b.constant), power(WORD.saturating_sub(b.constant)))
+                else {
+                    return Ok(None);
+                };
+                let shifted = quotient(arena, a, unit)?;
+                arena.div_rem(shifted, all)?.1
+            }
             AxisWord::Ashr => return shifted(arena, a, b, quotient),
             _ => return Ok(None),
         }))
     }
+}
+
+/// `a / b`, rounded toward zero; `None` of a divisor that varies, or is zero.
+fn toward_zero(
+    arena: &mut FormArena<'_>,
+    a: IndexForm,
+    b: IndexForm,
+) -> Result<Option<IndexForm>, FormError> {
+    if !b.is_constant() || b.constant == 0 {
+        return Ok(None);
+    }
+    let by = b.constant.checked_abs().ok_or(FormError::Overflow)?;
+    let minus = arena.scale(a, -1)?;
+    let (above, below) = (quotient(arena, a, by)?, quotient(arena, minus, by)?);
+    let below = arena.scale(below, -1)?;
+    let is_below = arena.op(FormOp::Less, a, IndexForm::constant(0))?;
+    let out = select(arena, is_below, below, above)?;
+    if b.constant < 0 { arena.scale(out, -1).map(Some) } else { Ok(Some(out)) }
 }
 
 /// `a / by`, rounded down.

@@ -114,7 +114,9 @@ impl Atomic {
         };
         match self.word {
             Word::F16x2 | Word::F16 => halves(|a, b| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
-            Word::Bf16x2 | Word::Bf16 => halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))),
+            Word::Bf16x2 | Word::Bf16 => {
+                halves(|a, b| f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b)))
+            }
             _ => (f32::from_bits(old) + f32::from_bits(moved)).to_bits(),
         }
     }

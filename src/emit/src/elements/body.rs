@@ -11,7 +11,7 @@ use lanebook_infer::{BaseId, BufferId, IndexForm, MAX_RANK, VarRole};
 use lanebook_ir::{Def, Op, TypeKind, Value};
 use lanebook_loops::{Fact, Told};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{DtypeId, DtypeKind, IndexOp, OpRole, OpWord, RegisterKind, Role};
+use lanebook_tables::{DtypeId, DtypeKind, IndexOp, IndexWord, OpRole, OpWord, RegisterKind, Role};
 
 /// Bits of an index.
 const INDEX_BITS: u16 = 32;
@@ -299,7 +299,22 @@ impl LowerContext<'_, '_, '_, '_> {
                 is_first = false;
             }
             if is_first {
-                return Some(refused(def, ElementReason::Unsigned));
+                use IndexWord::{
+                    CeilDivUnsigned, Compare, DivUnsigned, MaxUnsigned, MinUnsigned, RemUnsigned,
+                };
+                let is_unsigned = matches!(
+                    self.program.index_word(def),
+                    Some(
+                        DivUnsigned
+                            | RemUnsigned
+                            | CeilDivUnsigned
+                            | MinUnsigned
+                            | MaxUnsigned
+                            | Compare
+                    )
+                );
+                let why = if is_unsigned { ElementReason::Unsigned } else { ElementReason::Form };
+                return Some(refused(def, why));
             }
         }
         None

@@ -16,6 +16,8 @@ use lanebook_tables::IndexOp;
 
 /// Most slots of a chunk.
 pub const LANES: usize = 8;
+/// Most serial loops that a layout speaks of.
+const MAX_GIVEN: usize = 8;
 /// Most addresses, and guards, of an operation that are remembered.
 pub const KNOWN: usize = 16;
 /// Most registers of which it is kept whether they are written.
@@ -120,8 +122,15 @@ impl LowerContext<'_, '_, '_, '_> {
         let whole = arena.whole(thread.var).map_err(&full)?;
         let slot = IndexForm::constant(i64::from(number));
         let equations = [(whole, spread.thread), (slot, spread.index)];
+        // What serial loops around count is there.
+        let mut given: heapless::Vec<BaseId, MAX_GIVEN> = heapless::Vec::new();
+        for (var, _) in arena.variables(&[spread.thread, spread.index]).map_err(&full)? {
+            if !vars.contains(&var) {
+                given.push(var).map_err(|_| refused(op, ElementReason::Room))?;
+            }
+        }
         let mut solved = Solution::default();
-        arena.solve(&equations, &vars, &mut solved).map_err(&full)?;
+        arena.solve_given(&equations, &vars, &given, &mut solved).map_err(&full)?;
         if !solved.free.is_empty() || solved.vars.len() != vars.len() {
             return Err(refused(op, ElementReason::Inverse));
         }

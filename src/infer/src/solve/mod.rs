@@ -11,7 +11,7 @@ mod quotients;
 mod remainders;
 
 use crate::arena::{
-    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, IndexForm, too_many,
+    BaseDigit, BaseId, DigitTerm, DigitTerms, FormArena, FormBase, FormOp, IndexForm, too_many,
 };
 use crate::error::{FormError, FormResult};
 use crate::subst::{MAX_BASES, too_deep};
@@ -65,6 +65,26 @@ impl FormArena<'_> {
         self.solve_with(equations, vars, true, out)
     }
 
+    /// [`FormArena::solve`] where the values of other variables are given: those of serial loops
+    /// around what is solved for.
+    ///
+    /// # Errors
+    /// Those of [`FormArena::solve`].
+    pub fn solve_given(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        given: &[BaseId],
+        out: &mut Solution,
+    ) -> FormResult<()> {
+        let mut known = Known::new();
+        for base in given {
+            let digit = BaseDigit { base: *base, unit: 1, extent: self.extent(*base)? };
+            known.push((digit, self.whole(*base)?)).map_err(|_| too_deep())?;
+        }
+        self.solve_from(equations, vars, (known, true), out)
+    }
+
     /// [`FormArena::solve`]; without `complete` a sum of which only some digits are known tells
     /// nothing.
     pub(crate) fn solve_with(
@@ -74,9 +94,18 @@ impl FormArena<'_> {
         complete: bool,
         out: &mut Solution,
     ) -> FormResult<()> {
+        self.solve_from(equations, vars, (Known::new(), complete), out)
+    }
+
+    fn solve_from(
+        &mut self,
+        equations: &[Equation],
+        vars: &[BaseId],
+        (mut known, complete): (Known, bool),
+        out: &mut Solution,
+    ) -> FormResult<()> {
         out.vars.clear();
         out.free.clear();
-        let mut known = Known::new();
         let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
         for _ in equations {
             open.push(true).map_err(|_| too_deep())?;
@@ -194,12 +223,25 @@ impl FormArena<'_> {
             let unit = others.fold(0, |g, (_, t)| gcd(g, t.stride.unsigned_abs()));
             let last = u64::from(t.digit.extent.saturating_sub(1));
             let Ok(stride) = u64::try_from(t.stride) else { continue };
-            if unit == 0 || stride.saturating_mul(last) >= unit {
+            if unit == 0 {
+                continue;
+            }
+            let small = stride.saturating_mul(last) < unit;
+            let turned = if small { None } else { turn(stride, unit, t.digit.extent) };
+            if !small && turned.is_none() {
                 continue;
             }
             let unit = i64::try_from(unit).map_err(|_| FormError::Overflow)?;
             let low = self.div_rem(rest, unit)?.1;
-            let digit = self.div_rem(low, t.stride)?.0;
+            let digit = match turned {
+                None => self.div_rem(low, t.stride)?.0,
+                // What comes back to itself only behind all values of the digit.
+                Some((common, inverse, many)) => {
+                    let part = self.div_rem(low, common)?.0;
+                    let part = self.scale(part, inverse)?;
+                    self.div_rem(part, many)?.1
+                }
+            };
             known.push((t.digit, digit)).map_err(|_| too_deep())?;
             return Ok(true);
         }
@@ -238,6 +280,9 @@ impl FormArena<'_> {
                     }
                 }
                 FormBase::Parity { form } => self.last_bit(digit.base, form, known)?,
+                FormBase::Op { op: FormOp::Xor, a, b, .. } => {
+                    self.other_of_exclusive(digit.base, (a, b), known)?
+                }
                 FormBase::Var { .. } | FormBase::Op { .. } => false,
             };
             if opened {
@@ -246,6 +291,27 @@ impl FormArena<'_> {
             }
         }
         Ok(moved)
+    }
+
+    /// One side of an exclusive or by its value and the other side, where one is known. Whether it was.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn other_of_exclusive(
+        &mut self,
+        base: BaseId,
+        (a, b): (IndexForm, IndexForm),
+        known: &mut Known,
+    ) -> FormResult<bool> {
+        let FormBase::Op { min, .. } = self.base(base)? else { return Ok(false) };
+        let Some(value) = self.assemble(base, known, None)? else { return Ok(false) };
+        let constant = value.constant.checked_add(min).ok_or(FormError::Overflow)?;
+        let value = IndexForm { constant, ..value };
+        for (own, other) in [(a, b), (b, a)] {
+            let Some(other) = self.known_map(other, known)? else { continue };
+            let own_value = self.xor(value, other)?;
+            return Ok(told(self.take_apart(own_value, own, known))?
+                || told(self.take_apart_scaled(own_value, own, known))?);
+        }
+        Ok(false)
     }
 
     /// The digit of a sum below one that is known, where the sum's remainder is made of digits that
@@ -364,4 +430,26 @@ fn nested(terms: &[DigitTerm]) -> bool {
         covered = covered.saturating_add(way);
     }
     true
+}
+
+/// How multiples of `stride` below `unit` say of which number they are: by what both divide, the
+/// inverse of what is left of the stride, and how many there are until they come back; `None` where
+/// that is before `extent` of them.
+fn turn(stride: u64, unit: u64, extent: u32) -> Option<(i64, i64, i64)> {
+    let common = gcd(stride, unit);
+    let many = unit.checked_div(common)?;
+    if many < u64::from(extent) || many < 2 {
+        return None;
+    }
+    let own = stride.checked_div(common)?.checked_rem(many)?;
+    // Euclid's steps, with what each remainder is of the stride.
+    let (mut rest, mut next) = (i128::from(many), i128::from(own));
+    let (mut of, mut of_next) = (0i128, 1i128);
+    while next != 0 {
+        let times = rest.checked_div(next)?;
+        (rest, next) = (next, rest.checked_sub(times.checked_mul(next)?)?);
+        (of, of_next) = (of_next, of.checked_sub(times.checked_mul(of_next)?)?);
+    }
+    let inverse = of.checked_rem_euclid(i128::from(many)).filter(|_| rest == 1)?;
+    Some((i64::try_from(common).ok()?, i64::try_from(inverse).ok()?, i64::try_from(many).ok()?))
 }

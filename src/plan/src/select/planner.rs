@@ -168,7 +168,8 @@ fn list_copy_atoms(
     }
     // Few serve upper halves: each looks for its own lower one.
     for at in 0..workspace.copy_atoms.len() {
-        let Some(upper) = workspace.copy_atoms.get(at).copied().filter(CopyAtom::is_of_upper) else {
+        let Some(upper) = workspace.copy_atoms.get(at).copied().filter(CopyAtom::is_of_upper)
+        else {
             continue;
         };
         for lower in workspace.copy_atoms.iter_mut() {

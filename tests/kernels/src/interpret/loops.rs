@@ -161,7 +161,8 @@ impl Machine<'_> {
             "arith.ori" => n(0)? | n(1)?,
             "arith.shli" => n(0)? << n(1)?,
             "arith.shrsi" => n(0)? >> n(1)?,
-            "arith.shrui" if n(0)? >= 0 => n(0)? >> n(1)?,
+            // Indices have 32 bits.
+            "arith.shrui" => (n(0)? & i64::from(u32::MAX)) >> n(1)?,
             "select" => {
                 if n(0)? != 0 {
                     n(1)?
