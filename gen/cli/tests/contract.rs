@@ -271,7 +271,7 @@ fn written_layouts_are_obeyed_or_refused() {
     result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]")
         .refused(1, &["copies where there are other elements"]);
     compile(&COPY.replace("alloc_tensor :", "alloc_tensor {layout = <(64,64),(64,1),elem=f16>} :"))
-        .refused(1, &["says what its elements are"]);
+        .refused(1, &["has other elements than the tile"]);
     let laid = COPY
         .replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>")
         .replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");

@@ -3,6 +3,8 @@
 
 use heapless::Vec;
 use lanebook_infer::{BaseId, FormArena, FormError, FormOp, IndexForm, StoragePlaces, VarRole};
+use lanebook_ir::Shape;
+use lanebook_plan::select::StridedPlaces;
 use lanebook_tile::map::{MAX_BITS, PlaceTable, TileShape};
 
 /// A digit of an element's number, and what each of it is worth, in bytes.
@@ -118,4 +120,51 @@ pub(crate) fn keeps_elements(shape: TileShape, table: &PlaceTable, unit: u32) ->
         fits
     });
     unit <= own || (columns && whole(down) && whole(across))
+}
+
+/// The map that digits of an element's number say, of a tile of these extents.
+pub(crate) fn strided_places(
+    arena: &mut FormArena<'_>,
+    shape: Shape,
+    places: &StridedPlaces,
+) -> Result<StoragePlaces, FormError> {
+    let extents = || shape.iter().map(|extent| extent.ok_or(FormError::Overflow));
+    let all = extents()
+        .try_fold(1u32, |all, extent| all.checked_mul(extent?).ok_or(FormError::Overflow))?;
+    let element = arena.var(all, VarRole::Output)?;
+    let mut left = arena.whole(element)?;
+    if places.rows_fastest {
+        // Index by index, each as often as there are elements of the dimensions before it.
+        let mut rest = left;
+        let (mut behind, mut before) = (all, 1i64);
+        left = IndexForm::constant(0);
+        for extent in extents() {
+            let extent = extent?;
+            behind = behind.checked_div(extent).ok_or(FormError::Overflow)?;
+            let (index, below) = arena.div_rem(rest, i64::from(behind))?;
+            rest = below;
+            left = arena.add_scaled(left, index, before)?;
+            before = before.checked_mul(i64::from(extent)).ok_or(FormError::Overflow)?;
+        }
+    }
+    let mut bytes = IndexForm::constant(0);
+    for (extent, apart) in &places.digits {
+        let (above, digit) = arena.div_rem(left, i64::from(*extent))?;
+        bytes = arena.add_scaled(bytes, digit, i64::from(*apart))?;
+        left = above;
+    }
+    Ok(StoragePlaces { element, bytes, unit: places.unit })
+}
+
+/// [`keeps_elements`] of digits.
+pub(crate) fn keeps_digits(places: &StridedPlaces, unit: u32) -> bool {
+    if unit <= places.unit {
+        return true;
+    }
+    let whole = |bytes: u32| bytes.checked_rem(unit) == Some(0);
+    let Some(((extent, apart), others)) = places.digits.split_first() else { return false };
+    !places.rows_fastest
+        && *apart == places.unit
+        && extent.checked_mul(places.unit).is_some_and(whole)
+        && others.iter().all(|(_, apart)| whole(*apart))
 }

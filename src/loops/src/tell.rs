@@ -2,7 +2,7 @@
 
 use crate::error::{LoopError, LoopErrorKind, LoopResult};
 use crate::machine::figures;
-use crate::places::{keeps_elements, storage_places};
+use crate::places::{keeps_digits, keeps_elements, storage_places, strided_places};
 use lanebook_infer::notation::{self, LaneUnits, is_fragment_text};
 use lanebook_infer::{
     BaseId, BufferId, FragmentForm, IndexForm, Inference, InferenceParts, MemoryScope, OperatorId,
@@ -363,6 +363,14 @@ impl Teller<'_, '_, '_, '_> {
         }
         let layout = match shared_in_loops(program, text, value).map_err(LoopErrorKind::Shared)? {
             WrittenPlaces::Rows(layout) => layout,
+            WrittenPlaces::Strided(places) => {
+                if !keeps_digits(&places, self.inference.widest_element(id)) {
+                    return Err(LoopErrorKind::Torn(value));
+                }
+                let made = strided_places(&mut self.inference.arena, ty.shape, &places);
+                let pinned = made.and_then(|places| self.inference.pin_places(id, places));
+                return pinned.map_err(LoopErrorKind::Form);
+            }
             WrittenPlaces::Table(shape, table) => {
                 if !keeps_elements(shape, &table, self.inference.widest_element(id)) {
                     return Err(LoopErrorKind::Torn(value));

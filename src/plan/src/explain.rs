@@ -122,7 +122,7 @@ impl Unwritable {
                 "the layout written for this shared tile cannot be kept to"
             }
             Self::Rows => {
-                "the layout written for this shared tile of a function of parallel loops is none of rows or columns at one distance or in strips, with a swizzle or without one, nor, of more dimensions, row by row without gaps"
+                "the layout written for this shared tile of a function of parallel loops is none of rows, columns or strips, with a swizzle or without one, nor digits each of which is further apart than all that the nearer ones reach"
             }
             Self::Unread => "the layout written for this shared tile has not been read",
         }

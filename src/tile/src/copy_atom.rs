@@ -193,6 +193,20 @@ impl CopyAtom {
         })
     }
 
+    /// Tells each of a list that stores from lower halves of registers what stores from upper ones as
+    /// it does.
+    pub fn pair_halves(list: &mut [Self], tables: &Tables<'_>) {
+        // Few serve upper halves: each looks for its own lower one.
+        for at in 0..list.len() {
+            let Some(upper) = list.get(at).copied().filter(Self::is_of_upper) else { continue };
+            for lower in list.iter_mut() {
+                if lower.upper.is_none() && upper.is_upper_of(lower, tables) {
+                    lower.upper = Some(upper.atom);
+                }
+            }
+        }
+    }
+
     /// Whether it stores from the upper halves of registers.
     #[must_use]
     pub fn is_of_upper(&self) -> bool {

@@ -248,7 +248,7 @@ fn check_lane_share(
 /// Whether a copy atom moves elements of which two share a register one by one: those in upper halves
 /// are another one's.
 fn moves_halves(copy_atom: &CopyAtom, fragment: &Fragment) -> bool {
-    let own = !fragment.unpacked && fragment.packing() == 1 && fragment.register.len() > 0;
+    let own = !fragment.unpacked && fragment.packing() == 1 && !fragment.register.is_empty();
     own && copy_atom.upper.is_some() && copy_atom.register_bits == 16
 }
 

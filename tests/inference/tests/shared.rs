@@ -229,10 +229,20 @@ fn matrices_one_behind_the_other_are_written_by_rows() {
         assert_eq!(swizzles, [swizzle], "{written}");
         assert!(steps.is_empty(), "{written}: {steps:?}");
     }
-    // Matrices exchanged with rows, gaps, columns first, matrices first.
-    for other in ["64,192,1", "1040,64,1", "1024,1,16", "1,3,48"] {
-        let refused = laid("sm_80", &matrices(&format!(", (3,16,64):({other})")));
-        assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{other}: {refused:?}");
+    // Matrices exchanged with rows, gaps, columns first, matrices first: each where it is written.
+    for strides in [[64, 192, 1], [1040, 64, 1], [1024, 1, 16], [1, 3, 48]] {
+        let [matrix, row, col] = strides;
+        let text = matrices(&format!(", (3,16,64):({matrix},{row},{col})"));
+        assert!(laid("sm_80", &text).is_ok_and(|(steps, lies)| steps.is_empty() && lies == [None]));
+        for (e, place) in (0u64..).zip(places(&text, 3 * 16 * 64, 2)) {
+            let at = e / 1024 * matrix + e / 64 % 16 * row + e % 64 * col;
+            assert_eq!(place, Some(2 * at), "{strides:?}: {e}");
+        }
+    }
+    // Two elements in one place.
+    for strides in ["64,64,1", "8,64,1"] {
+        let refused = laid("sm_80", &matrices(&format!(", (3,16,64):({strides})")));
+        assert!(matches!(refused, Err(LoopErrorKind::Shared(_))), "{strides}: {refused:?}");
     }
 }
 
@@ -344,6 +354,14 @@ fn written_places_that_are_no_rows_are_kept_to() {
                 let (row, col) = (e / 16, e % 16);
                 assert_eq!(*place, Some(4 * (row * 4 + col / 4 * panel + col % 4) as u64));
             }
+        }
+    }
+    // Digits that are no bits: panels of six columns, counted from the last and from the first index.
+    for text in ["S[(4,4,6):(6,26,1)]", "(4,(6,4)):(6,(1,26))"] {
+        let text = function(text).replace("8x16", "4x24");
+        for (e, place) in places(&text, 96, 4).iter().enumerate() {
+            let (row, col) = (e / 24, e % 24);
+            assert_eq!(*place, Some(4 * (row * 6 + col / 6 * 26 + col % 6) as u64));
         }
     }
     // Elements of 4 bytes, looked at with elements of 8: apart, and side by side.

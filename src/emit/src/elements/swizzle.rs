@@ -96,16 +96,25 @@ fn lay_by_table(
     let stale = PlanError::Stale;
     let op = program.def_op(value).ok_or(stale)?;
     let text = written_layout(program, op, &program.type_of(value)).ok_or(stale)?;
-    let WrittenPlaces::Table(shape, table) =
-        shared_in_loops(program, text, value).map_err(|why| PlanError::Written { op, why })?
-    else {
-        return Err(stale);
-    };
-    (tile.shape, tile.table) = (shape, Some(table));
     tile.layout = SharedLayout { by_table: true, ..SharedLayout::BY_ROWS };
-    let bytes = table.bytes(shape).and_then(|bytes| u32::try_from(bytes).ok());
-    tile.bytes = bytes.ok_or(PlanError::Extents(op))?;
-    Ok(())
+    match shared_in_loops(program, text, value).map_err(|why| PlanError::Written { op, why })? {
+        WrittenPlaces::Rows(_) => Err(stale),
+        WrittenPlaces::Table(shape, table) => {
+            (tile.shape, tile.table) = (shape, Some(table));
+            let bytes = table.bytes(shape).and_then(|bytes| u32::try_from(bytes).ok());
+            tile.bytes = bytes.ok_or(PlanError::Extents(op))?;
+            Ok(())
+        }
+        WrittenPlaces::Strided(places) => {
+            // Its bytes in a line: no table has such digits.
+            let line = places.bytes.checked_div(places.unit);
+            let line =
+                line.and_then(|n| line_of(n, tile.shape.bits)).ok_or(PlanError::Extents(op))?;
+            (tile.layout, tile.shape, tile.table) = (SharedLayout::BY_ROWS, line, None);
+            tile.bytes = u32::try_from(line.bytes()).map_err(|_| PlanError::Extents(op))?;
+            Ok(())
+        }
+    }
 }
 
 /// Writes down how a tile lies that a copy fills turns ahead: what chooses the copy knows nothing
@@ -126,7 +135,8 @@ fn lay_ahead(
     }
     let Fact::Buffer(id) = told.fact(value) else { return Err(PlanError::Stale) };
     if told.inference.places(id).is_some() {
-        return Ok(());
+        let is_told = plan.allocs.get(usize::from(number)).is_some_and(|tile| tile.table.is_some());
+        return if is_told { Ok(()) } else { Err(no) };
     }
     let shape = tile_shape(program, value).ok_or(no)?;
     let tile = plan.allocs.get_mut(usize::from(number)).ok_or(no)?;

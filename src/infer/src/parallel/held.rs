@@ -56,7 +56,7 @@ impl Inference<'_> {
     }
 
     /// A fragment of which each thread holds more elements than its share of an operator's loop reads,
-    /// which does not write it: one that all threads hold, or each [`WASTE`] times as much.
+    /// which does not write it: one that all threads hold, or each many times as much.
     ///
     /// # Errors
     /// [`FormError::Stale`](crate::FormError::Stale).

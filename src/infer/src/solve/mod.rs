@@ -77,12 +77,7 @@ impl FormArena<'_> {
         given: &[BaseId],
         out: &mut Solution,
     ) -> FormResult<()> {
-        let mut known = Known::new();
-        for base in given {
-            let digit = BaseDigit { base: *base, unit: 1, extent: self.extent(*base)? };
-            known.push((digit, self.whole(*base)?)).map_err(|_| too_deep())?;
-        }
-        self.solve_from(equations, vars, (known, true), out)
+        self.solve_from(equations, vars, (given, true), out)
     }
 
     /// [`FormArena::solve`]; without `complete` a sum of which only some digits are known tells
@@ -94,18 +89,23 @@ impl FormArena<'_> {
         complete: bool,
         out: &mut Solution,
     ) -> FormResult<()> {
-        self.solve_from(equations, vars, (Known::new(), complete), out)
+        self.solve_from(equations, vars, (&[], complete), out)
     }
 
     fn solve_from(
         &mut self,
         equations: &[Equation],
         vars: &[BaseId],
-        (mut known, complete): (Known, bool),
+        (given, complete): (&[BaseId], bool),
         out: &mut Solution,
     ) -> FormResult<()> {
         out.vars.clear();
         out.free.clear();
+        let mut known = Known::new();
+        for base in given {
+            let digit = BaseDigit { base: *base, unit: 1, extent: self.extent(*base)? };
+            known.push((digit, self.whole(*base)?)).map_err(|_| too_deep())?;
+        }
         let mut open: heapless::Vec<bool, MAX_VARS> = heapless::Vec::new();
         for _ in equations {
             open.push(true).map_err(|_| too_deep())?;

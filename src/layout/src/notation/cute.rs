@@ -147,12 +147,8 @@ fn swizzle(c: &mut Cursor<'_>, syms: &mut impl SymNames, out: &mut Layout) -> Pa
     let post = triple(c)?;
     c.need(b'o', Expected::Compose)?;
     let at = c.mark();
-    // The offset between the two may be left out where it is none.
-    let is_none = c.peek() == Some(b'(');
-    let offset = if is_none { Int::ZERO } else { c.number(syms, Expected::Number)? };
-    if !is_none {
-        c.need(b'o', Expected::Compose)?;
-    }
+    let offset = c.number(syms, Expected::Number)?;
+    c.need(b'o', Expected::Compose)?;
     let set = out.set_post(PostMap::Swizzle(post)).and_then(|()| out.add_offset(offset, AxisId::M));
     c.fits(at, set)
 }

@@ -49,7 +49,7 @@ pub use crate::select::matrix::no_unit::why_no_unit;
 #[doc(hidden)]
 pub use crate::select::matrix::tensor_memory::tensor_product;
 #[doc(hidden)]
-pub use crate::select::memory::explicit_layouts::{WrittenPlaces, shared_in_loops};
+pub use crate::select::memory::explicit_layouts::{StridedPlaces, WrittenPlaces, shared_in_loops};
 pub use crate::select::memory::load_sinking::LoadSinking;
 
 pub use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};

@@ -166,18 +166,7 @@ fn list_copy_atoms(
                 .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
         }
     }
-    // Few serve upper halves: each looks for its own lower one.
-    for at in 0..workspace.copy_atoms.len() {
-        let Some(upper) = workspace.copy_atoms.get(at).copied().filter(CopyAtom::is_of_upper)
-        else {
-            continue;
-        };
-        for lower in workspace.copy_atoms.iter_mut() {
-            if lower.upper.is_none() && upper.is_upper_of(lower, tables) {
-                lower.upper = Some(upper.atom);
-            }
-        }
-    }
+    CopyAtom::pair_halves(workspace.copy_atoms.as_mut_slice(), tables);
     Ok(())
 }
 

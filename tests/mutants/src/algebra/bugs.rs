@@ -128,8 +128,8 @@ pub const BUGS: &[Bug] = &[
     Bug {
         file: "ops/inverse.rs",
         what: "copies lead back to different elements",
-        from: "let weight = if copy { Int::ZERO }",
-        to: "let weight = if copy { Int::ONE }",
+        from: "let mut weight = if copy { Int::ZERO }",
+        to: "let mut weight = if copy { Int::ONE }",
     },
     Bug {
         file: "ops/inverse.rs",

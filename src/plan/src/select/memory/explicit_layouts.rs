@@ -108,12 +108,78 @@ fn shared_by_rows(
 }
 
 /// How a function of parallel loops has a tile in shared memory that it writes a layout for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenPlaces {
     /// In rows, columns or strips.
     Rows(SharedLayout),
     /// Elsewhere, each element where the table says.
     Table(TileShape, PlaceTable),
+    /// Elsewhere, by digits of an element's number that are no bits.
+    Strided(StridedPlaces),
+}
+
+/// Most digits of an element's number.
+const DIGITS: usize = 16;
+
+/// Where elements lie by digits of their numbers, each so many bytes apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StridedPlaces {
+    /// Values of each digit, and bytes from one to the next; the first is the fastest.
+    pub digits: heapless::Vec<(u32, u32), DIGITS>,
+    /// Elements are counted with the first dimension fastest, else with the last.
+    pub rows_fastest: bool,
+    /// Bytes of an element.
+    pub unit: u32,
+    /// Bytes of the tile.
+    pub bytes: u32,
+}
+
+/// The digits of a layout without a swizzle and without padding, no two of whose elements lie in one
+/// place: each digit is further apart than all that the nearer ones reach.
+#[inline(never)]
+fn strided_places(
+    program: &Program<'_, '_>,
+    text: &str,
+    tile: Value,
+) -> Result<StridedPlaces, Unwritable> {
+    let mut layout = Layout::new();
+    let rows_fastest = read(program, text, &mut layout)? == PositionOrder::RowsFastest;
+    let (all, _, bits) = extents(program, tile).ok_or(Unwritable::Rows)?;
+    let view = layout.view();
+    let is_plain = view.post == PostMap::None && view.replica.is_empty() && view.offset.is_empty();
+    if !is_plain || view.shard.iter().any(|iter| iter.axis() != AxisId::M) {
+        return Err(Unwritable::Rows);
+    }
+    if view.size_value().ok() != Some(all) {
+        return Err(Unwritable::Size);
+    }
+    let unit = u32::from(bits / 8);
+    let mut out = StridedPlaces { digits: heapless::Vec::new(), rows_fastest, unit, bytes: 0 };
+    for iter in view.shard {
+        let extent = iter.extent_value().map_err(|_| Unwritable::Rows)?;
+        let stride = iter.stride_value().map_err(|_| Unwritable::Rows)?;
+        let bytes = u32::try_from(stride).ok().and_then(|stride| stride.checked_mul(unit));
+        let digit = (extent, bytes.ok_or(Unwritable::Order)?);
+        if extent > 1 {
+            out.digits.push(digit).map_err(|_| Unwritable::Rows)?;
+        }
+    }
+    let mut end = unit;
+    let mut last = 0u32;
+    for _ in &out.digits {
+        let further = out.digits.iter().filter(|(_, bytes)| *bytes > last);
+        let Some((extent, bytes)) = further.min_by_key(|(_, bytes)| *bytes).copied() else {
+            return Err(Unwritable::Meet);
+        };
+        if bytes < end {
+            return Err(Unwritable::Interleaved);
+        }
+        let reach = extent.saturating_sub(1).checked_mul(bytes);
+        end = reach.and_then(|reach| end.checked_add(reach)).ok_or(Unwritable::Order)?;
+        last = bytes;
+    }
+    out.bytes = end;
+    Ok(out)
 }
 
 /// The layout that a function of parallel loops writes for a tile in shared memory.
@@ -136,20 +202,28 @@ pub fn shared_in_loops(
         },
     };
     let own = tile_shape(program, tile).filter(|_| program.type_of(tile).shape.rank() <= 2);
-    let shape = match own {
-        Some(shape) => shape,
+    let line = || {
         // Of more dimensions a line: bits of a number are counted all along.
-        None => {
-            let (all, _, bits) = extents(program, tile).filter(|_| by_bits).ok_or(why)?;
-            TileShape::new(1, all, bits).ok_or(why)?
-        }
+        let (all, _, bits) = extents(program, tile).filter(|_| by_bits)?;
+        TileShape::new(1, all, bits)
     };
     let mut table = None;
-    match places(program, text, shape, &mut table) {
-        // There may be neither: what rows lack is said where a table says nothing of its own.
-        Err(Unwritable::Order | Unwritable::Both) => Err(why),
-        Err(own) => Err(own),
-        Ok(()) => table.map(|table| WrittenPlaces::Table(shape, table)).ok_or(why),
+    let found = match own.or_else(line) {
+        Some(shape) => places(program, text, shape, &mut table).map(|()| shape),
+        None => Err(why),
+    };
+    match (found, table) {
+        (Ok(shape), Some(table)) => Ok(WrittenPlaces::Table(shape, table)),
+        (Err(own), _) if by_bits => Err(own),
+        // There may be neither: what digits lack is said where they are what is written.
+        _ => match strided_places(program, text, tile) {
+            Ok(places) => Ok(WrittenPlaces::Strided(places)),
+            Err(own @ (Unwritable::Meet | Unwritable::Interleaved)) => Err(own),
+            Err(_) => Err(found
+                .err()
+                .filter(|own| !matches!(own, Unwritable::Order | Unwritable::Both))
+                .unwrap_or(why)),
+        },
     }
 }
 
