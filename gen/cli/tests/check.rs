@@ -379,7 +379,7 @@ fn another_version_is_compared_fact_by_fact() {
         "{}",
         same.out
     );
-    // A mover that the examples use is taken away, a figure changed, a source added.
+    // A mover that the examples use is taken away, two figures changed, a source added.
     edit(
         &at,
         "hw-tables/nvidia/sm_80.ron",
@@ -389,8 +389,8 @@ fn another_version_is_compared_fact_by_fact() {
     edit(
         &at,
         "hw-tables/amd/gfx950.ron",
-        "(name: \"read32\", banks: 64",
-        "(name: \"read32\", banks: 128",
+        "(name: \"read32\", banks: 64, bank_bytes: 4, groups: consecutive(64)",
+        "(name: \"read32\", banks: 32, bank_bytes: 4, groups: consecutive(32)",
     );
     edit(
         &at,
@@ -406,7 +406,7 @@ fn another_version_is_compared_fact_by_fact() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     for line in [
         "facts that differ\n",
-        ": architecture gfx950: banks[read32].banks was 64, is 128\n",
+        ": architecture gfx950: banks[read32].banks was 64, is 32\n",
         ": architecture sm_80: lacks is new: [ldmatrix.x4]\n",
         ": source zz is new, with 2 facts\n",
         "choices that differ\n",
@@ -433,7 +433,7 @@ fn another_version_is_compared_fact_by_fact() {
         "",
     );
     assert_eq!(denied.code, 1, "{}", denied.err);
-    assert_eq!(denied.out.matches("\"check\": \"change\"").count(), 3, "{}", denied.out);
+    assert_eq!(denied.out.matches("\"check\": \"change\"").count(), 4, "{}", denied.out);
     assert!(denied.out.contains("\"check\": \"pick\""), "{}", denied.out);
     run_in(&at, &["check", "--assemblers", "off", "--against", "nowhere"], "")
         .refused(2, &["--against nowhere", "no commit"]);

@@ -90,7 +90,9 @@ pub const BUDGET: [(&str, u64); 8] = [
     ("wrong", 0),
     ("passes", 22_696),
     ("memory instructions", 1_896),
-    ("instructions", 8_443),
+    // What a conversion shares with the load and the store beside it is not its own: since tiles are
+    // loaded and stored as they are written, that is less. Alone, none of the records has changed.
+    ("instructions", 8_490),
     ("scratch", 1_153_024),
     ("records with more passes", 0),
     ("records with more memory instructions", 9),
