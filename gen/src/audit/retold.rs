@@ -210,7 +210,7 @@ fn tile(model: &HwModel, name: &str, symbols: &Symbols<'_>, told: &Cute) -> Resu
     let bytes = tile.iters.iter().any(|it| it.axis == AxisId::BYTE);
     let pieces = (if bytes { 8 } else { cell }) / bits;
     let (rows, columns) = (told.size(0).max(1), told.size(1) / pieces.max(1));
-    if pieces == 0 || columns != elements || own.len() as u64 % (rows * elements) != 0 {
+    if pieces == 0 || columns != elements || !(own.len() as u64).is_multiple_of(rows * elements) {
         let message = format!("{} elements, there {rows} rows of {columns}", own.len());
         return Err(Told::Differs(tile.span, message));
     }

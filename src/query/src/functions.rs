@@ -95,7 +95,7 @@ functions! {
     Conflicts "conflicts" (2, 4) "TILE, INSTRUCTION or REGISTERS [, TYPE [, rows or along or read or write or WRITER]]" "Bank conflicts of an access, which slots meet, and what would be free.";
     Scales "scales" (3, 3) "OPERAND, (M or N, RUNS), RUN" "Triton: the block scales of an operand, one for RUN neighbours along k.";
     Addressed "addressed" (3, 3) "ENCODING, SHAPE, INSTRUCTION" "What each lane addresses, so that an instruction that exchanges its elements between lanes leaves these registers.";
-    PermuteColumns "permute_columns" (4, 4) "ENCODING, SHAPE, register or lane or warp or block, (ORDER)" "Triton: bit k of a part of the machine does what its bit ORDER[k] did.";
+    PermuteColumns "permute_columns" (4, 4) "ENCODING, SHAPE, register or lane or warp or block, (ORDER)" "Triton: bit k of a part of the machine does what the bit did that ORDER has there.";
     OperandTile "operand_tile" (4, 4) "(OUTER, DEPTH), k_major or mn_major, MODE, TYPE" "A matrix unit's tile in shared memory, dense.";
     Descriptor "descriptor" (2, 3) "TILE, wgmma or tcgen05 [, TYPE]" "The descriptor of a tile in shared memory: LBO, SBO, mode.";
     TensorMap "tensor_map" (1, 2) "TILE [, TYPE]" "The box of a tiled copy that fills a tile in shared memory.";

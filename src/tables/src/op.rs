@@ -232,6 +232,7 @@ impl IndexWord {
 /// What another system's operation stands for: operations that `compile` knows are put in its place
 /// before anything else.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[doc(hidden)] // For the floors above.
 pub enum OpLowering {
     /// A load by a pointer and a tile of distances from it.
     BufferLoad,

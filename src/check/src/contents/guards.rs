@@ -51,7 +51,7 @@ pub(super) fn filled(
         for (k, operand) in (0u8..).zip(atom.operands.iter()) {
             // What else a movement writes is read by nobody: a register of its own.
             if !is_written(role_of(step, operand.role))
-                || !atom.movement.is_none_or(|m| fills(&m, k))
+                || !atom.movement.is_none_or(|m| fills(m, k))
             {
                 continue;
             }

@@ -256,6 +256,7 @@ impl HalfPlan {
     }
 
     /// What it costs where ways to convert are compared, in quarter units.
+    #[doc(hidden)] // For the floors above.
     #[must_use]
     pub fn cost(&self, weights: &Weights) -> u32 {
         let passes = self.figures.count.saturating_mul(self.figures.conflicts.transactions);
@@ -271,6 +272,7 @@ impl HalfPlan {
     }
 
     /// Passes over the banks of `2^warps` warps together.
+    #[doc(hidden)] // For the floors above.
     #[must_use]
     pub fn passes(&self, warps: u8) -> u64 {
         let one = u64::from(self.figures.count)
