@@ -249,30 +249,25 @@ impl Kernel<'_> {
         (pieces, step): (&[Piece<'_>], &Inst),
         out: &mut impl Write,
     ) -> Result<(), TextError> {
-        for (number, line) in text.split('\n').enumerate() {
-            if number > 0 {
-                out.write_str("\n    ")?;
-                self.guard(pieces, step, out)?;
-            }
-            out.write_str(if number == 0 { line } else { line.trim_start_matches(' ') })?;
+        let mut rest = text;
+        while let Some((line, behind)) = first_line(rest) {
+            out.write_str(line)?;
+            out.write_str("\n    ")?;
+            self.guard(pieces, step, out)?;
+            rest = behind;
         }
-        Ok(())
+        Ok(out.write_str(rest)?)
     }
 
     /// Text of several lines: each further line is indented like the first.
     fn lines(&self, text: &str, out: &mut impl Write) -> Result<(), TextError> {
-        if !text.as_bytes().contains(&b'\n') {
-            return Ok(out.write_str(text)?);
+        let mut rest = text;
+        while let Some((line, behind)) = first_line(rest) {
+            out.write_str(line)?;
+            out.write_str("\n    ")?;
+            rest = behind;
         }
-        let mut first = true;
-        for line in text.split('\n') {
-            if !first {
-                out.write_str("\n    ")?;
-            }
-            out.write_str(if first { line } else { line.trim_start_matches(' ') })?;
-            first = false;
-        }
-        Ok(())
+        Ok(out.write_str(rest)?)
     }
 
     fn label(&self, label: u16, out: &mut impl Write) -> Result<(), TextError> {
@@ -530,4 +525,11 @@ impl Kernel<'_> {
         }
         Ok(())
     }
+}
+
+/// The first of several lines, and those behind it without their indent; `None` of one alone.
+fn first_line(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|byte| byte == b'\n')?;
+    let (line, behind) = text.split_at_checked(end)?;
+    Some((line, behind.get(1..)?.trim_start_matches(' ')))
 }
