@@ -70,10 +70,7 @@ functions! {
     MakeOrdered "make_ordered_layout" (2, 2) "SHAPE, ORDER" "The compact layout in an order.";
     Identity "make_identity_layout" (1, 1) "SHAPE" "Each coordinate to itself.";
     DirectSum "direct_sum" (4, 4) "A, SHAPE_A, B, SHAPE_B" "TIRx: A outside, B inside.";
-    Tile "tile" (4, 4) "A, OUTER, OUTER_SHAPE, SHAPE" "TIRx: A repeated where OUTER counts.";
-    TileTo "tile_to" (3, 3) "A, TO_SHAPE, SHAPE" "TIRx: A repeated up to a shape.";
     IsTileInner "is_tile_inner" (4, 4) "A, WHOLE, WHOLE_SHAPE, SHAPE" "TIRx: the outer layout with which A is tiled to the whole.";
-    IsTileOuter "is_tile_outer" (4, 4) "A, WHOLE, WHOLE_SHAPE, SHAPE" "TIRx: the inner layout that A tiles to the whole.";
     IsSumLeft "is_direct_sum_left" (4, 4) "A, SUM, SUM_SHAPE, SHAPE" "TIRx: what stands inside A in the sum.";
     IsSumRight "is_direct_sum_right" (4, 4) "A, SUM, SUM_SHAPE, SHAPE" "TIRx: what stands outside A in the sum.";
     PermuteDims "permute_dims" (2, 2) "A, (ORDER)" "TIRx: the iters in another order.";

@@ -15,13 +15,7 @@ use lanebook_layout::{AxisId, Error, Layout, LayoutRef, Result as Made, WellKnow
 pub(crate) fn answers(function: QueryFunction, count: usize) -> bool {
     use QueryFunction as F;
     match function {
-        F::Canonicalize
-        | F::Tile
-        | F::TileTo
-        | F::IsTileInner
-        | F::IsTileOuter
-        | F::IsSumLeft
-        | F::IsSumRight => true,
+        F::Canonicalize | F::IsTileInner | F::IsSumLeft | F::IsSumRight => true,
         F::Slice => count == 3,
         _ => false,
     }
@@ -51,7 +45,7 @@ pub(crate) fn apply(
     let relations = relations(asked);
     match function {
         F::Canonicalize => return canonical(args, relations),
-        F::IsTileInner | F::IsTileOuter | F::IsSumLeft | F::IsSumRight if !relations.is_empty() => {
+        F::IsTileInner | F::IsSumLeft | F::IsSumRight if !relations.is_empty() => {
             let [factor, whole, ..] = args else { return Err(Why::TooDeep) };
             over(whole, None, relations)?;
             over(factor, Some(whole.layout()?), relations)?;
@@ -64,8 +58,6 @@ pub(crate) fn apply(
     }
     match function {
         F::Slice => region(args),
-        F::Tile => tiled(args),
-        F::TileTo => tiled_to(args),
         _ => factor(function, args),
     }
 }
@@ -140,22 +132,6 @@ fn region(args: &mut [QueryValue]) -> Result<(), Why> {
     put(args, &made)
 }
 
-/// `tile(A, OUTER, OUTER_SHAPE, SHAPE)`.
-#[inline(never)]
-fn tiled(args: &mut [QueryValue]) -> Result<(), Why> {
-    let (outer_shape, shape) = (numbers(at(args, 2)?)?, numbers(at(args, 3)?)?);
-    let made = tirx::tile(&at(args, 0)?.layout()?, &shape, &at(args, 1)?.layout()?, &outer_shape);
-    put(args, &made)
-}
-
-/// `tile_to(A, TO, SHAPE)`.
-#[inline(never)]
-fn tiled_to(args: &mut [QueryValue]) -> Result<(), Why> {
-    let (to, shape) = (numbers(at(args, 1)?)?, numbers(at(args, 2)?)?);
-    let made = tirx::tile_to(&at(args, 0)?.layout()?, &to, &shape);
-    put(args, &made)
-}
-
 /// `is_tile_inner(A, WHOLE, WHOLE_SHAPE, SHAPE)` and its like: the other factor.
 #[inline(never)]
 fn factor(function: QueryFunction, args: &mut [QueryValue]) -> Result<(), Why> {
@@ -164,7 +140,6 @@ fn factor(function: QueryFunction, args: &mut [QueryValue]) -> Result<(), Why> {
     let (own, whole) = (at(args, 0)?.layout()?, at(args, 1)?.layout()?);
     let made = match function {
         F::IsTileInner => tirx::outer_of_tile(&whole, &whole_shape, &own, &shape),
-        F::IsTileOuter => tirx::inner_of_tile(&whole, &whole_shape, &own, &shape),
         F::IsSumRight => tirx::left_of_sum(&whole, &whole_shape, &own, &shape),
         F::IsSumLeft => tirx::right_of_sum(&whole, &whole_shape, &own, &shape),
         _ => Err(Error::Rank { expected: 0, found: 0 }),

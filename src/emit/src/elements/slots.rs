@@ -50,6 +50,22 @@ pub(crate) struct ExecutingThreads {
     pub threads: (u32, u32, u32),
 }
 
+/// What a layout speaks of and is not solved for: what serial loops around count.
+#[inline(never)] // What it asks leaves the stack before anything is solved.
+fn given(
+    arena: &lanebook_infer::FormArena<'_>,
+    spread: &FragmentForm,
+    vars: &[BaseId],
+) -> Option<heapless::Vec<BaseId, MAX_GIVEN>> {
+    let mut out = heapless::Vec::new();
+    for (var, _) in arena.variables(&[spread.thread, spread.index]).ok()? {
+        if !vars.contains(&var) {
+            out.push(var).ok()?;
+        }
+    }
+    Some(out)
+}
+
 /// A map and an extent in steps of what divides the extent and all that moves the map: as many are
 /// within, and neighbours in a step are so together.
 fn in_whole_steps(
@@ -122,13 +138,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let whole = arena.whole(thread.var).map_err(&full)?;
         let slot = IndexForm::constant(i64::from(number));
         let equations = [(whole, spread.thread), (slot, spread.index)];
-        // What serial loops around count is there.
-        let mut given: heapless::Vec<BaseId, MAX_GIVEN> = heapless::Vec::new();
-        for (var, _) in arena.variables(&[spread.thread, spread.index]).map_err(&full)? {
-            if !vars.contains(&var) {
-                given.push(var).map_err(|_| refused(op, ElementReason::Room))?;
-            }
-        }
+        let given = given(arena, &spread, &vars).ok_or(refused(op, ElementReason::Room))?;
         let mut solved = Solution::default();
         arena.solve_given(&equations, &vars, &given, &mut solved).map_err(&full)?;
         if !solved.free.is_empty() || solved.vars.len() != vars.len() {

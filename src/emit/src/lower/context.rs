@@ -354,7 +354,7 @@ pub struct LowerContext<'a, 't, 'p, 's> {
     /// read, as [`StagedLoop`](crate::lower::stages::StagedLoop) counts it.
     pub(crate) read_buffers: heapless::Vec<(Op, ExprId), { crate::lower::loops::MAX_DEPTH }>,
     /// Quotients that addresses of elements have asked for.
-    pub(crate) quotients: heapless::Vec<KnownQuotient, 8>,
+    pub(crate) quotients: heapless::Vec<KnownQuotient, 2>,
     /// What is known of a chunk of parallel loops, while none is emitted.
     pub(crate) elements: Option<ElementLists<'a>>,
     /// What makes a register of bytes of two.

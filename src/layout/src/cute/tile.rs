@@ -483,22 +483,7 @@ fn multiplied(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<
     {
         return pair(out, &bare(a), t);
     }
-    by_mode(out, a, tiler, true, |mode, t, out| match on_basis(t) && !on_basis(mode) {
-        true => push_gaps_by_basis(out, mode, t),
-        false => push_multiplied(out, mode, t),
-    })
-}
-
-/// One mode and its repetitions, whose tile counts the modes of the mode's complement: that is one
-/// mode, or several where the mode leaves gaps.
-#[inline(never)]
-fn push_gaps_by_basis(out: &mut Layout, mode: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<()> {
-    let size = mode.size()?.checked_mul(Int::known(super::cosize(t)?))?;
-    let gaps = crate::ops::complement(mode, size)?;
-    out.open()?;
-    out.push_node(mode)?;
-    super::basis::push_composed_basis(out, &gaps.view(), t)?;
-    out.close()
+    by_mode(out, a, tiler, true, |mode, t, out| push_multiplied(out, mode, t))
 }
 
 /// Block and repetition as one node.

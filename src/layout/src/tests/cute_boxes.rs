@@ -1,8 +1,8 @@
 //! Tiles on numbered axes: complements in boxes, divides and products, against coordinates counted
 //! one by one.
 
+use super::c;
 use super::cute_laws::Random;
-use super::{c, show};
 use crate::cute::{self, IntTuple, Tiler};
 use crate::error::Error;
 use crate::num::Int;
@@ -179,26 +179,4 @@ fn modes_that_no_axis_names() {
     let (whole, tile) = (c("((4,2),10):((10,40),1)"), c("5:1@1"));
     let made = cute::logical_divide(&whole.view(), &Tiler::Layout(tile.view()));
     assert_eq!(made, Ok(c("(5,(8,2)):(1,(10,5))")));
-}
-
-/// Of one mode CuTe composes the complement, whose modes the tile's coordinate counts.
-#[test]
-fn a_mode_is_repeated_at_tiles_of_coordinates() {
-    for (block, tiler, made) in [
-        ("(4,4):(4,1)", ["2:1@0", "3:1"], "((4,2),(4,3)):((4,1),(1,4))"),
-        ("(4,4):(4,1)", ["2:1@0", "(2,2):(1@0,2@0)"], "((4,2),(4,(2,2))):((4,1),(1,(4,8)))"),
-        // Gaps between and behind: two modes.
-        ("(4,2):(2,16)", ["(2,2):(1@0,1@1)", "1:0"], "((4,(2,2)),(2,1)):((2,(1,8)),(16,0))"),
-    ] {
-        let (block, made) = (c(block), c(made));
-        let tiles = tiler.map(c);
-        let mut tree = crate::cute::TileTree::new();
-        tree.open().unwrap();
-        for tile in &tiles {
-            tree.push(&tile.view()).unwrap();
-        }
-        tree.close().unwrap();
-        let found = cute::logical_product(&block.view(), &cute::Tiler::Tree(&tree)).unwrap();
-        assert_eq!(show(&found), show(&made));
-    }
 }
