@@ -607,21 +607,28 @@ fn push_merged_pair(out: &mut Layout, first: &[Iter], second: &[Iter]) -> Result
     push_tree(out, &iters, first.first().or(second.first()).map_or(AxisId::M, Iter::axis))
 }
 
-/// The product of `a` and `b`, both brought to the same rank: the modes of `a`, and those of its
-/// repetition.
+/// The repetition of `a` by `b`, brought to the rank of both; that of the block follows when nothing of
+/// this is on the stack.
 #[inline(never)]
-fn paired_product(
-    block: &mut Layout,
-    repeat: &mut Layout,
-    a: &LayoutRef<'_>,
-    b: &LayoutRef<'_>,
-) -> Result<()> {
+fn paired_repetition(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
     let rank = a.rank().max(b.rank());
-    appended(block, &bare(a), rank)?;
     if on_basis(b) {
-        return push_repetitions_basis(repeat, &block.view(), b, rank);
+        return push_repetitions_basis(out, &bare(a), b, rank);
     }
-    push_repetitions(repeat, &block.view(), b, rank)
+    push_repetitions(out, &bare(a), b, rank)
+}
+
+/// Beside each mode of a block, brought to the same rank, that of its repetition; interleaved, with
+/// those in front, coalesced.
+#[inline(never)]
+fn beside(out: &mut Layout, a: &LayoutRef<'_>, repeat: &LayoutRef<'_>, raked: bool) -> Result<()> {
+    let mut block = Layout::new();
+    appended(&mut block, &bare(a), repeat.rank())?;
+    if raked {
+        zip(out, repeat, &block.view(), true)
+    } else {
+        zip(out, &block.view(), repeat, false)
+    }
 }
 
 /// Appends the starts of `a`, repeated as the modes of `b` count, as a tuple of so many modes.
@@ -685,9 +692,9 @@ pub(super) fn push_blocked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_
         pair(out, &bare(a), b)?;
         return out.close();
     }
-    let (mut block, mut repeat) = (Layout::new(), Layout::new());
-    paired_product(&mut block, &mut repeat, a, b)?;
-    zip(out, &block.view(), &repeat.view(), false)
+    let mut repeat = Layout::new();
+    paired_repetition(&mut repeat, a, b)?;
+    beside(out, a, &repeat.view(), false)
 }
 
 /// CuTe's `raked_product`: blocks interleaved; mode `k` is `(repetition, block)`, coalesced.
@@ -710,7 +717,7 @@ pub fn raked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
 /// Appends [`raked_product`], without what `a` has beside its shard.
 #[inline(never)]
 pub(super) fn push_raked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
-    let (mut block, mut repeat) = (Layout::new(), Layout::new());
-    paired_product(&mut block, &mut repeat, a, b)?;
-    zip(out, &repeat.view(), &block.view(), true)
+    let mut repeat = Layout::new();
+    paired_repetition(&mut repeat, a, b)?;
+    beside(out, a, &repeat.view(), true)
 }

@@ -6,7 +6,7 @@
 //! compared after joining neighbours, so spelling does not matter; replicas are a multiset.
 
 use super::canonical::canonical_written;
-use super::group::{cut, dim};
+use super::group::{CutIters, cut};
 use super::tile::{ShapeExtents, TileStep, quotient, same_rank, scale};
 use super::{bare, canonicalize};
 use crate::error::{Error, Result};
@@ -119,10 +119,11 @@ pub fn inner_of_tile_stepped(
 ) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, outer_shape, KnownOperand::Slow)?;
     let rank = tiled_shape.len();
-    let (shard, separators) = cut(&canonical_written(tiled)?, &pairs)?;
+    let mut all = CutIters::EMPTY;
+    all.cut_canonical(tiled, &pairs)?;
     let mut fast = Iters::new();
     for k in 0..rank {
-        for it in dim(&shard, &separators, odd(k)) {
+        for it in all.dim(odd(k)) {
             push(&mut fast, *it)?;
         }
     }
@@ -130,16 +131,17 @@ pub fn inner_of_tile_stepped(
     // The outer steps as they must stand in the whole.
     let mut steps = canonical_written(outer)?;
     scale(&mut steps, &inner.view(), step)?;
-    same_steps(&shard, &separators, &steps, outer_shape)?;
+    same_steps(&all, &steps, outer_shape)?;
     Ok(inner)
 }
 
 /// Whether the slower parts of all dimensions are `steps`, cut at `shape`.
 #[inline(never)]
-fn same_steps(shard: &[Iter], separators: &[u8], steps: &[Iter], shape: &[u32]) -> Result<()> {
-    let (steps, step_seps) = cut(steps, shape)?;
+fn same_steps(all: &CutIters, steps: &[Iter], shape: &[u32]) -> Result<()> {
+    let mut own = CutIters::EMPTY;
+    cut(&mut own, steps, shape)?;
     for k in 0..shape.len() {
-        same_walk(dim(shard, separators, even(k)), dim(&steps, &step_seps, k), k)?;
+        same_walk(all.dim(even(k)), own.dim(k), k)?;
     }
     Ok(())
 }
@@ -264,16 +266,17 @@ fn other_factor(
     shape: &[u32],
     which: KnownOperand,
 ) -> Result<FactorIters> {
-    let (all, all_seps) = cut(&canonical_written(whole)?, pairs)?;
-    let (part, part_seps) = cut(&canonical_written(known)?, shape)?;
+    let (mut all, mut part) = (CutIters::EMPTY, CutIters::EMPTY);
+    all.cut_canonical(whole, pairs)?;
+    part.cut_canonical(known, shape)?;
     let mut out = FactorIters { shard: Iters::new(), separators: heapless::Vec::new() };
     for k in 0..shape.len() {
         let (given, wanted) = match which {
             KnownOperand::Slow => (even(k), odd(k)),
             KnownOperand::Fast => (odd(k), even(k)),
         };
-        same_walk(dim(&all, &all_seps, given), dim(&part, &part_seps, k), k)?;
-        for it in dim(&all, &all_seps, wanted) {
+        same_walk(all.dim(given), part.dim(k), k)?;
+        for it in all.dim(wanted) {
             push(&mut out.shard, *it)?;
         }
         let _ = out.separators.push(position(out.shard.len()));

@@ -1,5 +1,6 @@
 //! Cutting the iters of a layout at the boundaries of one shape, or of several at once.
 
+use super::canonical::canonical_written;
 use super::{from_written, written};
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
@@ -64,15 +65,39 @@ pub struct GroupedMany {
 /// [`Error::CannotGroup`] if a boundary falls inside an iter where it does not divide, or the sizes
 /// differ; [`Error::NeedsValue`], [`Error::Capacity`].
 pub fn group(l: &LayoutRef<'_>, shape: &[u32]) -> Result<Grouped> {
-    let (shard, separators) = cut(&written(l)?, shape)?;
-    Ok(Grouped { layout: from_written(&shard, l)?, separators })
+    let mut made = CutIters::EMPTY;
+    cut(&mut made, &written(l)?, shape)?;
+    Ok(Grouped { layout: from_written(&made.iters, l)?, separators: made.separators })
+}
+
+/// Iters cut at the boundaries of a shape. A list of its own, filled where it lies: handed back, it would
+/// lie on the stack twice.
+pub(super) struct CutIters {
+    pub(super) iters: Iters,
+    pub(super) separators: Separators,
+}
+
+impl CutIters {
+    pub(super) const EMPTY: Self = Self { iters: Iters::new(), separators: Separators::new() };
+
+    /// The iters of dimension `k`.
+    pub(super) fn dim(&self, k: usize) -> &[Iter] {
+        dim(&self.iters, &self.separators, k)
+    }
+
+    /// [`cut`] of a layout's canonical iters as written, which are on the stack no longer than that
+    /// takes. Errors as there.
+    #[inline(never)]
+    pub(super) fn cut_canonical(&mut self, l: &LayoutRef<'_>, shape: &[u32]) -> Result<()> {
+        cut(self, &canonical_written(l)?, shape)
+    }
 }
 
 /// Cuts iters, slowest first, at the boundaries of `shape`.
-pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> {
-    let mut out = Iters::new();
-    let mut separators = Separators::new();
-    mark(&mut separators, 0)?;
+#[inline(never)]
+pub(super) fn cut(into: &mut CutIters, shard: &[Iter], shape: &[u32]) -> Result<()> {
+    let CutIters { iters: out, separators } = into;
+    mark(separators, 0)?;
     let mut dims = shape.iter().copied().enumerate().peekable();
     // The iters taken since the last boundary, times what is left of the iter in hand.
     let mut open = 1u64;
@@ -90,10 +115,10 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
             if extent.checked_rem(rest) != Some(0) {
                 return Err(fault);
             }
-            push(&mut out, part(it, extent.checked_div(rest).ok_or(fault)?, rest)?)?;
+            push(out, part(it, extent.checked_div(rest).ok_or(fault)?, rest)?)?;
             (extent, open) = (rest, u64::from(rest));
             dims.next();
-            mark(&mut separators, out.len())?;
+            mark(separators, out.len())?;
         }
         if extent == 1 {
             continue;
@@ -105,7 +130,7 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
                 extent: 1,
             });
         };
-        push(&mut out, part(it, extent, 1)?)?;
+        push(out, part(it, extent, 1)?)?;
     }
     for (dim, want) in dims {
         if want != 1 || open != 1 {
@@ -115,9 +140,9 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
                 extent: want,
             });
         }
-        mark(&mut separators, out.len())?;
+        mark(separators, out.len())?;
     }
-    Ok((out, separators))
+    Ok(())
 }
 
 /// The part of `it` with this extent that moves `below` steps at once.

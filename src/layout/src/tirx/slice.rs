@@ -6,8 +6,8 @@
 //! have no common stride unless the iters are contiguous, and contiguous iters are joined first.
 //! Pairs of halves are found within one iter above, not beyond its end.)
 
-use super::canonical::{canonical_into, canonical_written};
-use super::group::{cut, dim};
+use super::canonical::canonical_into;
+use super::group::CutIters;
 use super::tile::same_rank;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -51,13 +51,14 @@ pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<
         }
     }
     same_rank(shape, &widths)?;
-    let (shard, separators) = cut(&canonical_written(l)?, shape)?;
+    let mut cut = CutIters::EMPTY;
+    cut.cut_canonical(l, shape)?;
     let mut kept = Iters::new();
     let mut out = Layout::new();
     canonical_into(&mut out, &LayoutRef { shard: &[], ..*l })?;
     for (k, (begin, end)) in region.iter().enumerate() {
         let fault = cannot(k, *begin, *end);
-        let group = fastest_first(dim(&shard, &separators, k))?;
+        let group = fastest_first(cut.dim(k))?;
         let run = run(&group, *begin, *end, fault, |value, it| out.add_offset(value, it.axis()))?;
         for it in run.iter().rev() {
             push(&mut kept, *it)?;

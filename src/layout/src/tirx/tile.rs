@@ -3,7 +3,7 @@
 
 use super::canonical::canonical_written;
 use super::canonicalize;
-use super::group::{cut, dim};
+use super::group::{CutIters, cut};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -221,11 +221,11 @@ fn merge(
     fast: &LayoutRef<'_>,
     fast_shape: &[u32],
 ) -> Result<()> {
-    let (outer, outer_seps) = cut(slow.shard, slow.shape)?;
-    let (inner, inner_seps) = cut(&canonical_written(fast)?, fast_shape)?;
+    let (mut outer, mut inner) = (CutIters::EMPTY, CutIters::EMPTY);
+    cut(&mut outer, slow.shard, slow.shape)?;
+    inner.cut_canonical(fast, fast_shape)?;
     for k in (0..slow.shape.len()).rev() {
-        let outer = dim(&outer, &outer_seps, k).iter();
-        for it in outer.chain(dim(&inner, &inner_seps, k)).rev() {
+        for it in outer.dim(k).iter().chain(inner.dim(k)).rev() {
             out.push_shard(*it)?;
         }
     }
