@@ -2,7 +2,7 @@
 //! else does.
 use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::dispatch::{capabilities, ordering, spelled};
+use crate::dispatch::{capabilities, of_arch, spelled};
 use lanebook_tables::{Arch, AtomId, Capability, Tables};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn agree(tables: &Tables<'static>, arch: &Arch<'static>, diags: &mut Diagnostics
         let all = atom.map(|atom| capabilities(tables, atom, have.native)).unwrap_or_default();
         all.into_iter().map(|(capability, _)| (have.atom, capability))
     });
-    let ordered = ordering(arch).into_iter().map(|(id, (capability, _))| (id, capability));
+    let ordered = of_arch(tables, arch).into_iter().map(|(id, (capability, _))| (id, capability));
     for (id, capability) in native.chain(ordered) {
         let Some(atom) = tables.atom(id) else { continue };
         let line = spelled(tables, arch, capability);

@@ -16,7 +16,7 @@ pub const FILE: &str = "rules/asks.ron";
 
 /// Kinds of capabilities by the first word of their line, as `Capability` calls them, with the
 /// fewest further words.
-pub const KINDS: [(&str, &str, usize); 20] = [
+pub const KINDS: [(&str, &str, usize); 21] = [
     ("transfer", "Transfer", 2),
     ("atomic", "Atomic", 2),
     ("product", "Product", 4),
@@ -27,6 +27,7 @@ pub const KINDS: [(&str, &str, usize); 20] = [
     ("scaled-product", "ScaledProduct", 0),
     ("shared-product", "SharedProduct", 0),
     ("elementwise", "Elementwise", 3),
+    ("store-upper", "StoreUpper", 1),
     ("shuffle-xor", "ShuffleXor", 0),
     ("shuffle-index", "ShuffleIndex", 0),
     ("byte-permute", "BytePermute", 0),

@@ -43,7 +43,7 @@ pub fn indexed_where(
     };
     let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
     let archs = tables.archs.iter().map(|arch| {
-        let own = ordering(arch);
+        let own = of_arch(&tables, arch);
         let atoms = arch.atoms.iter().filter_map(|have| answer(have.atom, have.native));
         let atoms = atoms.chain(own.iter().map(|(id, one)| (*id, std::slice::from_ref(one))));
         t::Arch { dispatch: index(atoms, |one| wanted(arch, *one)), ..*arch }
@@ -128,7 +128,7 @@ pub fn answered(tables: &t::Tables<'static>, arch: &t::Arch<'static>) -> Vec<Cap
     let atoms = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native)));
     let all = atoms
         .flat_map(|(atom, native)| capabilities(tables, atom, native))
-        .chain(ordering(arch).into_iter().map(|(_, one)| one))
+        .chain(of_arch(tables, arch).into_iter().map(|(_, one)| one))
         .filter_map(|(capability, _)| Some((capability.key()?, capability)));
     // The lowest four bits say which kind of capability it is.
     all.map(|(key, capability)| (key.0.rotate_right(4), capability))
@@ -184,6 +184,9 @@ pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capabilit
     };
     match capability {
         Capability::Transfer { from, to } => format!("transfer {from:?} {to:?}").to_lowercase(),
+        Capability::StoreUpper { lower } => {
+            format!("store-upper {}", tables.atom(lower).map_or("?", |atom| atom.name()))
+        }
         Capability::Atomic { op, dtype: of, answers } => {
             format!("atomic {} {}{}", op.name(), dtype(of), if answers { " answers" } else { "" })
         }
@@ -263,10 +266,18 @@ pub fn capabilities(
     out
 }
 
+/// What instructions do because of what else an architecture has, or says of them.
+#[must_use]
+pub fn of_arch(tables: &t::Tables<'_>, arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capability, Rank))> {
+    let mut out = ordering(arch);
+    out.extend(uppers(tables, arch));
+    out
+}
+
 /// What instructions do because an architecture's tables say so of it: wait for its counters, and
 /// stand between accesses.
 #[must_use]
-pub fn ordering(arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capability, Rank))> {
+fn ordering(arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capability, Rank))> {
     let waits = (0u8..)
         .zip(arch.counters)
         .map(|(counter, own)| (own.wait, (Capability::Wait { counter }, LISTED)));
@@ -292,6 +303,53 @@ fn transfers(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
         };
         out.push((capability, (Reverse(lane_bytes(movement)), 0)));
     }
+}
+
+/// What stores from upper halves of registers beside what stores from lower ones, among the
+/// instructions of an architecture.
+fn uppers(tables: &t::Tables<'_>, arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capability, Rank))> {
+    let native = arch.atoms.iter().filter(|have| have.native);
+    let stores = native.filter_map(|have| {
+        let movement = tables.atom(have.atom)?.movement?;
+        Some((have.atom, movement, register_base(&movement)?))
+    });
+    let (upper, lower): (Vec<_>, Vec<_>) = stores.partition(|(.., base)| *base == HALF);
+    let pairs = upper.iter().flat_map(|(id, own, _)| {
+        let beside = lower.iter().filter(|(_, other, base)| *base == 0 && stores_above(own, other));
+        beside.map(|(lower, ..)| (*id, (Capability::StoreUpper { lower: *lower }, LISTED)))
+    });
+    pairs.collect()
+}
+
+/// Bits of the half of a register.
+const HALF: i64 = 16;
+
+/// The first bit of registers that a plain store reads.
+fn register_base(movement: &t::Movement<'_>) -> Option<i64> {
+    let is_store = movement.from.space == t::Space::Register && movement.atomic.is_none();
+    movement.from.layout.offset_on(0, AxisId::BIT).ok().filter(|_| is_store)
+}
+
+/// Whether a movement goes from the upper halves of registers to where another goes from lower ones.
+fn stores_above(own: &t::Movement<'_>, lower: &t::Movement<'_>) -> bool {
+    let units: u64 = own.extents.iter().map(|extent| u64::from(*extent)).product();
+    let at = |layout: &LayoutRef<'_>, x| layout.offsets_on(x, [AxisId::LANE, AxisId::BIT]).ok();
+    let above = |x| match (at(own.from.layout, x), at(lower.from.layout, x)) {
+        (Some([lane, bit]), Some([of, low])) => lane == of && bit == low + HALF && low < HALF,
+        _ => false,
+    };
+    // The numbers of operands are each atom's own.
+    let to = |side: &t::Side<'_>| (side.space, side.align_bytes, side.slot_bytes, side.access);
+    let field = |o: &t::OffsetField| (o.min, o.max, o.scale, o.on_from, o.on_to, o.place);
+    (own.unit_bits, own.crosses_lanes, own.size.is_some())
+        == (lower.unit_bits, lower.crosses_lanes, lower.size.is_some())
+        && own.extents.iter().eq(lower.extents.iter())
+        && to(&own.to) == to(&lower.to)
+        && own.to.banks == lower.to.banks
+        && own.to.base.is_some() == lower.to.base.is_some()
+        && own.to.layout == lower.to.layout
+        && own.offsets.iter().map(field).eq(lower.offsets.iter().map(field))
+        && (0..units).all(above)
 }
 
 /// Bytes that one lane moves, or one address slot if those are more.

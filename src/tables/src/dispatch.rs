@@ -23,6 +23,12 @@ pub enum Capability {
         /// Destination.
         to: Space,
     },
+    /// Stores from the upper halves of registers what another atom stores from their lower ones, with
+    /// the same addresses.
+    StoreUpper {
+        /// The one that stores from lower halves.
+        lower: AtomId,
+    },
     /// Combines registers of elements with global memory, each element in one step. Those that take
     /// the most bytes a lane stand first.
     Atomic {
@@ -261,6 +267,8 @@ impl Capability {
                     .with(part as u32, 4)
             }
             Self::ShuffleXor => Pack::new(8),
+            // Behind what shuffles say.
+            Self::StoreUpper { lower } => Pack::new(8).with(1, 1).with(lower.0 as u32, 16),
             Self::ShuffleIndex => Pack::new(9),
             Self::BytePermute => Pack::new(10),
             Self::Join { wide, narrow } => Pack::new(11).class(wide).class(narrow),

@@ -7,7 +7,7 @@
 
 use crate::map::{BitMatrix, log2_exact};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space, Tables};
+use lanebook_tables::{Atom, AtomId, OffsetField, Piece, Side, Space};
 
 /// Where one bit of the logical coordinate stands on one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -171,46 +171,6 @@ impl CopyAtom {
     #[must_use]
     pub const fn serves_transfers(&self) -> bool {
         self.pair.is_none()
-    }
-
-    /// Whether it stores from the upper halves of registers what another one, `lower`, stores from
-    /// their lower halves, with the same addresses.
-    #[must_use]
-    pub fn is_upper_of(&self, lower: &Self, tables: &Tables<'_>) -> bool {
-        let same = (self.from, self.to, self.bits) == (lower.from, lower.to, lower.bits)
-            && (self.lanes, self.piece_bits) == (lower.lanes, lower.piece_bits);
-        if !same || !self.is_of_upper() || lower.register_base != 0 {
-            return false;
-        }
-        let to = |id: AtomId| {
-            let movement = tables.atom(id)?.movement?;
-            let side = &movement.to;
-            let fields = movement.offsets.iter().map(|o| (o.min, o.max, o.scale, o.on_to, o.place));
-            Some((side.slot_bytes, side.align_bytes, side.banks, side.access, side.base, fields))
-        };
-        to(self.atom).zip(to(lower.atom)).is_some_and(|(a, b)| {
-            (a.0, a.1, a.2, a.3, a.4) == (b.0, b.1, b.2, b.3, b.4) && a.5.eq(b.5)
-        })
-    }
-
-    /// Tells each of a list that stores from lower halves of registers what stores from upper ones as
-    /// it does.
-    pub fn pair_halves(list: &mut [Self], tables: &Tables<'_>) {
-        // Few serve upper halves: each looks for its own lower one.
-        for at in 0..list.len() {
-            let Some(upper) = list.get(at).copied().filter(Self::is_of_upper) else { continue };
-            for lower in list.iter_mut() {
-                if lower.upper.is_none() && upper.is_upper_of(lower, tables) {
-                    lower.upper = Some(upper.atom);
-                }
-            }
-        }
-    }
-
-    /// Whether it stores from the upper halves of registers.
-    #[must_use]
-    pub fn is_of_upper(&self) -> bool {
-        self.from == Space::Register && self.register_base == 16 && self.piece_bits == 16
     }
 
     /// The copy atom of an atom; `None` if the atom moves nothing or has extents or strides that

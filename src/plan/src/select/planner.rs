@@ -157,7 +157,8 @@ fn list_copy_atoms(
     for (from, to) in Space::pairs().filter(is_met) {
         for copy_atom in arch.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| {
             let atom = tables.atom(*id).filter(|atom| is_addressable(isa, atom))?;
-            CopyAtom::of(*id, atom)
+            let upper = arch.dispatch(Capability::StoreUpper { lower: *id }).first().copied();
+            Some(CopyAtom { upper, ..CopyAtom::of(*id, atom)? })
         }) {
             let capacity = workspace.copy_atoms.capacity();
             workspace
@@ -166,7 +167,6 @@ fn list_copy_atoms(
                 .map_err(|_| full(PlanPool::CopyAtoms, capacity, function))?;
         }
     }
-    CopyAtom::pair_halves(workspace.copy_atoms.as_mut_slice(), tables);
     Ok(())
 }
 
