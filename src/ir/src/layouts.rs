@@ -317,10 +317,12 @@ impl Pools<'_> {
 #[must_use]
 pub fn notation_of(text: &str) -> u8 {
     let text = text.trim_ascii();
+    // Of lanes, warps and bits alone: threads otherwise counted are brought to these first.
     let lanes = || {
-        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-            matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT))
-        })
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let mut axes = words.filter_map(|word| WellKnown.axis(word)).peekable();
+        axes.peek().is_some()
+            && axes.all(|axis| matches!(axis, AxisId::LANE | AxisId::WARP | AxisId::BIT))
     };
     match text.as_bytes() {
         [b'S' | b'R', b'[', ..] => {

@@ -1,6 +1,6 @@
 //! The program with what was chosen behind each operation.
 use super::Report;
-use super::words::{fragment, shared};
+use super::words::fragment;
 use lanebook::ir::{Annotate, Op, attr_names, print};
 use lanebook::plan::TransferPlan;
 use lanebook_tables::OpRole;
@@ -76,7 +76,7 @@ impl Report<'_> {
                     many => format!(", {many} buffers"),
                 };
                 let (bytes, offset) = (alloc.bytes, alloc.offset);
-                Some(format!("{bytes} B at {offset}{buffers}, {}", shared(&alloc.layout)))
+                Some(format!("{bytes} B at {offset}{buffers}, {}", self.lies(alloc)))
             }
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;

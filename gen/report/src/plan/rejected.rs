@@ -75,7 +75,7 @@ impl Report<'_> {
                 cost = cost.saturating_add(weights.inside_loops(m.figures.cost, depth));
             }
         }
-        Some((shared(&alloc.layout), cost))
+        Some((self.lies(alloc), cost))
     }
 
     fn candidate(&self, loser: &RejectedCandidate) -> String {

@@ -1,6 +1,6 @@
 //! Shared memory, registers, and the facts that are not certain.
 use super::Report;
-use super::words::{shape, shared};
+use super::words::shape;
 use crate::table::{Align, Table};
 use lanebook_tables::{RegisterKind, Status};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Report<'_> {
                 a.offset.to_string(),
                 a.bytes.to_string(),
                 a.align.to_string(),
-                shared(&a.layout),
+                self.lies(a),
             ]);
         }
         let limits = self.arch.shared;

@@ -2,6 +2,7 @@
 use super::Report;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::map::{Fragment, PlaceTable, SharedLayout, TileShape};
+use lanebook::plan::select::written_layout;
 use lanebook::plan::{AllocPlan, End, ProductPlan, TransferPlan};
 use lanebook_draw::notation::{post, tirx};
 use lanebook_layout::{PostMap, Unit};
@@ -48,7 +49,7 @@ pub fn shape(shape: TileShape, dtype: &str) -> String {
 /// A shared layout in a few words.
 pub fn shared(layout: &SharedLayout) -> String {
     if layout.by_table {
-        return "bit by bit, as it is written".to_string();
+        return "bit by bit".to_string();
     }
     let order = match (layout.row_major, layout.turn) {
         (true, None) => match layout.column_block {
@@ -222,6 +223,19 @@ impl Report<'_> {
         }
         let native = self.arch.own(p.product.atom).is_some_and(|have| have.native);
         if native { name } else { format!("{name} (expanded)") }
+    }
+
+    /// How a tile lies, in a few words: what loops find element by element lies as it is written.
+    pub fn lies(&self, tile: &AllocPlan) -> String {
+        let ty = self.program.type_of(tile.value);
+        let mut functions = self.program.functions();
+        let of_loops = functions.any(|function| self.program.has_loops(function));
+        let alloc = self.program.def_op(tile.value);
+        match alloc.and_then(|op| written_layout(self.program, op, &ty)) {
+            Some(_) if of_loops || tile.layout.by_table => "as it is written".to_string(),
+            None if tile.layout.by_table => self.by_table(tile),
+            _ => shared(&tile.layout),
+        }
     }
 
     /// A tile that lies as a table says: in TIRx notation where strides say it, else as it is

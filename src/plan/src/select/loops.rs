@@ -2,7 +2,7 @@
 //! swizzles under which they lie are found beside their loops, before they are placed.
 
 use crate::data::{AllocPlan, Plan, PlanError, PlanPool, Unstaged};
-use crate::select::memory::explicit_layouts::shared_in_loops;
+use crate::select::memory::loop_layouts::shared_in_loops;
 use crate::select::planner::full;
 use lanebook_ir::{AttrValue, Op, Program, TileEncoding, Type, attr_names};
 use lanebook_tables::{OpRole, Space, Tables};

@@ -48,9 +48,9 @@ pub use crate::select::loops::{line_of, place_loops, written_layout};
 pub use crate::select::matrix::no_unit::why_no_unit;
 #[doc(hidden)]
 pub use crate::select::matrix::tensor_memory::tensor_product;
-#[doc(hidden)]
-pub use crate::select::memory::explicit_layouts::{StridedPlaces, WrittenPlaces, shared_in_loops};
 pub use crate::select::memory::load_sinking::LoadSinking;
+#[doc(hidden)]
+pub use crate::select::memory::loop_layouts::{StridedPlaces, WrittenPlaces, shared_in_loops};
 
 pub use crate::select::memory::swizzle_search::{Copies, PricedTile, SharedTile};
 pub use crate::select::planner::{CopyOp, MAX_PRODUCTS, PlanScratch, Staged, choose};

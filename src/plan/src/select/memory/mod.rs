@@ -6,6 +6,7 @@ pub(crate) mod copy_bound;
 pub(crate) mod explicit_layouts;
 pub(crate) mod few_elements;
 pub(crate) mod load_sinking;
+pub(crate) mod loop_layouts;
 pub(crate) mod place_tables;
 pub(crate) mod swizzle_search;
 pub(crate) mod tma;
