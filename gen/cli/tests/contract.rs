@@ -230,6 +230,15 @@ fn written_layouts_are_obeyed_or_refused() {
             "{thread = v0 * 2 + v1 / 32, index = v1 % 32}",
             "S[(4,16,2,32):(1@warpid,2@laneid,1@laneid,32@bit)]",
         ),
+        ("S[(64,2,32):(2@tx,1@tx,1@m)]", "S[(4,16,2,32):(1@warpid,2@laneid,1@laneid,32@bit)]"),
+        (
+            "S[(4,16,2,32):(32@tid_in_wg,2@laneid,1@laneid,1@register)]",
+            "S[(4,16,2,32):(1@warpid,2@laneid,1@laneid,32@bit)]",
+        ),
+        (
+            "S[(2,2,16,2,32):(2@wid_in_wg,1@wid_in_wg,2@laneid,1@laneid,32@bit)]",
+            "S[(4,16,2,32):(1@warpid,2@laneid,1@laneid,32@bit)]",
+        ),
     ] {
         let written = result(layout).fine();
         let line = written.lines().find(|line| line.contains(" = add ")).expect("the sum");
@@ -238,6 +247,8 @@ fn written_layouts_are_obeyed_or_refused() {
     result("<(64,64),(64,1)>")
         .refused(1, &["is not obeyed in this notation", "a TileAS descriptor"]);
     result("S[(64,64):(64,1)]").refused(1, &["cannot be kept to: it names no lanes"]);
+    let of_groups = "S[(64,2,32):(2@wgid,1@laneid,1@laneid)]";
+    result(of_groups).refused(1, &["cannot be kept to: two elements are in the same place"]);
     let warps = blocked.replace("[4, 1]", "[8, 1]");
     result(&warps).refused(1, &["cannot be kept to", "the threads are not the warps that it has"]);
     with("tensor<64x64xf32, #smem>", &format!("tensor<64x64xf32, #smem, {blocked}>"))

@@ -311,7 +311,7 @@ fn uppers(tables: &t::Tables<'_>, arch: &t::Arch<'_>) -> Vec<(t::AtomId, (Capabi
     let native = arch.atoms.iter().filter(|have| have.native);
     let stores = native.filter_map(|have| {
         let movement = tables.atom(have.atom)?.movement?;
-        Some((have.atom, movement, register_base(&movement)?))
+        Some((have.atom, movement, register_base(movement)?))
     });
     let (upper, lower): (Vec<_>, Vec<_>) = stores.partition(|(.., base)| *base == HALF);
     let pairs = upper.iter().flat_map(|(id, own, _)| {

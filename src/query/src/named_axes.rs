@@ -24,15 +24,30 @@ pub(crate) fn answers(function: QueryFunction, count: usize) -> bool {
 /// How the target's thread axes lie in one another.
 fn relations(asked: Asked<'_>) -> &'static [AxisRelation] {
     let arch = asked.arch.and_then(|id| asked.tables.archs.get(id.index()));
-    // A warp's lanes are those of its relation to all threads.
-    let lanes = facts::WARP_32
-        .iter()
-        .find(|one| one.axis == AxisId::WARP && one.parent == AxisId::TX)
-        .map_or(0, |one| one.factor);
     match arch {
-        Some(arch) if arch.wave_lanes.iter().all(|own| u32::from(*own) == lanes) => facts::WARP_32,
+        Some(arch) if arch.wave_lanes.iter().all(|own| u32::from(*own) == warp_lanes()) => {
+            facts::WARP_32
+        }
         _ => &[],
     }
+}
+
+/// The lanes of a warp of TIRx's targets, by its relation to all threads.
+fn warp_lanes() -> u32 {
+    in_threads(AxisId::WARP).unwrap_or(0)
+}
+
+/// How many threads a step on an axis is, on TIRx's targets.
+fn in_threads(axis: AxisId) -> Option<u32> {
+    let mut of_threads = facts::WARP_32.iter().filter(|one| one.parent == AxisId::TX);
+    of_threads.find(|one| one.axis == axis).map(|one| one.factor)
+}
+
+/// The bit of a thread's number that the lowest of an axis is where waves of so many lanes are the
+/// warps of TIRx's targets.
+pub(crate) fn thread_bit(axis: AxisId, wave: u8) -> Option<u32> {
+    let is_warp = 1u32.checked_shl(u32::from(wave)) == Some(warp_lanes());
+    in_threads(axis).filter(|_| is_warp)?.checked_ilog2()
 }
 
 /// Calls one of them; the answer takes the place of the first argument.

@@ -26,13 +26,7 @@ pub(super) fn from_iters(
     let (mut shard, mut replica) = (WrittenIters::new(), WrittenIters::new());
     let mut given = [false; ARGUMENTS.len()];
     while !c.eat(b')') {
-        let at = c.mark();
-        let number = argument(c, &ARGUMENTS, &given)?;
-        match given.get_mut(number) {
-            Some(known) if !*known => *known = true,
-            _ => return Err(c.error_at(at, Expected::KeyOnce)),
-        }
-        match number {
+        match argument(c, &ARGUMENTS, &mut given)? {
             0 => iters(c, axes, syms, &mut shard)?,
             1 => iters(c, axes, syms, &mut replica)?,
             _ => offsets(c, axes, syms, out)?,
@@ -54,15 +48,18 @@ pub(super) fn from_iters(
     Ok(())
 }
 
-/// The number of the argument that follows: by its name, or the first that was not given.
-fn argument(c: &mut Cursor<'_>, names: &[&str], given: &[bool]) -> Parsed<usize> {
-    for (number, name) in names.iter().enumerate() {
-        if c.eat_keyword(name) {
-            return Ok(number);
-        }
+/// The number of the argument that follows, by its name, or the first that was not given; it is given
+/// then.
+fn argument(c: &mut Cursor<'_>, names: &[&str], given: &mut [bool]) -> Parsed<usize> {
+    let at = c.mark();
+    let named = names.iter().position(|name| c.eat_keyword(name));
+    let next = named.or_else(|| given.iter().position(|known| !*known));
+    let number = next.ok_or_else(|| c.error(Expected::CloseParen))?;
+    match given.get_mut(number) {
+        Some(known) if !*known => *known = true,
+        _ => return Err(c.error_at(at, Expected::KeyOnce)),
     }
-    let next = given.iter().position(|known| !*known);
-    next.ok_or_else(|| c.error(Expected::CloseParen))
+    Ok(number)
 }
 
 /// `[Iter(8, 4, "laneid"), ...]`, also between parentheses.
@@ -106,13 +103,7 @@ fn iter(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> 
         if k > 0 {
             c.need(b',', Expected::Comma)?;
         }
-        let here = c.mark();
-        let number = argument(c, &OF_ITER, &given)?;
-        match given.get_mut(number) {
-            Some(known) if !*known => *known = true,
-            _ => return Err(c.error_at(here, Expected::KeyOnce)),
-        }
-        match number {
+        match argument(c, &OF_ITER, &mut given)? {
             0 => extent = c.extent(syms, Expected::Number)?,
             1 => stride = c.total(syms, Expected::Number)?,
             _ => axis = axis_of(c, axes)?,

@@ -13,6 +13,7 @@ use crate::ask::{names, on_arch};
 use crate::error::{QueryError, Why};
 use crate::eval;
 use crate::homes::{Distribution, ElementBit, MOST_BITS};
+use crate::named_axes::thread_bit;
 use crate::shaped;
 use crate::text::{Scanner, TextSpan};
 use crate::value::{Asked, Placed, QueryStorage, QueryValue};
@@ -283,7 +284,7 @@ impl Distribution {
             AxisId::REGISTER | AxisId::M => {
                 u8::try_from(bit.checked_add(each)?).ok().map(ElementBit::Bit)
             }
-            _ => None,
+            _ => Some(self.thread(thread_bit(axis, self.wave)?.checked_add(bit)?)),
         }
     }
 

@@ -82,7 +82,7 @@ impl NoDistribution {
         match self {
             Self::Query(_) => "the text is no layout",
             Self::Memory => {
-                "it names no lanes: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
+                "it names no lanes, or what is neither a thread nor a register: write a distribution over lanes and registers, such as an operand or #ttg.blocked"
             }
             Self::Extents => {
                 "its extents are no powers of two and no equal panels of powers of two, in other registers of each lane; or they have more than 2^24 elements"
