@@ -268,6 +268,20 @@ fn written_layouts_are_obeyed_or_refused() {
                 .replace("alloc_tensor :", &format!("alloc_tensor {{layout = {layout}}} :")),
         )
     };
+    // CuTe counts the first coordinate fastest, however its swizzle is spelled.
+    let places = |layout: &str| {
+        let text = shared("64x64", layout).fine();
+        let line = text.lines().find(|line| line.contains("alloc_tensor")).expect("the tile");
+        line.split("// ").nth(1).expect("where it lies").to_string()
+    };
+    let own = places("ComposeLayout(SwizzleLayout(2, 3, 3, True), TileLayout(S[(64,64):(64,1)]))");
+    let columns =
+        places("ComposeLayout(SwizzleLayout(2, 3, 3, True), TileLayout(S[(64,64):(1,64)]))");
+    assert_ne!(own, columns);
+    for spelled in ["S<3,2,3>", "Sw<3,2,3>", "Swizzle<3,2,3>"] {
+        assert_eq!(places(&format!("{spelled} o 0 o (64,64):(64,1)")), own, "{spelled}");
+        assert_eq!(places(&format!("{spelled} o 0 o (64,64):(1,64)")), columns, "{spelled}");
+    }
     shared("64x64", "S[(64,64):(65,2)]").refused(1, &["elements lie between others"]);
     shared("64x48", "S[(64,48):(48,1)]").fine();
     shared("64x48", "<(64,48),(48,1),swizzle<3,4,3>>")

@@ -6,13 +6,13 @@ use crate::shaped;
 use crate::value::{Asked, LentPlace, QueryStorage, QueryValue};
 use core::fmt::Write;
 use lanebook_layout::linear::Span;
-use lanebook_layout::notation::tirx;
+use lanebook_layout::notation::{cute, tirx};
 use lanebook_layout::{AxisId, Iter, Layout, NoSyms, Padding, PostMap, Swizzle, Unit, WellKnown};
 use lanebook_tables::{ArchId, Tables};
 
-/// Writes a layout of shared memory, in whatever notation, in TIRx's for a tile of some extents, with
-/// padding as distances; one that no strides say bit by bit in Triton's, with the places of bits in
-/// [`QueryStorage::bit_places`].
+/// Writes a layout of shared memory, in whatever notation, in TIRx's for a tile of some extents (in
+/// CuTe's where it counts the first coordinate fastest), with padding as distances; one that no strides
+/// say bit by bit in Triton's, with the places of bits in [`QueryStorage::bit_places`].
 ///
 /// # Errors
 /// Why it is none of such a tile.
@@ -43,7 +43,7 @@ pub fn memory_layout(
     if !view.replica.is_empty() {
         return Err(NoDistribution::Several);
     }
-    written_in_memory(&placed.layout, out)
+    written_in_memory(&placed.layout, placed.elements.row_major, out)
 }
 
 /// Writes an encoding of memory that no strides say as what each bit of a place holds, and keeps
@@ -103,9 +103,13 @@ fn bases(
     out.text("]}, alignment = 16>")
 }
 
-/// Writes a layout of memory.
+/// Writes a layout of memory: in CuTe's notation where the first coordinate is the fastest, as there.
 #[inline(never)]
-fn written_in_memory(layout: &Layout, out: &mut impl Write) -> Result<(), NoDistribution> {
+fn written_in_memory(
+    layout: &Layout,
+    row_major: bool,
+    out: &mut impl Write,
+) -> Result<(), NoDistribution> {
     let mut plain = match layout.view().post.padding() {
         None => layout.clone(),
         Some(padding) => padded(layout, padding)?,
@@ -113,7 +117,8 @@ fn written_in_memory(layout: &Layout, out: &mut impl Write) -> Result<(), NoDist
     let post = match layout.view().post {
         PostMap::None | PostMap::Padding(_) => PostMap::None,
         PostMap::Swizzle(swizzle) if swizzle.unit != Unit::Byte => {
-            PostMap::Swizzle(Swizzle { unit: Unit::Element, ..swizzle })
+            let unit = if row_major { Unit::Element } else { Unit::Codomain };
+            PostMap::Swizzle(Swizzle { unit, ..swizzle })
         }
         _ => return Err(NoDistribution::PaddedSwizzle),
     };
@@ -121,7 +126,11 @@ fn written_in_memory(layout: &Layout, out: &mut impl Write) -> Result<(), NoDist
     let short = lanebook_layout::tirx::canonicalize(&plain.view());
     let mut plain = short.map_err(Why::from)?;
     plain.set_post(post).map_err(Why::from)?;
-    tirx::print(&plain.view(), &WellKnown, &NoSyms, out).map_err(|_| NoDistribution::Post)
+    let printed = match row_major {
+        true => tirx::print(&plain.view(), &WellKnown, &NoSyms, out),
+        false => cute::print(&plain.view(), &WellKnown, &NoSyms, out),
+    };
+    printed.map_err(|_| NoDistribution::Post)
 }
 
 /// A layout behind whose positions padding stands, without it: what is added for each bit of a
