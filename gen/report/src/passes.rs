@@ -18,6 +18,26 @@ pub type ChoiceRoom = SeedingStorage<1024, 32768, 1024, 65536>;
 /// Entries of the worklist.
 pub const WORK: usize = 65_000;
 
+/// What one pass works in.
+struct PassRooms {
+    program: Box<ProgramRoom>,
+    work: Box<heapless::Vec<Node, WORK>>,
+    choice: Box<ChoiceRoom>,
+}
+
+impl PassRooms {
+    /// A frame of its own: a build that is not optimised makes what it boxes on the stack, and passes that
+    /// price what others leave stand on one another.
+    #[inline(never)]
+    fn new() -> Self {
+        Self {
+            program: Box::new(ProgramRoom::new()),
+            work: Box::new(heapless::Vec::new()),
+            choice: Box::new(ChoiceRoom::new()),
+        }
+    }
+}
+
 /// A pass by its name, with the tables whose rules have it.
 pub type NamedPass<'t> = (&'t Tables<'t>, &'t str);
 
@@ -78,12 +98,10 @@ impl Compiler<'_> {
 
     /// What a pass leaves of a text; `None` if it refuses it.
     fn after(mut self, (tables, pass): NamedPass<'_>, text: &str) -> Option<String> {
-        let mut storage = Box::new(ProgramRoom::new());
-        let mut program = ir::parse(storage.pools(), tables, text, self.options).ok()?;
+        let PassRooms { mut program, mut work, mut choice } = PassRooms::new();
+        let mut program = ir::parse(program.pools(), tables, text, self.options).ok()?;
         ir::verify(&mut program).ok()?;
-        let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
-        let mut lent = Box::new(ChoiceRoom::new());
-        let (mut room, mut fuel) = (lent.room(), u32::MAX);
+        let (mut room, mut fuel) = (choice.room(), u32::MAX);
         let mut scratch = PassScratch {
             work: work.as_mut_view(),
             fuel: &mut fuel,

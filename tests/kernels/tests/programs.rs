@@ -157,7 +157,7 @@ fn what_passes_decide_costs_no_more() {
     assert!(counts.len() >= 15, "{}", counts.len());
     let sum = |of: fn(&(usize, usize)) -> usize| counts.iter().map(of).sum::<usize>();
     let (own, left) = (sum(|of| of.0), sum(|of| of.1));
-    assert!(left <= own, "{left} instructions in all, {own} without passes");
+    assert!(own > 1000 && left <= own, "{left} instructions in all, {own} without passes");
 }
 
 /// Instructions of a program, and of what passes leave of it; none where the architecture does not
@@ -174,7 +174,7 @@ fn decided(name: &str, program: &str, arch: &str) -> Option<(usize, usize)> {
         try_text_and_maps(&left, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{left}"));
     let counts = (instructions(&own, arch), instructions(&text, arch));
     assert!(
-        counts.0 > 10 && counts.1 <= counts.0 + counts.0 / 20,
+        counts.0 > 0 && counts.1 <= counts.0 + counts.0 / 20,
         "{name}, {arch}: {counts:?}\n{left}"
     );
     if text.splitn(4, '\n').nth(3) != own.splitn(4, '\n').nth(3) {

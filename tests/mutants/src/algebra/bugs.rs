@@ -236,8 +236,8 @@ pub const BUGS: &[Bug] = &[
     Bug {
         file: "cute/tile.rs",
         what: "a raked product is a blocked one",
-        from: "zip(out, &repeat.view(), &block.view(), true)",
-        to: "zip(out, &block.view(), &repeat.view(), true)",
+        from: "zip(out, repeat, &block.view(), true)",
+        to: "zip(out, &block.view(), repeat, true)",
     },
     Bug {
         file: "cute/tile.rs",
