@@ -66,43 +66,13 @@ impl LowerContext<'_, '_, '_, '_> {
                         self.of_loops(op, told, open)?;
                     }
                 }
-                OpRole::Load if self.plan.is_absorbed(op) => {}
-                OpRole::Copy if self.is_loaded_before(op) => {}
-                OpRole::Copy if self.copy_together(op, innermost(&loops), open)? => {}
-                OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
-                    self.movement(op, innermost(&loops), open)?;
-                }
-                OpRole::Matrix => self.product(op, open)?,
-                role if shapes(role) && self.is_number(op) => self.constant(op)?,
-                role if computes(role) && self.is_unread(op) => {}
-                OpRole::Slice if !self.is_unread(op) => self.part(op)?,
-                // Others stand in its place.
-                role if role.is_composed() => {}
-                OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
-                OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
-                OpRole::Transpose | OpRole::Reshape | OpRole::Permute => self.rename(op)?,
-                OpRole::Convert => self.convert(op, open)?,
-                OpRole::Reduce => self.reduce(op, open)?,
-                OpRole::Constant => self.constant(op)?,
-                OpRole::Index => match self.program.coordinates(op) {
-                    Some(of) => self.coordinates(op, of)?,
-                    None => self.define_index(op)?,
-                },
-                OpRole::Broadcast => {
-                    if let Some(number) = self.program.repeated_number(op) {
-                        self.full_tile(op, number)?;
-                    }
-                }
-                OpRole::Return => self.give_results(op)?,
-                // What they order in the block, the accesses have ordered among themselves.
-                OpRole::Alloc | OpRole::Fence | OpRole::Wait => self.order_beyond(op, open)?,
                 OpRole::Yield => {
                     if !loops.is_empty() && !self.is_branch(self.program.parent(op)) {
                         at = self.leave_turn(&mut loops, open)?;
                         continue;
                     }
                 }
-                _ => return Err(EmitError::Unplanned(op)),
+                role => self.operation(op, role, innermost(&loops), open)?,
             }
             at = self.behind_branches(op);
         }
@@ -116,6 +86,52 @@ impl LowerContext<'_, '_, '_, '_> {
         self.steps.purpose = InstKind::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)
+    }
+
+    /// An operation that opens and ends nothing. A frame of its own: loops' work, which needs the most
+    /// stack, does not stand on it.
+    #[inline(never)]
+    fn operation(
+        &mut self,
+        op: Op,
+        role: OpRole,
+        turn: Option<&Loop>,
+        open: &mut PendingAccesses,
+    ) -> Result<(), EmitError> {
+        match role {
+            OpRole::Load if self.plan.is_absorbed(op) => {}
+            OpRole::Copy if self.is_loaded_before(op) => {}
+            OpRole::Copy if self.copy_together(op, turn, open)? => {}
+            OpRole::Copy | OpRole::Load | OpRole::Store | OpRole::Atomic => {
+                self.movement(op, turn, open)?;
+            }
+            OpRole::Matrix => self.product(op, open)?,
+            role if shapes(role) && self.is_number(op) => self.constant(op)?,
+            role if computes(role) && self.is_unread(op) => {}
+            OpRole::Slice if !self.is_unread(op) => self.part(op)?,
+            // Others stand in its place.
+            role if role.is_composed() => {}
+            OpRole::Elementwise if self.program.has_same_bits(op) => self.bits_of(op)?,
+            OpRole::Elementwise | OpRole::Select => self.elementwise(op)?,
+            OpRole::Transpose | OpRole::Reshape | OpRole::Permute => self.rename(op)?,
+            OpRole::Convert => self.convert(op, open)?,
+            OpRole::Reduce => self.reduce(op, open)?,
+            OpRole::Constant => self.constant(op)?,
+            OpRole::Index => match self.program.coordinates(op) {
+                Some(of) => self.coordinates(op, of)?,
+                None => self.define_index(op)?,
+            },
+            OpRole::Broadcast => {
+                if let Some(number) = self.program.repeated_number(op) {
+                    self.full_tile(op, number)?;
+                }
+            }
+            OpRole::Return => self.give_results(op)?,
+            // What they order in the block, the accesses have ordered among themselves.
+            OpRole::Alloc | OpRole::Fence | OpRole::Wait => self.order_beyond(op, open)?,
+            _ => return Err(EmitError::Unplanned(op)),
+        }
+        Ok(())
     }
 
     /// The end of the innermost loop's body; where it goes on.
