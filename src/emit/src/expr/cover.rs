@@ -98,6 +98,16 @@ pub(super) struct PricedRule {
     pub(super) supplies: [Supply; MAX_INSTRUCTIONS],
 }
 
+impl PricedRule {
+    /// Nothing yet: it is filled where it lies.
+    pub(super) const EMPTY: Self = Self {
+        cost: 0,
+        bank: HeldBank::Vector,
+        width: 0,
+        supplies: [Supply::None; MAX_INSTRUCTIONS],
+    };
+}
+
 /// What the machine allows.
 #[derive(Copy, Clone)]
 pub(super) struct Machine<'t> {
@@ -196,13 +206,9 @@ impl<'t> Machine<'t> {
         rule: &Rule<'_>,
         binding: &Binding<ExprId>,
         price: impl Fn(ExprId, HeldBank) -> u32,
-    ) -> Option<PricedRule> {
-        let mut plan = PricedRule {
-            cost: 0,
-            bank: HeldBank::Vector,
-            width: 0,
-            supplies: [Supply::None; MAX_INSTRUCTIONS],
-        };
+        plan: &mut PricedRule,
+    ) -> Option<()> {
+        *plan = PricedRule::EMPTY;
         let mut stack = [Value::Made(HeldBank::Vector, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
@@ -239,7 +245,7 @@ impl<'t> Machine<'t> {
             depth = depth.checked_add(1)?;
         }
         let root_is_made = matches!(stack.first(), Some(Value::Made(..)));
-        (depth == 1 && root_is_made && plan.cost < NEVER).then_some(plan)
+        (depth == 1 && root_is_made && plan.cost < NEVER).then_some(())
     }
 
     fn instruction(

@@ -337,13 +337,13 @@ impl<'t, 's> Selector<'t, 's> {
         if self.machine.least(rule).is_none_or(|(least, bank)| least >= self.cost(id, bank)) {
             return Ok(());
         }
-        let mut from = Some(Swaps::default());
+        let (mut from, mut plan) = (Some(Swaps::default()), PricedRule::EMPTY);
         while let Some(swaps) = from {
             let terminal = Terminal { arena, uses: self.scratch.uses };
             let Some((binding, at, next)) = find_plausible(&terminal, rule, look, swaps) else {
                 break;
             };
-            if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
+            if self.plan(arena, rule, &binding, (id, chain), &mut plan).is_some()
                 && plan.cost < self.cost(id, plan.bank)
             {
                 self.set_choice(
@@ -368,20 +368,21 @@ impl<'t, 's> Selector<'t, 's> {
         arena: &ExprArena<'_>,
         rule: &Rule<'_>,
         binding: &Binding<ExprId>,
-        id: ExprId,
-        chain: bool,
-    ) -> Option<PricedRule> {
+        (id, chain): (ExprId, bool),
+        plan: &mut PricedRule,
+    ) -> Option<()> {
         // A chain rule reads the node itself: all of its price, and never from the kind of register
         // it writes.
-        let plan = self.machine.plan(arena, rule, binding, |node, bank| {
+        let price = |node, bank| {
             if chain && node == id {
                 self.chain_price(rule, id, bank)
             } else {
                 self.share(arena, node, bank)
             }
-        })?;
+        };
+        self.machine.plan(arena, rule, binding, price, plan)?;
         // Rules for constants and copies fit nodes of any width; their instructions do not.
-        (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
+        (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(())
     }
     fn chain_price(&self, rule: &Rule<'_>, id: ExprId, bank: HeldBank) -> u32 {
         let into = match rule.replacement.first() {
@@ -393,7 +394,9 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Marks what the chosen rules of a needed node read.
+    #[inline(never)] // Beside what is emitted, each with one priced rule on the stack.
     fn mark<E>(&mut self, arena: &ExprArena<'_>, id: ExprId) -> Result<(), SelectError<E>> {
+        let mut plan = PricedRule::EMPTY;
         // A chained kind first: it reads the other kind of the same node.
         for chain in [true, false] {
             for bank in HeldBank::BOTH {
@@ -401,7 +404,7 @@ impl<'t, 's> Selector<'t, 's> {
                 if !choice.needed || choice.chain != chain || self.register(id, bank).is_some() {
                     continue;
                 }
-                let plan = self.chosen(arena, id, choice)?;
+                self.chosen(arena, id, choice, &mut plan)?;
                 for supply in plan.supplies {
                     if let Supply::Node(node, bank) = supply
                         && let Some(other) = self
@@ -423,29 +426,33 @@ impl<'t, 's> Selector<'t, 's> {
         arena: &ExprArena<'_>,
         id: ExprId,
         choice: NodeChoice,
-    ) -> Result<PricedRule, SelectError<E>> {
+        plan: &mut PricedRule,
+    ) -> Result<(), SelectError<E>> {
         let rule_id = RuleId(choice.rule);
         let rule = self.rule(rule_id)?;
         let terminal = Terminal { arena, uses: self.scratch.uses };
         let binding = matches(&terminal, rule, id, Swaps(choice.swaps))
             .ok_or(SelectError::BadRule(rule_id))?;
-        self.plan(arena, rule, &binding, id, choice.chain).ok_or(SelectError::BadRule(rule_id))
+        let made = self.plan(arena, rule, &binding, (id, choice.chain), plan);
+        made.ok_or(SelectError::BadRule(rule_id))
     }
 
     /// Emits a needed node.
+    #[inline(never)] // As what it marks.
     fn emit<S: InstSink>(
         &mut self,
         arena: &ExprArena<'_>,
         id: ExprId,
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
+        let mut plan = PricedRule::EMPTY;
         for chain in [false, true] {
             for bank in HeldBank::BOTH {
                 let choice = self.choice(id, bank);
                 if !choice.needed || choice.chain != chain || self.register(id, bank).is_some() {
                     continue;
                 }
-                let plan = self.chosen(arena, id, choice)?;
+                self.chosen(arena, id, choice, &mut plan)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
                 self.note(id, bank, reg);
             }
