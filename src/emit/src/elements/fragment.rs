@@ -114,10 +114,16 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let full = of_form(op);
         let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
-        let arena = &mut told.inference.arena;
-        let local = arena.index_at(&layout, indices).map_err(&full)?;
+        let local = told.inference.arena.index_at(&layout, indices).map_err(&full)?;
+        let looks_up = told.inference.lookups().next().is_some();
         for slot in slots {
-            let at = arena.substitute(local, &slot.vars).map_err(&full)?;
+            let mut at = told.inference.arena.substitute(local, &slot.vars).map_err(&full)?;
+            // Of what threads look up it is known point by point.
+            if let Some((_, number)) = slot.place.filter(|_| looks_up && !at.is_constant()) {
+                let same = told.inference.value_in_slot(u32::from(number), local);
+                at = same.map_err(&full)?.map_or(at, IndexForm::constant);
+            }
+            let arena = &told.inference.arena;
             let known = u16::try_from(at.constant).ok().filter(|_| at.is_constant());
             // In the threads that execute the slot it is where the work is, if both are spread alike.
             let own = slot.place.filter(|(place, _)| arena.same(*place, at)).map(|(_, at)| at);

@@ -92,8 +92,12 @@ impl LowerContext<'_, '_, '_, '_> {
         out: &mut WorkSlot,
     ) -> Result<(), EmitError> {
         let ExecutingThreads { op, spread, thread, .. } = *executing;
-        self.iteration(told, executing, number, out)?;
         let full = of_form(op);
+        if !self.iteration(told, executing, number, out)? {
+            self.looked_up(told, executing, number, out)?;
+            self.within_branches(op, told, thread, &mut out.guard)?;
+            return self.within_threads(executing, &mut out.guard);
+        }
         let arena = &mut told.inference.arena;
         let whole = arena.whole(thread.var).map_err(&full)?;
         let back = arena.substitute(spread.thread, &out.vars).map_err(&full)?;
@@ -117,7 +121,19 @@ impl LowerContext<'_, '_, '_, '_> {
         self.within_threads(executing, &mut out.guard)
     }
 
-    /// The variables of a slot, each kept within its extent.
+    /// The only slot in hand.
+    pub(crate) fn slot_alone(
+        &mut self,
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<(), EmitError> {
+        told.inference.forget_lookups();
+        self.slot_at(told, executing, number, out)
+    }
+
+    /// The variables of a slot, each kept within its extent; whether structure tells them.
     #[inline(never)]
     fn iteration(
         &mut self,
@@ -125,7 +141,7 @@ impl LowerContext<'_, '_, '_, '_> {
         executing: &ExecutingThreads,
         number: u32,
         out: &mut WorkSlot,
-    ) -> Result<(), EmitError> {
+    ) -> Result<bool, EmitError> {
         let ExecutingThreads { op, spread, thread, .. } = *executing;
         let full = of_form(op);
         (out.guard, out.place, out.live) = (None, None, true);
@@ -140,9 +156,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let equations = [(whole, spread.thread), (slot, spread.index)];
         let given = given(arena, &spread, &vars).ok_or(refused(op, ElementReason::Room))?;
         let mut solved = Solution::default();
-        arena.solve_given(&equations, &vars, &given, &mut solved).map_err(&full)?;
-        if !solved.free.is_empty() || solved.vars.len() != vars.len() {
-            return Err(refused(op, ElementReason::Inverse));
+        let found = arena.solve_given(&equations, &vars, &given, &mut solved);
+        if found.is_err() || !solved.free.is_empty() || solved.vars.len() != vars.len() {
+            return Ok(false);
         }
         for (var, form) in &solved.vars {
             let arena = &told.inference.arena;
@@ -157,7 +173,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             out.vars.push((*var, *form)).map_err(|_| refused(op, ElementReason::Room))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn within_threads(
