@@ -227,7 +227,13 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// `node / by`, where the node is at most `most`.
-    fn quotient(&mut self, op: Op, node: ExprId, by: u32, most: u64) -> Result<ExprId, EmitError> {
+    pub(crate) fn quotient(
+        &mut self,
+        op: Op,
+        node: ExprId,
+        by: u32,
+        most: u64,
+    ) -> Result<ExprId, EmitError> {
         let known = self.arena.facts(node).map_or(most, |facts| facts.high.min(most));
         match by {
             0 => Err(refused(op, ElementReason::Form)),

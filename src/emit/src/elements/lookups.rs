@@ -10,11 +10,14 @@ use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::ExprId;
 use crate::lower::context::{EmitError, LowerContext};
 use lanebook_infer::{BaseId, IndexForm, Inference, LookupVar, VarRole};
+use lanebook_layout::order::gcd;
 use lanebook_loops::Told;
 use lanebook_tables::IndexOp;
 
 /// Threads of a word.
 const WORD: u32 = 32;
+/// What a quotient without a division is exact below.
+const MOST_DIVIDED: u64 = 1 << 15;
 
 /// Digits of an iteration's number that are a variable.
 #[derive(Copy, Clone)]
@@ -69,15 +72,33 @@ impl LowerContext<'_, '_, '_, '_> {
             out.vars.push((var, form)).map_err(|_| room)?;
         }
         if out.live && !is_whole {
-            let word = |thread| u64::from(told.inference.iteration_of(number, thread).is_some());
-            let bit = self.bit_of_thread(executing, |thread| word(thread))?;
-            if let Some(bit) = bit {
-                let guard = self.arena.op_const(IndexOp::Shl, bit, u64::from(WORD - 1))?;
-                self.keep_word(&mut out.guard, guard)?;
-            }
+            self.executed(told, executing, number, &mut out.guard)?;
         }
         let place = told.inference.arena.substitute(spread.index, &out.vars).map_err(&full)?;
         out.place = u16::try_from(number).ok().map(|number| (place, number));
+        Ok(())
+    }
+
+    /// Keeps a guard to the threads that execute a slot.
+    #[inline(never)] // Before the next one begins it leaves the stack.
+    fn executed(
+        &mut self,
+        told: &Told<'_>,
+        executing: &ExecutingThreads,
+        slot: u32,
+        guard: &mut Option<ExprId>,
+    ) -> Result<(), EmitError> {
+        let ExecutingThreads { thread, threads: (_, count, _), .. } = *executing;
+        let has = |thread| told.inference.iteration_of(slot, thread).is_some();
+        let mut all = (0..count).filter(|thread| has(*thread));
+        if let (Some(only), None) = (all.next(), all.next()) {
+            let only = self.arena.constant(only)?;
+            return self.keep_equal(guard, thread.node, only);
+        }
+        if let Some(bit) = self.bit_of_thread(executing, |thread| Some(has(thread)))? {
+            let word = self.arena.op_const(IndexOp::Shl, bit, u64::from(WORD - 1))?;
+            self.keep_word(guard, word)?;
+        }
         Ok(())
     }
 
@@ -115,17 +136,10 @@ impl LowerContext<'_, '_, '_, '_> {
             let whole = told.inference.arena.whole(known).map_err(&full)?;
             return told.inference.arena.add(whole, IndexForm::constant(by)).map_err(&full);
         }
-        let mut node = self.arena.constant(0)?;
-        let bits = u64::BITS.saturating_sub(digits.extent.saturating_sub(1).leading_zeros());
-        for bit in 0..bits {
-            let inference = &told.inference;
-            let value = |thread| digits.at(inference, slot, thread).unwrap_or(0);
-            let of = |thread| value(thread).checked_shr(bit).unwrap_or(0) & 1;
-            if let Some(own) = self.bit_of_thread(executing, of)? {
-                let own = self.arena.op_const(IndexOp::Shl, own, u64::from(bit))?;
-                node = self.arena.op(IndexOp::Add, &[node, own])?;
-            }
-        }
+        let node = match self.on_a_line(told, executing, slot, digits)? {
+            Some(node) => node,
+            None => self.by_bits(told, executing, slot, digits)?,
+        };
         let extent = u32::try_from(digits.extent).map_err(|_| refused(op, ElementReason::Form))?;
         let own = told.inference.arena.var(extent, VarRole::Output).map_err(&full)?;
         let slot = u16::try_from(slot).map_err(|_| refused(op, ElementReason::Room))?;
@@ -136,25 +150,96 @@ impl LowerContext<'_, '_, '_, '_> {
         told.inference.arena.whole(own).map_err(&full)
     }
 
-    /// A bit that each thread has; `None` where it is 0 in all of them.
+    /// A variable that moves with the threads that execute a slot by the same step: what that makes
+    /// of a thread's number; `None` of another one.
+    #[inline(never)] // Before bits are looked up it leaves the stack.
+    fn on_a_line(
+        &mut self,
+        told: &Told<'_>,
+        executing: &ExecutingThreads,
+        slot: u32,
+        digits: NumberDigits,
+    ) -> Result<Option<ExprId>, EmitError> {
+        let ExecutingThreads { op, thread, threads: (_, count, _), .. } = *executing;
+        let inference = &told.inference;
+        let of = |thread| Some((i64::from(thread), digits.at(inference, slot, thread)?));
+        let mut points = (0..count)
+            .filter_map(of)
+            .filter_map(|(thread, value)| Some((thread, i64::try_from(value).ok()?)));
+        let Some(first) = points.next() else { return Ok(None) };
+        let Some(last) = points.clone().last() else { return Ok(None) };
+        let (rise, run) = (last.1.saturating_sub(first.1), last.0.saturating_sub(first.0));
+        let is_on = |(thread, value): (i64, i64)| {
+            let up = value.saturating_sub(first.1).saturating_mul(run);
+            up == thread.saturating_sub(first.0).saturating_mul(rise)
+        };
+        let most = run.unsigned_abs().saturating_mul(rise.unsigned_abs());
+        let common = gcd(run.unsigned_abs(), rise.unsigned_abs()).max(1);
+        let (Some(rises), Some(runs)) =
+            (rise.unsigned_abs().checked_div(common), run.unsigned_abs().checked_div(common))
+        else {
+            return Ok(None);
+        };
+        let Ok(by) = u32::try_from(runs) else { return Ok(None) };
+        if !points.all(is_on) || (by > 1 && most >= MOST_DIVIDED) {
+            return Ok(None);
+        }
+        let far = self.arena.op_const(IndexOp::Sub, thread.node, first.0.unsigned_abs())?;
+        let far = self.arena.op_const(IndexOp::Mul, far, rises)?;
+        let most = run.unsigned_abs().saturating_mul(rises);
+        let steps = self.quotient(op, far, by, most)?;
+        let start = self.arena.constant(u32::try_from(first.1).unwrap_or(0))?;
+        let word = if rise < 0 { IndexOp::Sub } else { IndexOp::Add };
+        Ok(Some(self.arena.op(word, &[start, steps])?))
+    }
+
+    /// A variable bit by bit.
+    fn by_bits(
+        &mut self,
+        told: &Told<'_>,
+        executing: &ExecutingThreads,
+        slot: u32,
+        digits: NumberDigits,
+    ) -> Result<ExprId, EmitError> {
+        let mut node = self.arena.constant(0)?;
+        let bits = u64::BITS.saturating_sub(digits.extent.saturating_sub(1).leading_zeros());
+        for bit in 0..bits {
+            let of = |thread| {
+                let value = digits.at(&told.inference, slot, thread)?;
+                Some(value.checked_shr(bit).unwrap_or(0) & 1 == 1)
+            };
+            if let Some(own) = self.bit_of_thread(executing, of)? {
+                let own = self.arena.op_const(IndexOp::Shl, own, u64::from(bit))?;
+                node = self.arena.op(IndexOp::Add, &[node, own])?;
+            }
+        }
+        Ok(node)
+    }
+
+    /// A bit that each thread has, or any where it has none; `None` where it is 0 in all of them.
     fn bit_of_thread(
         &mut self,
         executing: &ExecutingThreads,
-        bit: impl Fn(u32) -> u64,
+        bit: impl Fn(u32) -> Option<bool>,
     ) -> Result<Option<ExprId>, EmitError> {
         let ExecutingThreads { thread, threads: (_, count, _), .. } = *executing;
-        let word = |first: u32| {
-            let own = (0..WORD).filter(|at| {
-                let thread = first.saturating_add(*at);
-                thread < count && bit(thread) == 1
-            });
-            own.fold(0u32, |word, at| word | 1u32.wrapping_shl(at))
+        // What no thread asks for is as it was for the threads before.
+        let word = |first: u32, before: u32| {
+            (0..WORD).fold(0u32, |word, at| {
+                let place = 1u32.wrapping_shl(at);
+                let own = Some(first.saturating_add(at)).filter(|thread| *thread < count);
+                match own.and_then(&bit) {
+                    Some(true) => word | place,
+                    Some(false) => word,
+                    None => word | before & place,
+                }
+            })
         };
-        let mut before = word(0);
+        let mut before = word(0, 0);
         let mut chosen = self.arena.constant(before)?;
         let mut is_zero = before == 0;
         for first in (WORD..count).step_by(WORD as usize) {
-            let own = word(first);
+            let own = word(first, before);
             is_zero &= own == 0;
             if own == before {
                 continue;
