@@ -251,7 +251,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let result = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
                 let mut indices = heapless::Vec::new();
                 let buffer = self.subscripts(op, told, 0, &mut indices)?;
-                let into = self.stored_at(op, told, chunk.slots)?;
+                let into = self.stored_at(op, told, (chunk.executing, chunk.slots))?;
                 let reg = self.get_elements(op, told, chunk, (buffer, &indices), into)?;
                 self.hold(result, reg)
             }
@@ -515,7 +515,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let to = program.type_of(result).dtype.ok_or(refuse)?;
         let word = program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
         let types = (from.ok_or(refuse)?, to);
-        let into = self.stored_at(op, told, chunk.slots)?;
+        let into = self.stored_at(op, told, (chunk.executing, chunk.slots))?;
         let out = self.computed(op, (word, types), &mut operands, into)?;
         self.hold(result, out)
     }

@@ -6,7 +6,7 @@ use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{InstKind, NO_GUARD, Slot as Arg};
-use lanebook_infer::{BufferId, IndexForm, MemoryScope};
+use lanebook_infer::{BufferId, FormError, FormResult, IndexForm, MemoryScope};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
 use lanebook_tables::{OpRole, RegisterKind, Role};
@@ -108,19 +108,19 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
         (id, indices): (BufferId, &[IndexForm]),
         out: &mut LocalIndices,
     ) -> Result<(), EmitError> {
         let full = of_form(op);
         let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
         let local = told.inference.arena.index_at(&layout, indices).map_err(&full)?;
-        let looks_up = told.inference.lookups().next().is_some();
         for slot in slots {
             let mut at = told.inference.arena.substitute(local, &slot.vars).map_err(&full)?;
-            // Of what threads look up it is known point by point.
-            if let Some((_, number)) = slot.place.filter(|_| looks_up && !at.is_constant()) {
-                let same = told.inference.value_in_slot(u32::from(number), local);
+            let arena = &told.inference.arena;
+            let is_own = slot.place.is_some_and(|(place, _)| arena.same(place, at));
+            if let Some((_, number)) = slot.place.filter(|_| !is_own && !at.is_constant()) {
+                let same = Self::same_in_threads(told, executing, u32::from(number), local);
                 at = same.map_err(&full)?.map_or(at, IndexForm::constant);
             }
             let arena = &told.inference.arena;
@@ -137,6 +137,23 @@ impl LowerContext<'_, '_, '_, '_> {
             out.push(known).map_err(|_| refused(op, ElementReason::Room))?;
         }
         Ok(())
+    }
+
+    /// A map over a loop's variables that is the same in all threads which execute a slot: point by
+    /// point, where structure does not tell.
+    fn same_in_threads(
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        slot: u32,
+        map: IndexForm,
+    ) -> FormResult<Option<i64>> {
+        let (_, count, _) = executing.threads;
+        match told.inference.tabulate(&executing.spread, count, slot) {
+            Ok(true) => told.inference.value_in_slot(slot, map),
+            // Then it is chosen when the program runs.
+            Ok(false) | Err(FormError::Full { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A local index that is chosen when the program runs.
@@ -239,7 +256,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
         let mut at = LocalIndices::new();
-        self.local_indices(op, told, slots, place, &mut at)?;
+        self.local_indices(op, told, (executing, slots), place, &mut at)?;
         self.note_written();
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
@@ -313,7 +330,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
         let mut at = LocalIndices::new();
-        self.local_indices(op, told, slots, place, &mut at)?;
+        self.local_indices(op, told, (executing, slots), place, &mut at)?;
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
         let element = |k: u16| Reg { count: u16::from(words), ..regs.member(packing.place(k).0) };
@@ -423,7 +440,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
     ) -> Result<Option<Reg>, EmitError> {
         let program = self.program;
         let Some(store) = self.only_store(op) else { return Ok(None) };
@@ -457,7 +474,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let regs = self.fragment_regs(op, told, id)?;
         let mut local = LocalIndices::new();
-        if self.local_indices(op, told, slots, (id, &indices), &mut local).is_err() {
+        if self.local_indices(op, told, (executing, slots), (id, &indices), &mut local).is_err() {
             return Ok(None);
         }
         let Some(Some(first)) = local.first().copied() else { return Ok(None) };

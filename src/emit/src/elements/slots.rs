@@ -33,8 +33,8 @@ pub struct WorkSlot {
     pub vars: SlotVars,
     /// A word that is below zero in the threads that execute it; `None` where all do.
     pub guard: Option<ExprId>,
-    /// The local index in the layout of the work where it is known only when the program runs: in the
-    /// threads that execute the slot it is this number.
+    /// The local index in the layout of the work: in the threads that execute the slot it is this
+    /// number.
     pub place: Option<(IndexForm, u16)>,
     /// Whether any thread may execute it.
     pub live: bool,
@@ -91,34 +91,51 @@ impl LowerContext<'_, '_, '_, '_> {
         number: u32,
         out: &mut WorkSlot,
     ) -> Result<(), EmitError> {
-        let ExecutingThreads { op, spread, thread, .. } = *executing;
-        let full = of_form(op);
-        if !self.iteration(told, executing, number, out)? {
+        let ExecutingThreads { op, thread, .. } = *executing;
+        if !self.iteration(told, executing, number, out)?
+            || !self.is_executed(told, executing, number, out)?
+        {
             self.looked_up(told, executing, number, out)?;
-            self.within_branches(op, told, thread, &mut out.guard)?;
-            return self.within_threads(executing, &mut out.guard);
         }
+        self.within_branches(op, told, thread, &mut out.guard)?;
+        self.within_threads(executing, &mut out.guard)
+    }
+
+    /// Keeps the threads to which the layout leads back; false where that would ask each of them for
+    /// its slot, which is known point by point.
+    #[inline(never)]
+    fn is_executed(
+        &mut self,
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<bool, EmitError> {
+        let ExecutingThreads { op, spread, thread, threads: (_, count, _) } = *executing;
+        let full = of_form(op);
         let arena = &mut told.inference.arena;
         let whole = arena.whole(thread.var).map_err(&full)?;
         let back = arena.substitute(spread.thread, &out.vars).map_err(&full)?;
         let place = arena.substitute(spread.index, &out.vars).map_err(&full)?;
-        if !arena.same(back, whole) {
+        let is_back = arena.same(back, whole);
+        let wanted = i64::from(number);
+        let (low, high) = arena.range(place).map_err(&full)?;
+        out.live &= low <= wanted && wanted <= high;
+        let is_open = out.live && !place.is_constant();
+        if is_open && told.inference.tabulate(&spread, count, number) == Ok(true) {
+            return Ok(false);
+        }
+        if !is_back {
             let own = self.form_node(op, told, back, thread)?;
             self.keep_equal(&mut out.guard, own, thread.node)?;
         }
-        let wanted = i64::from(number);
-        let arena = &told.inference.arena;
-        let (low, high) = arena.range(place).map_err(&full)?;
-        if low > wanted || high < wanted {
-            out.live = false;
-        } else if !place.is_constant() {
+        if is_open {
             let own = self.form_node(op, told, place, thread)?;
             let wanted = self.arena.constant(number)?;
             self.keep_equal(&mut out.guard, own, wanted)?;
-            out.place = u16::try_from(number).ok().map(|number| (place, number));
         }
-        self.within_branches(op, told, thread, &mut out.guard)?;
-        self.within_threads(executing, &mut out.guard)
+        out.place = u16::try_from(number).ok().map(|number| (place, number));
+        Ok(true)
     }
 
     /// The only slot in hand.
