@@ -167,7 +167,7 @@ impl LowerContext<'_, '_, '_, '_> {
             .filter_map(of)
             .filter_map(|(thread, value)| Some((thread, i64::try_from(value).ok()?)));
         let Some(first) = points.next() else { return Ok(None) };
-        let Some(last) = points.clone().last() else { return Ok(None) };
+        let Some(last) = points.clone().next_back() else { return Ok(None) };
         let (rise, run) = (last.1.saturating_sub(first.1), last.0.saturating_sub(first.0));
         let is_on = |(thread, value): (i64, i64)| {
             let up = value.saturating_sub(first.1).saturating_mul(run);
