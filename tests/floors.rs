@@ -101,7 +101,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
             &["subst", "program"],
             &["solve", "points"],
             &["contain+fragment", "anchor"],
-            &["notation", "event+inference"],
+            &["notation", "event+inference+iterations"],
             &["queue"],
             &["parallel+driver+components"],
         ],
@@ -111,7 +111,7 @@ const CRATES: &[(&str, &[&str], Floors)] = &[
         &["layout", "tables", "ir", "tile", "plan", "infer"],
         &[
             &["machine", "access_models", "places"],
-            &["error", "exchange", "operand", "reductions", "tensor_unit"],
+            &["error", "exchange", "fusion", "operand", "reductions", "tensor_unit"],
             &["tell+operators+indices"],
             &["tensor_sums"],
             &["unit_operands"],

@@ -17,7 +17,8 @@ use lanebook::infer::{
 };
 use lanebook::ir::{self, Op, Program, Value};
 use lanebook::loops::{
-    LoopError, LoopLayouts, Told, exchange, lay_shared, reduce_in_fragments, tell,
+    LoopError, LoopLayouts, Told, exchange, exchange_uniform, fuse_loops, lay_shared,
+    reduce_in_fragments, tell,
 };
 use lanebook_draw::Picture;
 use lanebook_tables::{Arch, CostPolicy, OpRole, Tables};
@@ -56,11 +57,16 @@ struct Readers<'t> {
     /// Loops that may go through shared memory.
     may: &'t dyn Fn(OperatorId) -> bool,
     last: Option<(OperatorId, BufferId)>,
+    /// What all threads read outside of loops and not all of them hold.
+    uniform: Option<BufferId>,
 }
 
 impl Listener for Readers<'_> {
     fn event(&mut self, _: &Inference<'_>, event: InferenceEvent) {
         let InferenceEvent::Rejected(Rejection { operator, reason, .. }) = event else { return };
+        if let Reason::Uniform { buffer } = reason {
+            self.uniform = Some(buffer);
+        }
         let (Reason::NotOwner { buffer }
         | Reason::NotWritten { buffer }
         | Reason::ThreadRange { buffer }
@@ -76,7 +82,8 @@ impl Listener for Readers<'_> {
     }
 }
 
-/// Lets reductions of shared tiles go through fragments, and loops with `exchange = allow` access
+/// Lets reductions of shared tiles go through fragments, fuses loops with a large fragment between
+/// them, and lets loops with `exchange = allow` access
 /// through shared memory what no layout of theirs owns, until there are layouts or nothing more is
 /// allowed.
 ///
@@ -92,6 +99,7 @@ pub(crate) fn exchanged(
     reduce_in_fragments(program, function).ok_or_else(|| {
         Problem::refused("the program has no room for fragments to reduce in", "split the function")
     })?;
+    let _ = fuse_loops(program, function, tables, request.arch);
     let says = |program: &Program<'_, '_>| {
         program.inside(function).any(|op| program.has_attr(op, ir::attr_names::EXCHANGE))
     };
@@ -118,7 +126,7 @@ pub fn read_through_memory(
         let ops: Vec<(OperatorId, Op)> = told.operators().collect();
         let nest = |id| ops.iter().find(|(own, _)| *own == id).map(|(_, op)| *op);
         let may = |id| nest(id).is_some_and(|op| program.has_attr(op, ir::attr_names::EXCHANGE));
-        let mut readers = Readers { may: &may, last: None };
+        let mut readers = Readers { may: &may, last: None, uniform: None };
         let runs = told.inference.run_to(request.level, request.policy, &mut readers).is_ok();
         // What a thread would pick out of many registers by its number is cheaper in memory, and what
         // all of them would hold to read little of it.
@@ -135,10 +143,13 @@ pub fn read_through_memory(
         };
         let places: Vec<(Option<Op>, Option<Value>)> =
             wanted.iter().map(|(id, buffer)| (nest(*id), told.value(*buffer))).collect();
-        let brought = places.into_iter().any(|place| match place {
-            (Some(nest), Some(fragment)) => exchange(program, nest, fragment).is_some(),
-            _ => false,
-        });
+        let uniform = readers.uniform.and_then(|buffer| told.value(buffer));
+        let brought = uniform.is_some_and(|own| exchange_uniform(program, function, own) > 0);
+        let brought = brought
+            || places.into_iter().any(|place| match place {
+                (Some(nest), Some(fragment)) => exchange(program, nest, fragment).is_some(),
+                _ => false,
+            });
         if !brought {
             return Ok(());
         }

@@ -278,55 +278,78 @@ impl FormArena<'_> {
     /// a bit of `words` for each place.
     ///
     /// # Errors
-    /// [`FormError::Full`] if there are more places than bits.
-    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    /// [`FormError::Full`] if there are more threads than bits.
     pub(crate) fn injective(
         &mut self,
         fragment: &FragmentForm,
         words: &mut [u64],
     ) -> FormResult<bool> {
+        Ok(self.injective_by_structure(fragment)? || self.injective_at_points(fragment, words)?)
+    }
+
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn injective_by_structure(&mut self, fragment: &FragmentForm) -> FormResult<bool> {
         let outputs = (self.output(fragment.thread)?, self.output(fragment.index)?);
         let equations = [(outputs.0, fragment.thread), (outputs.1, fragment.index)];
         let vars = fragment.vars.with(Some(fragment.copy));
         let mut solved = Solution::default();
         self.solve_with(&equations, &vars, false, &mut solved)?;
-        if solved.free.iter().all(|f| f.digit.base == fragment.copy) {
-            return Ok(true);
-        }
-        let bits = u32::try_from(words.len()).unwrap_or(u32::MAX).saturating_mul(64);
-        let full = FormError::Full { pool: PoolName::Points, has: bits };
-        words.fill(0);
+        Ok(solved.free.iter().all(|f| f.digit.base == fragment.copy))
+    }
+
+    /// [`Self::injective`] point by point: of as many local indices at a time as the words have bits
+    /// for.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn injective_at_points(
+        &mut self,
+        fragment: &FragmentForm,
+        words: &mut [u64],
+    ) -> FormResult<bool> {
+        let has = u32::try_from(words.len()).unwrap_or(u32::MAX).saturating_mul(64);
+        let full = FormError::Full { pool: PoolName::Points, has };
+        let (least, greatest) = self.range(fragment.thread)?;
+        let threads = greatest.checked_sub(least).and_then(|last| last.checked_add(1));
+        let threads = threads.ok_or(FormError::Overflow)?;
+        let many = i64::from(has).checked_div(threads).filter(|many| *many > 0).ok_or(full)?;
+        let mut first = Some(self.range(fragment.index)?.0);
         let mut tape = Tape::new(self, &[fragment.thread, fragment.index])?;
         let mut extents: heapless::Vec<(BaseId, u32), MAX_RANK> = heapless::Vec::new();
         for id in fragment.vars.iter() {
             let _ = extents.push((id, self.extent(id)?));
         }
-        let mut walk = Walk::new(&extents)?;
-        while !walk.ended() {
-            walk.put(&mut tape);
-            let mut own = Set::default();
-            for k in 0..fragment.copies {
-                tape.set(fragment.copy, i64::from(k));
-                tape.derive(self)?;
-                let thread = tape.value(self, fragment.thread)?;
-                if own.has(thread) {
-                    continue;
+        while let Some(from) = first.take() {
+            words.fill(0);
+            let mut walk = Walk::new(&extents)?;
+            while !walk.ended() {
+                walk.put(&mut tape);
+                let mut own = Set::default();
+                for k in 0..fragment.copies {
+                    tape.set(fragment.copy, i64::from(k));
+                    tape.derive(self)?;
+                    let thread = tape.value(self, fragment.thread)?.saturating_sub(least);
+                    if own.has(thread) {
+                        continue;
+                    }
+                    own.add(thread);
+                    let index = tape.value(self, fragment.index)?.saturating_sub(from);
+                    if index >= many {
+                        let behind = from.saturating_add(index);
+                        first = Some(first.map_or(behind, |other: i64| other.min(behind)));
+                    }
+                    if !(0..many).contains(&index) {
+                        continue;
+                    }
+                    let place = index.saturating_mul(threads).saturating_add(thread);
+                    let place = usize::try_from(place).map_err(|_| FormError::Overflow)?;
+                    let word = words.get_mut(place >> 6).ok_or(full)?;
+                    let bit = 1u64.wrapping_shl(u32::try_from(place & 63).unwrap_or(0));
+                    if *word & bit != 0 {
+                        return Ok(false);
+                    }
+                    *word |= bit;
                 }
-                own.add(thread);
-                let index = tape.value(self, fragment.index)?;
-                let place = index
-                    .checked_mul(i64::from(MAX_THREADS))
-                    .and_then(|p| p.checked_add(thread))
-                    .and_then(|p| usize::try_from(p).ok())
-                    .ok_or(FormError::Overflow)?;
-                let word = words.get_mut(place >> 6).ok_or(full)?;
-                let bit = 1u64.wrapping_shl(u32::try_from(place & 63).unwrap_or(0));
-                if *word & bit != 0 {
-                    return Ok(false);
-                }
-                *word |= bit;
+                walk.step();
             }
-            walk.step();
         }
         Ok(true)
     }

@@ -3,9 +3,13 @@
 use crate::arena::{BaseDigit, BaseId, FormArena, FormBase, IndexForm, VarRole, too_many};
 use crate::contain::Threads;
 use crate::error::{FormError, FormResult};
+use crate::pool::take_out;
 use crate::program::{FragmentForm, MAX_RANK, VarRange};
-use crate::solve::{Equation, Solution, VarForms};
+use crate::solve::{Equation, MAX_FREE, Solution, VarForms};
 use lanebook_layout::order::gcd;
+
+/// Digits that no thread tells.
+type OpenDigits = heapless::Vec<BaseDigit, MAX_FREE>;
 
 #[doc(hidden)]
 impl FormArena<'_> {
@@ -140,25 +144,103 @@ impl FormArena<'_> {
         complete: bool,
     ) -> FormResult<Option<IndexForm>> {
         let whole = self.output(thread)?;
+        let mut digits = OpenDigits::new();
+        if !self.open_digits((vars, copy), (whole, thread), complete, &mut digits)? {
+            return Ok(None);
+        }
+        self.without_digits_that_others_tell((vars, copy), (whole, thread), &mut digits)?;
+        self.numbered(&digits).map(Some)
+    }
+
+    /// The digits that a thread's number does not tell; whether no copy counts in them.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn open_digits(
+        &mut self,
+        (vars, copy): (VarRange, BaseId),
+        thread: Equation,
+        complete: bool,
+        digits: &mut OpenDigits,
+    ) -> FormResult<bool> {
         let all = vars.with(Some(copy));
         let mut solved = Solution::default();
-        self.solve_with(&[(whole, thread)], &all, complete, &mut solved)?;
-        let mut index = IndexForm::constant(0);
-        let mut stride = 1i64;
+        self.solve_with(&[thread], &all, complete, &mut solved)?;
         let own =
             vars.iter().rev().flat_map(|id| solved.free.iter().filter(move |f| f.digit.base == id));
         let derived = solved.free.iter().filter(|f| !all.contains(&f.digit.base));
         for free in own.chain(derived) {
             let base = self.whole(free.digit.base)?;
             if self.mentions(base, |id, _| id == copy)? {
-                return Ok(None);
+                return Ok(false);
             }
-            let digit = self.digit(free.digit)?;
-            index = self.add_scaled(index, digit, stride)?;
-            let extent = i64::from(free.digit.extent);
-            stride = stride.checked_mul(extent).ok_or(FormError::Overflow)?;
+            digits.push(free.digit).map_err(|_| too_many())?;
         }
-        Ok(Some(index))
+        Ok(true)
+    }
+
+    /// Digits as the digits of one number, the first the lowest.
+    fn numbered(&mut self, digits: &[BaseDigit]) -> FormResult<IndexForm> {
+        let (mut index, mut stride) = (IndexForm::constant(0), 1i64);
+        for own in digits {
+            let digit = self.digit(*own)?;
+            index = self.add_scaled(index, digit, stride)?;
+            stride = stride.checked_mul(i64::from(own.extent)).ok_or(FormError::Overflow)?;
+        }
+        Ok(index)
+    }
+
+    /// Leaves out the digits that the thread and the others tell, the greatest first: of `v0 ^ v1`
+    /// one of the two. Where threads and numbers are no more than points, there are none.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn without_digits_that_others_tell(
+        &mut self,
+        (vars, copy): (VarRange, BaseId),
+        (value, thread): Equation,
+        digits: &mut OpenDigits,
+    ) -> FormResult<()> {
+        let mut points = u64::from(self.extent(copy)?);
+        for id in vars.iter() {
+            points = points.saturating_mul(u64::from(self.extent(id)?));
+        }
+        let (low, high) = self.range(thread)?;
+        let threads = u64::try_from(high.saturating_sub(low).saturating_add(1)).unwrap_or(1);
+        let places = digits.iter().fold(threads, |n, own| n.saturating_mul(u64::from(own.extent)));
+        if places <= points {
+            return Ok(());
+        }
+        let mut bound = u32::MAX;
+        while let Some(most) = digits.iter().map(|own| own.extent).filter(|e| *e < bound).max() {
+            for at in (0..digits.len()).rev() {
+                let Some(left) = digits.get(at).copied().filter(|own| own.extent == most) else {
+                    continue;
+                };
+                take_out(digits, at);
+                let mark = self.mark();
+                let is_told = self.is_told_by((vars, copy), (value, thread), digits)?;
+                self.release(mark);
+                if !is_told {
+                    put_back(digits, at, left);
+                }
+            }
+            bound = most;
+        }
+        Ok(())
+    }
+
+    /// Whether a map's value and some digits tell all variables, by structure.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn is_told_by(
+        &mut self,
+        (vars, copy): (VarRange, BaseId),
+        thread: Equation,
+        digits: &OpenDigits,
+    ) -> FormResult<bool> {
+        let all = vars.with(Some(copy));
+        let index = self.numbered(digits)?;
+        let number = self.output(index)?;
+        let mut solved = Solution::default();
+        let found = self.solve_with(&[thread, (number, index)], &all, false, &mut solved);
+        let is_told = solved.free.iter().all(|free| free.digit.base == copy);
+        Ok(found.is_ok() && is_told && solved.vars.len() == all.len())
     }
 
     /// The fragment of a buffer with dimensions `dims` from that of a loop which accesses it at
@@ -446,5 +528,14 @@ impl FormArena<'_> {
             digits.push((id, digit)).map_err(|_| too_many())?;
         }
         self.substitute(map, &digits)
+    }
+}
+
+/// Puts an entry where it stood.
+fn put_back(digits: &mut OpenDigits, at: usize, own: BaseDigit) {
+    if digits.push(own).is_ok()
+        && let Some(tail) = digits.get_mut(at..)
+    {
+        tail.rotate_right(1);
     }
 }

@@ -4,6 +4,7 @@ use crate::arena::{ArenaParts, BaseId, FormArena, IndexForm, VarRole, too_many};
 use crate::contain::MAX_THREADS;
 use crate::error::{FormError, FormResult, PoolName};
 use crate::event::Reason;
+use crate::iterations::TabulatedSlots;
 use crate::points::Tape;
 use crate::pool::LentStack;
 use crate::program::{
@@ -73,6 +74,8 @@ pub struct Inference<'a> {
     pub(crate) planned: Option<(OperatorId, PlanShape)>,
     /// The buffers that were laid since the queue looked.
     pub(crate) laid: Option<BufferId>,
+    /// What stands in `points` for lowering.
+    pub(crate) tabulated: TabulatedSlots,
 }
 
 impl<'a> Inference<'a> {
@@ -90,6 +93,7 @@ impl<'a> Inference<'a> {
             machine,
             planned: None,
             laid: None,
+            tabulated: TabulatedSlots::default(),
         }
     }
 

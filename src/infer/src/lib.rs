@@ -17,6 +17,7 @@
 //! | `fragment` `anchor` | fragments by an access, without a dimension, of a matrix unit |
 //! | `parallel` | parallel loops: by a buffer, by a plan, checked; what they ask of memory; iterations of one that meet at an element |
 //! | `notation` | fragments as text, as TileLang writes and prints them, and as layouts with strides |
+//! | `iterations` | which iteration a thread has in a slot, where structure does not invert a layout |
 //! | `driver` `queue` | levels; who is asked next |
 //! | `components` `event` | free mode: components from each root, cost; the timeline |
 //!
@@ -207,6 +208,7 @@ mod event;
 mod form;
 mod fragment;
 mod inference;
+mod iterations;
 pub mod notation;
 mod parallel;
 mod points;
@@ -222,6 +224,8 @@ pub use driver::Inferred;
 pub use error::{FormError, FormResult, PoolName};
 pub use event::{Cost, InferenceEvent, Level, Listener, Reason, Rejection, SpreadSource};
 pub use inference::{Inference, InferenceParts, Stop};
+#[doc(hidden)]
+pub use iterations::LookupVar;
 pub use parallel::Race;
 pub use points::Tape;
 pub use program::{

@@ -75,6 +75,62 @@ pub fn exchange(program: &mut Program<'_, '_>, nest: Op, fragment: Value) -> Opt
     })
 }
 
+/// Lets elements of a fragment that all threads read outside of parallel loops come from a shared tile
+/// of its shape, into which the fragment is copied right before, where the load says
+/// `exchange = allow`; how many there are.
+///
+/// ```
+/// use lanebook::TABLES;
+/// use lanebook::ir::{Options, SmallStorage, parse};
+/// use lanebook::loops::exchange_uniform;
+///
+/// let text = "func @guarded(%M: memref<8xi32>, %C: memref<64xf32>) {threads = 64} {
+///   %m = alloc_tensor : tensor<8xi32, #fragment, {thread = v0, index = 0}>
+///   copy %M, %m
+///   %x = memref.load %m[3] {exchange = allow} : i32
+///   %c = compare.sge %x, 0 : i32 -> i1
+///   scf.if %c {
+///     fill 1.0, %C
+///   }
+/// }";
+/// let mut pools = Box::new(SmallStorage::new());
+/// let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap();
+/// let function = program.function("guarded").unwrap();
+/// let fragment = program.result(program.inside(function).next().unwrap(), 0).unwrap();
+/// assert_eq!(exchange_uniform(&mut program, function, fragment), 1);
+/// assert_eq!(exchange_uniform(&mut program, function, fragment), 0);
+/// ```
+pub fn exchange_uniform(program: &mut Program<'_, '_>, function: Op, fragment: Value) -> usize {
+    let mut count = 0usize;
+    while let Some(load) = uniform_load(program, function, fragment)
+        && kept(program, |program| through_tile(program, load, fragment)).is_some()
+    {
+        count = count.saturating_add(1);
+    }
+    count
+}
+
+/// A load of a fragment outside of parallel loops that may go through shared memory.
+fn uniform_load(program: &Program<'_, '_>, function: Op, fragment: Value) -> Option<Op> {
+    let mut loads = program.inside(function).filter(|op| {
+        program.role(*op) == OpRole::ElementLoad && accessed(program, *op) == Some(fragment)
+    });
+    let is_outside = |op: Op| {
+        let mut around = core::iter::successors(program.parent(op), |at| program.parent(*at));
+        around.all(|at| program.role(at) != OpRole::Parallel)
+    };
+    loads.find(|load| may_exchange(program, *load) && is_outside(*load))
+}
+
+/// Lets one load read a shared tile.
+fn through_tile(program: &mut Program<'_, '_>, load: Op, fragment: Value) -> Option<Value> {
+    let copy = program.tables().op_of_role(OpRole::Copy)?;
+    let tile = shared_tile(program, load, fragment)?;
+    program.insert_before(load, copy, &[fragment, tile], &[]).ok()?;
+    program.set_operand(load, 0, tile).ok()?;
+    Some(tile)
+}
+
 /// An edit that happens as a whole, or not at all.
 fn kept<'p, 't>(
     program: &mut Program<'p, 't>,

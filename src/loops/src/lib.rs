@@ -11,6 +11,7 @@
 //! | `places` | where elements of shared buffers lie that are neither rows nor strips |
 //! | `result` | layouts back into the program |
 //! | `exchange` | what a loop reads and does not own: through shared memory |
+//! | `fusion` | neighbouring loops as one, where a large fragment between them goes away |
 //! | `reductions` | reductions of what lies in shared memory: through fragments |
 //! | `error` | what cannot be told, and where |
 //!
@@ -120,6 +121,7 @@ mod access_models;
 mod accesses;
 mod error;
 mod exchange;
+mod fusion;
 mod indices;
 mod machine;
 mod operand;
@@ -134,7 +136,8 @@ mod tensor_unit;
 mod unit_operands;
 
 pub use error::{LoopError, LoopErrorKind, LoopResult};
-pub use exchange::exchange;
+pub use exchange::{exchange, exchange_uniform};
+pub use fusion::fuse_loops;
 pub use reductions::reduce_in_fragments;
 pub use result::LoopLayouts;
 pub use swizzles::{SharedAnswer, SharedListener, SharedStep, lay_shared};

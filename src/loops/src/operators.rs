@@ -26,7 +26,7 @@ const POLICIES: &[(&str, WarpPolicy)] = &[
 ];
 
 /// Words of attribute `kind` of a reduction.
-const KINDS: &[&str] = &["add", "max", "min", "mul", "sum"];
+const KINDS: &[&str] = &["add", "max", "min", "mul", "sum", "and", "or", "xor"];
 
 /// How a product's warps are laid; `None` for another word.
 fn policy(program: &Program<'_, '_>, op: Op) -> Option<WarpPolicy> {
@@ -178,9 +178,13 @@ impl Teller<'_, '_, '_, '_> {
                 self.gather(program.operands(op), &mut loads)?;
                 self.uniform(op, &loads)
             }
-            OpRole::ElementLoad => {
+            OpRole::ElementLoad if self.inside.is_some() => {
                 self.attributes(op, &[])?;
-                if self.inside.is_some() { self.element(op, 0, false) } else { Ok(()) }
+                self.element(op, 0, false)
+            }
+            OpRole::ElementLoad => {
+                self.attributes(op, &[attr_names::EXCHANGE])?;
+                self.allowed(op)
             }
             OpRole::ElementStore => {
                 self.attributes(op, &[])?;

@@ -337,6 +337,7 @@ impl PlanError {
             Self::Atomic { why: Unatomic::Elements, .. } => sentence!(sink, "the tables of ~ have no instruction that does this to elements of this type in memory, each in one step", names.arch),
             Self::Atomic { why: Unatomic::Shared, .. } => sink.write_str("atomic operations change a memref: not a tile in shared memory"),
             Self::Atomic { why: Unatomic::Compared, .. } => sink.write_str("what memory is compared with is a tile right behind the memref, of the shape and type of the one that is moved"),
+            Self::Atomic { why: Unatomic::Pairs, .. } => sentence!(sink, "~ combines elements of this type with memory by pairs alone, which begin at a multiple of their bytes: of these no two certainly lie so together, on one side of a mask", names.arch),
             Self::Atomic { why: Unatomic::Few, .. } => sink.write_str("there is no whole number of the tile's elements for each thread: of those that hold an element one combines it, and would have to be told apart from the others along a dimension of the tile, a power of two wide, where indices or pairs of narrow elements let it"),
             Self::Capacity { pool, capacity, .. } => sentence!(sink, "the program is too large: it needs more than ~ ~, a plan has room for ~", capacity, pool.describe(), capacity),
             Self::ProgramCapacity { pool, limit, .. } => sentence!(sink, "the program is too large with what stands in place of this operation: it has more than ~ ~", limit, pool.describe()),

@@ -3,7 +3,7 @@
 use lanebook::TABLES;
 use lanebook::infer::Level;
 use lanebook::ir::{Op, Program, attr_names};
-use lanebook::loops::{Told, reduce_in_fragments, tell};
+use lanebook::loops::{Told, fuse_loops, reduce_in_fragments, tell};
 use lanebook::tables::ArchId;
 use lanebook_report::infer::{Request, read_through_memory};
 use lanebook_report::memory::{LoopMemory, LoopRoom};
@@ -28,6 +28,7 @@ pub fn inferred<'m>(
     let arch = TABLES.arch(arch).ok_or("unknown architecture")?;
     let policy = TABLES.policies.first().ok_or("no policy")?;
     reduce_in_fragments(program, function).ok_or("no room for fragments")?;
+    let _ = fuse_loops(program, function, &TABLES, arch);
     let says = program.inside(function).any(|op| program.has_attr(op, attr_names::EXCHANGE));
     if says {
         let request = Request { arch, level: Level::Free, policy };

@@ -543,6 +543,9 @@ pub(super) fn of_plan(
                     Unatomic::Compared => {
                         "write the tile that is expected there first behind the memref"
                     }
+                    Unatomic::Pairs => {
+                        "combine elements of 32 bits, or tiles of a memref with `align`, whose rows begin at even places and whose mask's bound is said to be even ({div = 2})"
+                    }
                     Unatomic::Few => {
                         "use a tile with a multiple of as many elements as there are threads"
                     }

@@ -63,6 +63,12 @@ pub(crate) struct AccessState<'a> {
     pub known: &'a mut VecView<KnownAddress>,
     pub guards: &'a mut VecView<(ExprId, Reg)>,
 }
+
+/// Whether a base is a variable that is the same in all threads.
+const fn is_outer(base: Option<FormBase>) -> bool {
+    matches!(base, Some(FormBase::Var { role: VarRole::Outer | VarRole::Inner, .. }))
+}
+
 impl LowerContext<'_, '_, '_, '_> {
     /// Bytes from one index of a dimension to the next; `None` where only the caller knows.
     fn stride_of(&self, value: Value, dim: usize, element: u32) -> Option<i64> {
@@ -107,12 +113,11 @@ impl LowerContext<'_, '_, '_, '_> {
             let digit = arena.digit(term.digit).map_err(&full)?;
             let is_product = matches!(base, FormBase::Op { op: FormOp::Mul, .. });
             let is_outer = match base {
-                FormBase::Var { role: VarRole::Outer | VarRole::Inner, .. } => {
-                    term.digit.base != thread.var
-                }
+                base if is_outer(Some(base)) => term.digit.base != thread.var,
                 _ if is_product => {
                     let under = arena.variables(&[digit]).map_err(&full)?;
-                    under.iter().all(|(var, _)| *var != thread.var)
+                    let varies = |var: BaseId| var == thread.var || !is_outer(arena.base(var).ok());
+                    !under.iter().any(|(var, _)| varies(*var))
                 }
                 _ => false,
             };
@@ -398,10 +403,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let whole = self.form_node(op, told, index, thread)?;
         let (low, _) = told.inference.arena.range(index).map_err(of_form(op))?;
         let arena = &told.inference.arena;
-        let rises = arena
-            .terms_of(index)
-            .iter()
-            .all(|t| t.stride > 0 && matches!(arena.base(t.digit.base), Ok(FormBase::Var { .. })));
+        let rises = arena.terms_of(index).iter().all(|t| {
+            t.stride > 0 && (t.digit.base == thread.var || is_outer(arena.base(t.digit.base).ok()))
+        });
         if low < 0 {
             return Err(refused(op, ElementReason::Sign));
         }
@@ -433,7 +437,7 @@ impl LowerContext<'_, '_, '_, '_> {
         while let Some(term) = told.inference.arena.terms_of(index).get(at).copied() {
             at = at.saturating_add(1);
             let base = told.inference.arena.base(term.digit.base).map_err(of_form(op))?;
-            if term.digit.base != thread.var && matches!(base, FormBase::Var { .. }) {
+            if term.digit.base != thread.var && is_outer(Some(base)) {
                 let step = u32::try_from(term.stride).map_err(|_| refuse)?;
                 let digit = self.outer_digit(op, told, term.digit)?;
                 let rows = self.arena.op_const(IndexOp::Mul, digit, u64::from(step))?;

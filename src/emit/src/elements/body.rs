@@ -215,6 +215,8 @@ impl LowerContext<'_, '_, '_, '_> {
                 });
                 let guards = chunk.slots.iter().map(|slot| &slot.guard).chain(before);
                 let held = guards.flatten().copied().chain([chunk.executing.thread.node]);
+                let looked_up = told.inference.lookups().map(|known| ExprId(known.node));
+                let held = held.chain(looked_up);
                 self.release_nodes(&mut chunk.state, held);
                 let _ = around.push(Around::Turn { op, var, turn, turns });
                 Ok(program.body(op).and_then(|body| program.first(body)))
@@ -249,7 +251,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 let result = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
                 let mut indices = heapless::Vec::new();
                 let buffer = self.subscripts(op, told, 0, &mut indices)?;
-                let into = self.stored_at(op, told, chunk.slots)?;
+                let into = self.stored_at(op, told, (chunk.executing, chunk.slots))?;
                 let reg = self.get_elements(op, told, chunk, (buffer, &indices), into)?;
                 self.hold(result, reg)
             }
@@ -368,6 +370,12 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             return Ok(reg);
         }
+        // A number of 64 bits that is no element stands in no pair of registers.
+        let dtype = self.program.type_of(value).dtype;
+        let dtype = dtype.and_then(|dtype| self.machine.tables.dtype(dtype));
+        if dtype.is_some_and(|own| own.bits > INDEX_BITS) {
+            return Err(refused(op, ElementReason::Element));
+        }
         if self.is_number_argument(value) {
             return self.number_argument(op, value);
         }
@@ -470,7 +478,7 @@ impl LowerContext<'_, '_, '_, '_> {
         let tables = self.machine.tables;
         let bits = |value| {
             let dtype = self.program.type_of(value).dtype.and_then(|id| tables.dtype(id));
-            dtype.map(|dtype| dtype.bits).filter(|bits| matches!(bits, 8 | 16 | 32))
+            dtype.map(|dtype| dtype.bits).filter(|bits| matches!(bits, 8 | 16 | 32 | 64))
         };
         if bits(from).is_none() || bits(from) != bits(to) {
             return Err(refused(op, ElementReason::Element));
@@ -506,13 +514,8 @@ impl LowerContext<'_, '_, '_, '_> {
         let result = program.result(op, 0).ok_or(refuse)?;
         let to = program.type_of(result).dtype.ok_or(refuse)?;
         let word = program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
-        let tables = self.machine.tables;
         let types = (from.ok_or(refuse)?, to);
-        let wide = |id| tables.dtype(id).is_none_or(|d| d.bits > 32);
-        if wide(types.0) || wide(types.1) {
-            return Err(refused(op, ElementReason::Element));
-        }
-        let into = self.stored_at(op, told, chunk.slots)?;
+        let into = self.stored_at(op, told, (chunk.executing, chunk.slots))?;
         let out = self.computed(op, (word, types), &mut operands, into)?;
         self.hold(result, out)
     }
@@ -536,16 +539,26 @@ impl LowerContext<'_, '_, '_, '_> {
             let operand = atom.operands.get(usize::from(*number)).ok_or(refuse)?;
             *source = self.suited(op, *source, operand)?;
         }
-        let count = operands.iter().map(|reg| reg.count).max().unwrap_or(1);
-        let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
-        let class = atom.operands.get(def).ok_or(refuse)?.class;
-        let out = match into.filter(|into| into.class == class && into.count == count) {
-            Some(into) => into,
-            None => self.steps.tuple(class, count)?,
+        let words = |number: &u8| {
+            let operand = atom.operands.get(usize::from(*number));
+            operand.map_or(1, |operand| u16::from(operand.registers.max(1)))
         };
-        let one = |reg: Reg, k: u16| {
-            let k = if reg.count == 1 { 0 } else { k };
-            slot(reg.member(k))
+        let taken = || does.uses.iter().step_by(pack.max(1));
+        let counts = operands.iter().zip(taken());
+        let counts = counts.map(|(reg, number)| reg.count.checked_div(words(number)).unwrap_or(1));
+        let count = counts.max().unwrap_or(1);
+        let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
+        let made = atom.operands.get(def).ok_or(refuse)?;
+        let (class, each) = (made.class, u16::from(made.registers.max(1)));
+        let all = count.checked_mul(each).ok_or(refuse)?;
+        let out = match into.filter(|into| into.class == class && into.count == all) {
+            Some(into) => into,
+            None => self.steps.tuple(class, all)?,
+        };
+        // An element of 64 bits has two registers.
+        let one = |reg: Reg, k: u16, words: u16| {
+            let k = if reg.count == words { 0 } else { k };
+            slot(reg.members(k.saturating_mul(words), words))
         };
         self.steps.purpose = InstKind::Arithmetic;
         for k in 0..count {
@@ -555,11 +568,12 @@ impl LowerContext<'_, '_, '_, '_> {
                     *arg = slot(self.steps.tuple(operand.class, u16::from(operand.registers))?);
                 }
             }
-            *args.get_mut(def).ok_or(refuse)? = one(out, k);
+            *args.get_mut(def).ok_or(refuse)? = slot(out.members(k.saturating_mul(each), each));
             for (number, place) in does.uses.iter().zip(0usize..) {
                 let which = place.checked_div(pack.max(1)).ok_or(refuse)?;
                 let source = operands.get(which).copied().ok_or(refuse)?;
-                *args.get_mut(usize::from(*number)).ok_or(refuse)? = one(source, k);
+                let arg = args.get_mut(usize::from(*number)).ok_or(refuse)?;
+                *arg = one(source, k, words(number));
             }
             let used = args.get(..atom.operands.len()).ok_or(refuse)?;
             self.steps.append(id, used)?;

@@ -9,8 +9,8 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
             "use fewer loops or simpler subscripts",
         ),
         ElementReason::Inverse => (
-            "the loop's layout does not tell which iteration a thread executes",
-            "write another layout, or let one be inferred",
+            "the layout depends on a serial loop's counter, and does not tell which iteration a thread executes",
+            "write a layout without the counter, or let one be inferred",
         ),
         ElementReason::LocalIndex => (
             "thread or counter choose among more than 64 registers of the fragment, or a reduction's rows depend on them",
@@ -26,7 +26,7 @@ const fn words(why: ElementReason) -> (&'static str, &'static str) {
         ),
         ElementReason::Element => (
             "elements of this width are not moved one by one, or not computed with",
-            "use elements of 8, 16 or 32 bits; those of 64 are moved alone",
+            "use elements of 8, 16, 32 or 64 bits; those of 64 are not reduced, and numbers of 64 bits are elements of buffers alone",
         ),
         ElementReason::Condition => (
             "a condition is neither an index nor a truth of elements, or a branch passes something out, or has a product in it",

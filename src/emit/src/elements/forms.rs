@@ -113,8 +113,12 @@ impl LowerContext<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// A value that is the same in all threads: a variable by the value that counts it.
+    /// A value that is the same in all threads: a variable by the value that counts it; or one that
+    /// the thread looks up.
     fn outer_node(&mut self, op: Op, told: &Told<'_>, var: BaseId) -> Result<BaseNode, EmitError> {
+        if let Some(known) = told.inference.lookups().find(|known| known.var == var) {
+            return Ok(BaseNode { base: var, node: ExprId(known.node), times: 1 });
+        }
         let foreign = refused(op, ElementReason::Subscript);
         let (value, step, start) = told.multiple_of(var).ok_or(foreign)?;
         // One with a sign counts from the least that it can be.
@@ -223,7 +227,13 @@ impl LowerContext<'_, '_, '_, '_> {
     }
 
     /// `node / by`, where the node is at most `most`.
-    fn quotient(&mut self, op: Op, node: ExprId, by: u32, most: u64) -> Result<ExprId, EmitError> {
+    pub(crate) fn quotient(
+        &mut self,
+        op: Op,
+        node: ExprId,
+        by: u32,
+        most: u64,
+    ) -> Result<ExprId, EmitError> {
         let known = self.arena.facts(node).map_or(most, |facts| facts.high.min(most));
         match by {
             0 => Err(refused(op, ElementReason::Form)),

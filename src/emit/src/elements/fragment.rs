@@ -6,7 +6,7 @@ use crate::elements::{ElementReason, of_form, refused};
 use crate::expr::{ExprId, Reg};
 use crate::lower::context::{EmitError, LowerContext};
 use crate::step::{InstKind, NO_GUARD, Slot as Arg};
-use lanebook_infer::{BufferId, IndexForm, MemoryScope};
+use lanebook_infer::{BufferId, FormError, FormResult, IndexForm, MemoryScope};
 use lanebook_ir::{Op, Value};
 use lanebook_loops::Told;
 use lanebook_tables::{OpRole, RegisterKind, Role};
@@ -108,16 +108,22 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
         (id, indices): (BufferId, &[IndexForm]),
         out: &mut LocalIndices,
     ) -> Result<(), EmitError> {
         let full = of_form(op);
         let layout = told.inference.layout(id).ok_or(refused(op, ElementReason::Fragment))?;
-        let arena = &mut told.inference.arena;
-        let local = arena.index_at(&layout, indices).map_err(&full)?;
+        let local = told.inference.arena.index_at(&layout, indices).map_err(&full)?;
         for slot in slots {
-            let at = arena.substitute(local, &slot.vars).map_err(&full)?;
+            let mut at = told.inference.arena.substitute(local, &slot.vars).map_err(&full)?;
+            let arena = &told.inference.arena;
+            let is_own = slot.place.is_some_and(|(place, _)| arena.same(place, at));
+            if let Some((_, number)) = slot.place.filter(|_| !is_own && !at.is_constant()) {
+                let same = Self::same_in_threads(told, executing, u32::from(number), local);
+                at = same.map_err(&full)?.map_or(at, IndexForm::constant);
+            }
+            let arena = &told.inference.arena;
             let known = u16::try_from(at.constant).ok().filter(|_| at.is_constant());
             // In the threads that execute the slot it is where the work is, if both are spread alike.
             let own = slot.place.filter(|(place, _)| arena.same(*place, at)).map(|(_, at)| at);
@@ -131,6 +137,23 @@ impl LowerContext<'_, '_, '_, '_> {
             out.push(known).map_err(|_| refused(op, ElementReason::Room))?;
         }
         Ok(())
+    }
+
+    /// A map over a loop's variables that is the same in all threads which execute a slot: point by
+    /// point, where structure does not tell.
+    fn same_in_threads(
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        slot: u32,
+        map: IndexForm,
+    ) -> FormResult<Option<i64>> {
+        let (_, count, _) = executing.threads;
+        match told.inference.tabulate(&executing.spread, count, slot) {
+            Ok(true) => told.inference.value_in_slot(slot, map),
+            // Then it is chosen when the program runs.
+            Ok(false) | Err(FormError::Full { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A local index that is chosen when the program runs.
@@ -233,7 +256,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<Reg, EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
         let mut at = LocalIndices::new();
-        self.local_indices(op, told, slots, place, &mut at)?;
+        self.local_indices(op, told, (executing, slots), place, &mut at)?;
         self.note_written();
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
@@ -307,7 +330,7 @@ impl LowerContext<'_, '_, '_, '_> {
     ) -> Result<(), EmitError> {
         let regs = self.fragment_regs(op, told, place.0)?;
         let mut at = LocalIndices::new();
-        self.local_indices(op, told, slots, place, &mut at)?;
+        self.local_indices(op, told, (executing, slots), place, &mut at)?;
         let packing = self.packing(op, told, place.0)?;
         let words = packing.words;
         let element = |k: u16| Reg { count: u16::from(words), ..regs.member(packing.place(k).0) };
@@ -417,7 +440,7 @@ impl LowerContext<'_, '_, '_, '_> {
         &mut self,
         op: Op,
         told: &mut Told<'_>,
-        slots: &[WorkSlot],
+        (executing, slots): (&ExecutingThreads, &[WorkSlot]),
     ) -> Result<Option<Reg>, EmitError> {
         let program = self.program;
         let Some(store) = self.only_store(op) else { return Ok(None) };
@@ -451,7 +474,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         let regs = self.fragment_regs(op, told, id)?;
         let mut local = LocalIndices::new();
-        if self.local_indices(op, told, slots, (id, &indices), &mut local).is_err() {
+        if self.local_indices(op, told, (executing, slots), (id, &indices), &mut local).is_err() {
             return Ok(None);
         }
         let Some(Some(first)) = local.first().copied() else { return Ok(None) };

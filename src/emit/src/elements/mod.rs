@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `forms` | index maps as index expressions |
 //! | `slots` | iterations of a slot, and in which threads there is one |
+//! | `lookups` | iterations by tables, where no structure inverts a layout |
 //! | `nest` | loops and tile operations in place, chunk by chunk |
 //! | `body` | operations of a chunk, inner loops unrolled |
 //! | `access` | elements of memory: one instruction for several |
@@ -35,6 +36,7 @@ mod element_copy_atom;
 mod explain;
 mod forms;
 mod fragment;
+mod lookups;
 mod nest;
 mod outside;
 mod product;
@@ -72,8 +74,8 @@ pub enum ElementReason {
     LocalIndex = 3,
     /// A subscript depends on data.
     Subscript = 4,
-    /// Elements that are no 8, 16, 32 or 64 bits, that no instruction moves alone, or arithmetic on
-    /// 64 bits.
+    /// Elements that are no 8, 16, 32 or 64 bits, that no instruction moves alone, or reductions and
+    /// numbers of 64 bits.
     Element = 5,
     /// A condition that is neither an index nor a truth of elements, or a branch with results.
     Condition = 6,

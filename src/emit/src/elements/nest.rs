@@ -95,6 +95,7 @@ impl LowerContext<'_, '_, '_, '_> {
         }
         self.check_touched(op)?;
         self.meet(op, open, true)?;
+        told.inference.forget_iterations();
         let mark = told.inference.arena.mark();
         let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
         let done = self.chunks(op, told, id, room.again());
@@ -111,6 +112,7 @@ impl LowerContext<'_, '_, '_, '_> {
         id: OperatorId,
         open: &mut PendingAccesses,
     ) -> Result<(), EmitError> {
+        told.inference.forget_iterations();
         let mark = told.inference.arena.mark();
         let mut room = self.elements.take().ok_or(refused(op, ElementReason::Room))?;
         let done = self.reduce_in_place(op, told, id, room.again(), open);
@@ -138,6 +140,7 @@ impl LowerContext<'_, '_, '_, '_> {
             let mark = told.inference.arena.mark();
             let kept = self.held.len();
             chunk.slots.clear();
+            told.inference.forget_lookups();
             for number in first..first.saturating_add(width) {
                 let full = refused(op, ElementReason::Room);
                 fresh(chunk.slots).ok_or(full)?;
@@ -151,6 +154,7 @@ impl LowerContext<'_, '_, '_, '_> {
                 self.chunk(op, told, id, &mut chunk)?;
             }
             self.held.truncate(kept);
+            told.inference.forget_lookups();
             told.inference.arena.release(mark);
             self.release_nodes(&mut chunk.state, [executing.thread.node].into_iter());
             first = first.saturating_add(width);

@@ -317,7 +317,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let spread = told.inference.layout(buffer).ok_or(refuse)?;
         let executing = ExecutingThreads { op, spread, thread: product.thread, threads };
         let number = Self::number_at(told, &executing, coordinates)?;
-        self.slot_at(told, &executing, number, work)?;
+        self.slot_alone(told, &executing, number, work)?;
         let same = executing.spread.vars.iter().zip(coordinates).all(|(var, wanted)| {
             let own = work.vars.iter().find(|(own, _)| *own == var);
             own.is_some_and(|(_, form)| told.inference.arena.same(*form, wanted))

@@ -33,8 +33,8 @@ pub struct WorkSlot {
     pub vars: SlotVars,
     /// A word that is below zero in the threads that execute it; `None` where all do.
     pub guard: Option<ExprId>,
-    /// The local index in the layout of the work where it is known only when the program runs: in the
-    /// threads that execute the slot it is this number.
+    /// The local index in the layout of the work: in the threads that execute the slot it is this
+    /// number.
     pub place: Option<(IndexForm, u16)>,
     /// Whether any thread may execute it.
     pub live: bool,
@@ -91,33 +91,66 @@ impl LowerContext<'_, '_, '_, '_> {
         number: u32,
         out: &mut WorkSlot,
     ) -> Result<(), EmitError> {
-        let ExecutingThreads { op, spread, thread, .. } = *executing;
-        self.iteration(told, executing, number, out)?;
-        let full = of_form(op);
-        let arena = &mut told.inference.arena;
-        let whole = arena.whole(thread.var).map_err(&full)?;
-        let back = arena.substitute(spread.thread, &out.vars).map_err(&full)?;
-        let place = arena.substitute(spread.index, &out.vars).map_err(&full)?;
-        if !arena.same(back, whole) {
-            let own = self.form_node(op, told, back, thread)?;
-            self.keep_equal(&mut out.guard, own, thread.node)?;
-        }
-        let wanted = i64::from(number);
-        let arena = &told.inference.arena;
-        let (low, high) = arena.range(place).map_err(&full)?;
-        if low > wanted || high < wanted {
-            out.live = false;
-        } else if !place.is_constant() {
-            let own = self.form_node(op, told, place, thread)?;
-            let wanted = self.arena.constant(number)?;
-            self.keep_equal(&mut out.guard, own, wanted)?;
-            out.place = u16::try_from(number).ok().map(|number| (place, number));
+        let ExecutingThreads { op, thread, .. } = *executing;
+        if !self.iteration(told, executing, number, out)?
+            || !self.is_executed(told, executing, number, out)?
+        {
+            self.looked_up(told, executing, number, out)?;
         }
         self.within_branches(op, told, thread, &mut out.guard)?;
         self.within_threads(executing, &mut out.guard)
     }
 
-    /// The variables of a slot, each kept within its extent.
+    /// Keeps the threads to which the layout leads back; false where that would ask each of them for
+    /// its slot, which is known point by point.
+    #[inline(never)]
+    fn is_executed(
+        &mut self,
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<bool, EmitError> {
+        let ExecutingThreads { op, spread, thread, threads: (_, count, _) } = *executing;
+        let full = of_form(op);
+        let arena = &mut told.inference.arena;
+        let whole = arena.whole(thread.var).map_err(&full)?;
+        let back = arena.substitute(spread.thread, &out.vars).map_err(&full)?;
+        let place = arena.substitute(spread.index, &out.vars).map_err(&full)?;
+        let is_back = arena.same(back, whole);
+        let wanted = i64::from(number);
+        let (low, high) = arena.range(place).map_err(&full)?;
+        out.live &= low <= wanted && wanted <= high;
+        let is_open = out.live && !place.is_constant();
+        if is_open && told.inference.tabulate(&spread, count, number) == Ok(true) {
+            return Ok(false);
+        }
+        if !is_back {
+            let own = self.form_node(op, told, back, thread)?;
+            self.keep_equal(&mut out.guard, own, thread.node)?;
+        }
+        if is_open {
+            let own = self.form_node(op, told, place, thread)?;
+            let wanted = self.arena.constant(number)?;
+            self.keep_equal(&mut out.guard, own, wanted)?;
+        }
+        out.place = u16::try_from(number).ok().map(|number| (place, number));
+        Ok(true)
+    }
+
+    /// The only slot in hand.
+    pub(crate) fn slot_alone(
+        &mut self,
+        told: &mut Told<'_>,
+        executing: &ExecutingThreads,
+        number: u32,
+        out: &mut WorkSlot,
+    ) -> Result<(), EmitError> {
+        told.inference.forget_lookups();
+        self.slot_at(told, executing, number, out)
+    }
+
+    /// The variables of a slot, each kept within its extent; whether structure tells them.
     #[inline(never)]
     fn iteration(
         &mut self,
@@ -125,7 +158,7 @@ impl LowerContext<'_, '_, '_, '_> {
         executing: &ExecutingThreads,
         number: u32,
         out: &mut WorkSlot,
-    ) -> Result<(), EmitError> {
+    ) -> Result<bool, EmitError> {
         let ExecutingThreads { op, spread, thread, .. } = *executing;
         let full = of_form(op);
         (out.guard, out.place, out.live) = (None, None, true);
@@ -140,9 +173,9 @@ impl LowerContext<'_, '_, '_, '_> {
         let equations = [(whole, spread.thread), (slot, spread.index)];
         let given = given(arena, &spread, &vars).ok_or(refused(op, ElementReason::Room))?;
         let mut solved = Solution::default();
-        arena.solve_given(&equations, &vars, &given, &mut solved).map_err(&full)?;
-        if !solved.free.is_empty() || solved.vars.len() != vars.len() {
-            return Err(refused(op, ElementReason::Inverse));
+        let found = arena.solve_given(&equations, &vars, &given, &mut solved);
+        if found.is_err() || !solved.free.is_empty() || solved.vars.len() != vars.len() {
+            return Ok(false);
         }
         for (var, form) in &solved.vars {
             let arena = &told.inference.arena;
@@ -157,7 +190,7 @@ impl LowerContext<'_, '_, '_, '_> {
             }
             out.vars.push((*var, *form)).map_err(|_| refused(op, ElementReason::Room))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn within_threads(

@@ -18,6 +18,8 @@ use crate::subst::Variables;
 /// Points of a loop, its inner loops included, beyond which nothing is said of what structure leaves
 /// open.
 const MOST_POINTS: u64 = 1 << 22;
+/// Times that the loop's points are walked over for as many elements as there are words for.
+const MOST_TIMES: usize = 64;
 /// Bits of an entry that hold the number of an iteration; those above hold the access.
 const ITERATION_BITS: u32 = 48;
 
@@ -58,10 +60,13 @@ impl Reached {
         }
     }
 
-    /// The number of an element; `None` if that is too large.
+    /// The number of an element; `None` if that is too large, or it is none of them.
     fn number(&self, index: &[i64; MAX_RANK]) -> Option<usize> {
         let mut number = 0i64;
         for ((at, least), greatest) in index.iter().zip(&self.least).zip(&self.greatest) {
+            if !(*least..=*greatest).contains(at) {
+                return None;
+            }
             let extent = greatest.checked_sub(*least)?.checked_add(1)?;
             number = number.checked_mul(extent)?.checked_add(at.checked_sub(*least)?)?;
         }
@@ -237,9 +242,30 @@ impl Inference<'_> {
                 return Ok(None);
             }
         }
-        if reached.number(&reached.greatest).is_none_or(|last| last >= self.points.len()) {
+        let Some(last) = reached.number(&reached.greatest) else { return Ok(None) };
+        let (mut first, many) = (0usize, self.points.len().max(1));
+        if last.checked_div(many).is_none_or(|times| times >= MOST_TIMES) {
             return Ok(None);
         }
+        while first <= last {
+            let found = self.meeting_from(op, storage, bits, (&reached, first))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            first = first.saturating_add(many);
+        }
+        Ok(None)
+    }
+
+    /// The same of elements from one number on, as many as there are words.
+    #[inline(never)] // Its buffers leave the stack before the next step begins.
+    fn meeting_from(
+        &mut self,
+        op: &Operator,
+        storage: BufferId,
+        bits: Option<u32>,
+        (reached, first): (&Reached, usize),
+    ) -> FormResult<Option<Race>> {
         self.points.fill(0);
         for both_write in [true, false] {
             for k in 0..op.accesses.1 {
@@ -250,8 +276,8 @@ impl Inference<'_> {
                 let mut found = None;
                 self.walk(op, k, bits, |words, point| {
                     for place in point.places() {
-                        let entry = reached.number(&place).and_then(|at| words.get_mut(at));
-                        let Some(entry) = entry else { return false };
+                        let at = reached.number(&place).and_then(|at| at.checked_sub(first));
+                        let Some(entry) = at.and_then(|at| words.get_mut(at)) else { continue };
                         let this = point.iteration.saturating_add(1);
                         let before = *entry & 1u64.wrapping_shl(ITERATION_BITS).wrapping_sub(1);
                         if before == 0 && both_write {

@@ -442,6 +442,9 @@ pub enum Unatomic {
     /// Several threads would hold an element, one of which alone would know what was there, or be
     /// the one that a mask speaks of; and the tile cannot be made larger, so that each has its own.
     Few,
+    /// The architecture combines such elements by pairs alone, which begin at multiples of two, and no
+    /// two of these are certainly one.
+    Pairs,
 }
 
 /// Why the sums of a product cannot stand in tensor memory.

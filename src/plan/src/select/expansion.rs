@@ -317,7 +317,9 @@ impl<'w> Expansions<'w> {
                 Some(how)
             } else if let Some(how) = bounded(program, op)? {
                 Some(how)
-            } else if let Some(larger) = few_elements::larger(program, op, function) {
+            } else if let Some(larger) =
+                few_elements::larger(program, (tables, arch_of), op, function)
+            {
                 let made =
                     few_elements::put(program, op, larger).ok_or_else(|| no_room(program, op))?;
                 Some(Replacement::Larger(made))

@@ -47,7 +47,8 @@ impl Machine<'_> {
         let (op, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         let value = match op {
             "memref.load" | "tl.load" => {
-                let place = rest.split(" : ").next().unwrap_or("");
+                // What the load allows changes nothing of what it reads.
+                let place = rest.split([':', '{']).next().unwrap_or("").trim();
                 Value::Tile(self.element(place)?)
             }
             "memref.store" | "tl.store" => {

@@ -8,7 +8,10 @@ use crate::lower::context::{EmitError, LowerContext};
 use crate::step::InstKind;
 use lanebook_ir::{AttrValue, Op, attr_names};
 use lanebook_plan::select::select_elementwise;
-use lanebook_tables::{DtypeId, DtypeKind, OpWord};
+use lanebook_tables::{DtypeId, DtypeKind, IndexWord, OpDecl, OpId, OpRole, OpWord};
+
+/// Bits of a register.
+const WORD_BITS: u16 = 32;
 
 /// What combines the elements of a reduction.
 #[derive(Copy, Clone)]
@@ -33,6 +36,26 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         }
     }
 
+    /// The operation on two elements of a kind: of whole numbers of a register without a sign the
+    /// extremes that take none.
+    fn combining_op(&self, own: DtypeId, kind: &str) -> Option<OpId> {
+        let tables = self.machine.tables;
+        let word = match kind {
+            attr_names::MAX if self.is_plain_word(own) => IndexWord::MaxUnsigned,
+            attr_names::MIN if self.is_plain_word(own) => IndexWord::MinUnsigned,
+            kind => return tables.op_named(kind),
+        };
+        let computes =
+            |decl: &OpDecl<'_>| decl.role == OpRole::Elementwise && decl.index == Some(word);
+        u16::try_from(tables.ops.iter().position(computes)?).ok().map(OpId)
+    }
+
+    /// Whether elements are whole numbers without a sign that fill a register.
+    fn is_plain_word(&self, dtype: DtypeId) -> bool {
+        let dtype = self.machine.tables.dtype(dtype);
+        dtype.is_some_and(|own| own.kind == DtypeKind::Unsigned && own.bits >= WORD_BITS)
+    }
+
     /// What combines two elements.
     pub(crate) fn combining(&self, op: Op) -> Result<Combining<'t>, EmitError> {
         let refuse = refused(op, ElementReason::Operation);
@@ -40,7 +63,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let own = self.program.type_of(operand).dtype.ok_or(refuse)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let kind = self.combining_word(op);
-        let word = tables.op_named(kind).map(OpWord::Op).ok_or(refuse)?;
+        let word = self.combining_op(own, kind).map(OpWord::Op).ok_or(refuse)?;
         let found = |dtype| {
             let (id, atom, _) = select_elementwise(tables, arch, word, 2, (dtype, dtype), 0)?;
             Some(CombineAtom { id, atom })
@@ -56,12 +79,13 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
                 let atom = found(wide).ok_or(refuse)?;
                 Ok(Combining { atom, dtype: wide, narrow: Some(own) })
             }
-            // Sums and products of numbers without a sign have the same bits as of those with one.
-            Some(same) if !is_one => {
+            // Numbers without a sign have the bits of those with one; the operation says whether signs
+            // are.
+            Some(same) => {
                 let atom = found(same).ok_or(refuse)?;
                 Ok(Combining { atom, dtype: same, narrow: None })
             }
-            _ => Ok(Combining { atom: found(own).ok_or(refuse)?, dtype: own, narrow: None }),
+            None => Ok(Combining { atom: found(own).ok_or(refuse)?, dtype: own, narrow: None }),
         }
     }
 
@@ -69,10 +93,17 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
     pub(crate) fn neutral(&self, op: Op, combine: &Combining<'_>) -> Option<u32> {
         let dtype = self.machine.tables.dtype(combine.dtype)?;
         let number = |n| self.program.literal_bits(lanebook_ir::Literal::Int(n), dtype);
+        let operand = self.program.operand(op, 0)?;
+        let is_plain = self.is_plain_word(self.program.type_of(operand).dtype?);
+        let all = u64::MAX.checked_shr(u64::BITS.checked_sub(u32::from(dtype.bits))?)?;
         let top = 1u64.checked_shl(u32::from(dtype.bits.checked_sub(1)?))?;
         let bits = match (self.combining_word(op), dtype.kind, dtype.format) {
             (attr_names::ADD, ..) => number(0)?,
             (attr_names::MUL, ..) => number(1)?,
+            (attr_names::OR | attr_names::XOR, ..) => 0,
+            (attr_names::AND, ..) => all,
+            (attr_names::MAX, DtypeKind::Signed, _) if is_plain => 0,
+            (attr_names::MIN, DtypeKind::Signed, _) if is_plain => all,
             (attr_names::MIN, DtypeKind::Float, Some(format)) => format.infinity()?,
             (attr_names::MAX, DtypeKind::Float, Some(format)) => format.infinity()? | format.sign(),
             (attr_names::MIN, DtypeKind::Signed, _) => top.checked_sub(1)?,

@@ -171,7 +171,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for number in 0..taken.slots {
             let mark = told.inference.arena.mark();
             let work = room.slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, &executing, number, work)?;
+            self.slot_alone(told, &executing, number, work)?;
             let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
             let (mut guard, live) = (work.guard, work.live);
             if live {
@@ -233,9 +233,14 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         for number in 0..own.whole.slots {
             let mark = told.inference.arena.mark();
             let work = room.slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, executing, number, work)?;
-            let row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
+            self.slot_alone(told, executing, number, work)?;
+            let mut row = told.inference.arena.substitute(local, &work.vars).map_err(&full)?;
             let (guard, live) = (work.guard, work.live);
+            // Of what threads look up it is known point by point.
+            if !row.is_constant() && told.inference.lookups().next().is_some() {
+                let same = told.inference.value_in_slot(number, local).map_err(&full)?;
+                row = same.map_or(row, IndexForm::constant);
+            }
             told.inference.arena.release(mark);
             if !live {
                 continue;
@@ -328,7 +333,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
             self.release_nodes(&mut state, [executing.thread.node].into_iter());
             let mark = told.inference.arena.mark();
             let work = slots.first_mut().ok_or(refuse)?;
-            self.slot_at(told, &executing, number, work)?;
+            self.slot_alone(told, &executing, number, work)?;
             let own_sum = told.inference.arena.substitute(sum, &work.vars).map_err(&full)?;
             let (guard, live) = (work.guard, work.live);
             if live {
@@ -454,7 +459,7 @@ impl<'t> LowerContext<'_, 't, '_, '_> {
         let refuse = refused(op, ElementReason::Reduction);
         let full = of_form(op);
         let mut work = crate::elements::slots::WorkSlot::default();
-        self.slot_at(told, executing, number, &mut work)?;
+        self.slot_alone(told, executing, number, &mut work)?;
         if !work.live {
             return Ok(None);
         }

@@ -22,6 +22,14 @@ impl Planner<'_, '_, '_, '_> {
         is_owned && shape.is_some_and(|s| !elements(s).is_multiple_of(threads))
     }
 
+    /// Whether so many bytes are one element of those that an atomic operation combines.
+    pub(super) fn is_one(&self, movement: &CopyOp, bytes: u32) -> bool {
+        let CopyEnd::Registers(value) = movement.from else { return false };
+        let dtype = self.program.type_of(value).dtype;
+        let dtype = dtype.and_then(|dtype| self.target.tables.dtype(dtype));
+        dtype.is_some_and(|own| bytes.checked_mul(8) == Some(u32::from(own.bits)))
+    }
+
     /// The instructions that do it to these elements, the first choice first.
     #[inline(never)] // Its figures leave the stack with it.
     pub(super) fn try_atomic(

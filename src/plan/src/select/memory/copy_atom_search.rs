@@ -216,6 +216,11 @@ impl Planner<'_, '_, '_, '_> {
             {
                 PlanError::Atomic { op, why: Unatomic::Elements }
             }
+            PlanError::NoCopyAtom { op, why: Reject::Bounds { whole, .. } }
+                if movement.wanted == WantedAtom::Any && self.is_one(movement, whole) =>
+            {
+                PlanError::Atomic { op, why: Unatomic::Pairs }
+            }
             PlanError::NoCopyAtom { op, why: Reject::Copies } if is_few => {
                 PlanError::Atomic { op, why: Unatomic::Few }
             }

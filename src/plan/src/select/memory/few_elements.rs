@@ -10,7 +10,8 @@
 
 use crate::select::before::{Before, WORD};
 use lanebook_ir::{AttrValue, Literal, MemrefBound, Op, Program, Type, Value, attr_names};
-use lanebook_tables::OpRole;
+use lanebook_tables::{Arch, Capability, OpRole, Tables};
+use lanebook_tile::copy_atom::CopyAtom;
 
 /// Operands of an atomic operation behind its memref, at the most.
 const BESIDE: usize = 3;
@@ -79,7 +80,12 @@ impl Enlarged {
 
 /// How the tile of an atomic operation becomes larger, where it has to and can.
 #[inline(never)]
-pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<Larger> {
+pub(crate) fn larger(
+    program: &Program<'_, '_>,
+    (tables, arch): (&Tables<'_>, Option<&Arch<'_>>),
+    op: Op,
+    function: Op,
+) -> Option<Larger> {
     let owned = program.mask(op).is_some() || program.answer(op).is_some();
     if program.role(op) != OpRole::Atomic || !owned {
         return None;
@@ -89,8 +95,11 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
     let (ty, memref) = (program.type_of(program.operand(op, 0)?), program.operand(op, 1)?);
     let elements = u32::try_from(ty.shape.elements()?).ok().filter(|n| *n > 0)?;
     let bits = program.tables().dtype(ty.dtype?)?.bits;
-    // Elements of fewer bits than a register are combined by pairs: a thread that does holds two of them at the least.
-    let threads = threads.checked_mul(u32::from(WORD.checked_div(bits)?.max(1)))?;
+    // Elements of fewer bits than a register are combined by pairs, unless the machine does one by one: a
+    // thread that does holds two of them at the least.
+    let is_alone = bits >= WORD || arch.is_some_and(|arch| has_single(program, tables, arch, op));
+    let pair = if is_alone { 1 } else { WORD.checked_div(bits)?.max(1) };
+    let threads = threads.checked_mul(u32::from(pair))?;
     let places = elements.trailing_zeros().min(threads.trailing_zeros());
     let copies = threads.checked_shr(places).filter(|n| *n > 1)?;
     let _ = elements.checked_mul(copies)?;
@@ -111,7 +120,7 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
             Along::Rows => cols == 1 || rows.is_power_of_two(),
         };
         // Pairs of elements share an index.
-        let fits = bits >= WORD || along.inner() > 0;
+        let fits = is_alone || along.inner() > 0;
         let counts = program.indexed_dim(op).is_none_or(|own| usize::from(own) == dim);
         let bounded = bounds.as_ref().map(|bounds| bounds.get(dim).copied());
         let is_told = match bounded {
@@ -124,6 +133,21 @@ pub(crate) fn larger(program: &Program<'_, '_>, op: Op, function: Op) -> Option<
         (keeps && fits && counts && is_told).then_some(larger)
     };
     ways.iter().copied().find_map(found)
+}
+
+/// Whether the architecture combines the elements of an operation's tile one by one.
+#[inline(never)] // Copy atoms leave the stack when this is done.
+fn has_single(program: &Program<'_, '_>, tables: &Tables<'_>, arch: &Arch<'_>, op: Op) -> bool {
+    let tile = program.operand(op, 0).map(|tile| program.type_of(tile));
+    let dtype = tile.and_then(|ty| ty.dtype);
+    let Some((kind, dtype)) = program.atomic_op(op).zip(dtype) else { return false };
+    let bits = tables.dtype(dtype).map(|own| u32::from(own.bits));
+    let answers = program.answer(op).is_some();
+    let able = arch.dispatch(Capability::Atomic { op: kind, dtype, answers });
+    able.iter().any(|id| {
+        let own = tables.atom(*id).and_then(|atom| CopyAtom::of(*id, atom));
+        own.is_some_and(|own| own.share_bytes.checked_mul(8) == bits)
+    })
 }
 
 /// Makes the tile of an operation larger; `None` where the program has no room for it, and is as it
