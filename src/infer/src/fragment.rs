@@ -533,9 +533,10 @@ impl FormArena<'_> {
 
 /// Puts an entry where it stood.
 fn put_back(digits: &mut OpenDigits, at: usize, own: BaseDigit) {
-    if digits.push(own).is_ok()
-        && let Some(tail) = digits.get_mut(at..)
-    {
-        tail.rotate_right(1);
+    let mut carried = own;
+    for digit in digits.iter_mut().skip(at) {
+        core::mem::swap(digit, &mut carried);
     }
+    // There is room: it was taken out of here.
+    let _ = digits.push(carried);
 }
