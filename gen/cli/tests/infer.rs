@@ -308,6 +308,27 @@ fn plans_keep_vectors_whole() {
     has(&loops, "loop 1", "{thread = v0 % 64, index = v0 // 64}");
 }
 
+/// A fragment that would fill more than half of a lane's registers goes away, and that is said.
+#[test]
+fn loops_with_a_large_fragment_between_them_are_fused() {
+    const PROGRAM: &str =
+        "func @p(%A: memref<64x4096xf32>, %C: memref<64x4096xf32>) {threads = 256} {
+  %f = alloc_tensor : tensor<64x4096xf32, #fragment>
+  parallel (%i, %j) in (64, 4096) {
+    %x = memref.load %A[%i, %j] : f32
+    memref.store %x, %f[%i, %j]
+  }
+  parallel (%i, %j) in (64, 4096) {
+    %x = memref.load %f[%i, %j] : f32
+    memref.store %x, %C[%i, %j]
+  }
+}
+";
+    let text = inferred(PROGRAM, &[]).fine();
+    assert!(text.contains("the loops around them fused: 1."), "{text}");
+    assert_eq!(text.matches("parallel (").count(), 1, "{text}");
+}
+
 /// The layout that the document writes to make its example compile.
 #[test]
 fn written_layouts_are_followed() {

@@ -85,7 +85,7 @@ impl Listener for Readers<'_> {
 /// Lets reductions of shared tiles go through fragments, fuses loops with a large fragment between
 /// them, and lets loops with `exchange = allow` access
 /// through shared memory what no layout of theirs owns, until there are layouts or nothing more is
-/// allowed.
+/// allowed; how many fragments went away as loops were fused.
 ///
 /// # Errors
 /// What cannot be told to inference.
@@ -94,20 +94,20 @@ pub(crate) fn exchanged(
     program: &mut Program<'_, '_>,
     source: &Source,
     request: Request<'_>,
-) -> Result<(), Problems> {
+) -> Result<usize, Problems> {
     let function = function(program, source)?;
     reduce_in_fragments(program, function).ok_or_else(|| {
         Problem::refused("the program has no room for fragments to reduce in", "split the function")
     })?;
-    let _ = fuse_loops(program, function, tables, request.arch);
+    let fused = fuse_loops(program, function, tables, request.arch);
     let says = |program: &Program<'_, '_>| {
         program.inside(function).any(|op| program.has_attr(op, ir::attr_names::EXCHANGE))
     };
-    if !says(program) {
-        return Ok(());
+    if says(program) {
+        read_through_memory(tables, program, function, request)
+            .map_err(|error| of_told(program, source, error))?;
     }
-    read_through_memory(tables, program, function, request)
-        .map_err(|error| of_told(program, source, error).into())
+    Ok(fused)
 }
 
 /// The same of a function.
@@ -224,6 +224,8 @@ pub struct Inferred<'i, 'p> {
     told: Told<'i>,
     timeline: Timeline,
     races: Vec<RaceFinding>,
+    /// Fragments that went away as loops were fused.
+    fused: usize,
 }
 
 /// Infers the layouts of a program's one kernel, and hands them to `take`; to `stopped` how it came
@@ -247,11 +249,11 @@ pub fn inferred<T>(
     if let Some(arch) = tables.arch_named(request.arch.name) {
         resolve(tables, (arch, request.arch), &mut program, source)?;
     }
-    exchanged(tables, &mut program, source, request)?;
+    let fused = exchanged(tables, &mut program, source, request)?;
     let mut memory = LoopMemory::default();
     let (mut told, timeline) = found(&mut memory, tables, &program, source, request, stopped)?;
     let races = races(&program, &mut told, timeline.names())?;
-    take(Inferred { program: &mut program, function, request, told, timeline, races })
+    take(Inferred { program: &mut program, function, request, told, timeline, races, fused })
 }
 
 impl Inferred<'_, '_> {
@@ -270,6 +272,12 @@ impl Inferred<'_, '_> {
         for race in &self.races {
             out.push_str(&format!("// {}.\n//\n", race.text()));
         }
+        if self.fused > 0 {
+            out.push_str(&format!(
+                "// Fragments that would fill more than half of a lane's registers are gone, the loops around them fused: {}.\n//\n",
+                self.fused
+            ));
+        }
         comment(&mut out, &self.timeline.text(explain));
         Ok(out)
     }
@@ -280,6 +288,7 @@ impl Inferred<'_, '_> {
         let mut out =
             json(self.program, self.function, self.request.arch, &self.told, &self.timeline);
         out["races"] = self.races.iter().map(RaceFinding::json).collect();
+        out["fused"] = json!(self.fused);
         out
     }
 
