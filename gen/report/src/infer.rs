@@ -83,9 +83,9 @@ impl Listener for Readers<'_> {
 }
 
 /// Lets reductions of shared tiles go through fragments, fuses loops with a large fragment between
-/// them, and lets loops with `exchange = allow` access
-/// through shared memory what no layout of theirs owns, until there are layouts or nothing more is
-/// allowed; how many fragments went away as loops were fused.
+/// them, and lets loops with `exchange = allow` access through shared memory what no layout of theirs
+/// owns, until there are layouts or nothing more is allowed; how many fragments went away as loops were
+/// fused.
 ///
 /// # Errors
 /// What cannot be told to inference.
@@ -274,7 +274,7 @@ impl Inferred<'_, '_> {
         }
         if self.fused > 0 {
             out.push_str(&format!(
-                "// Fragments that would fill more than half of a lane's registers are gone, the loops around them fused: {}.\n//\n",
+                "// Fragments that would fill too many of a lane's registers are gone, the loops around them fused: {}.\n//\n",
                 self.fused
             ));
         }

@@ -66,6 +66,7 @@ fn named(weights: &Weights) -> Vec<(String, u32)> {
         exchange_move,
         exchange_barrier,
         packed_percent,
+        fused_percent,
         widened_depth,
         widened_depth_lanes,
         producer_registers,

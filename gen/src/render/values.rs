@@ -182,7 +182,7 @@ structs! {
     CostPolicy<'_> { name, sector, access, keys }
     CostPart { term, weight }
     Weights {
-        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, exchange_access, exchange_move, exchange_barrier, packed_percent, widened_depth, widened_depth_lanes, producer_registers, bound_steps, segment_bytes, shared_align, loop_depth, trifle, missing_register,
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, exchange_pass, exchange_access, exchange_move, exchange_barrier, packed_percent, fused_percent, widened_depth, widened_depth_lanes, producer_registers, bound_steps, segment_bytes, shared_align, loop_depth, trifle, missing_register,
     }
 }
 

@@ -204,6 +204,7 @@ pub struct Weights {
     pub exchange_move: u32,
     pub exchange_barrier: u32,
     pub packed_percent: u32,
+    pub fused_percent: u32,
     /// Of a product whose factors become wider first, so much of the depth at once.
     pub widened_depth: u32,
     /// The same where each lane multiplies alone.
@@ -286,6 +287,7 @@ impl Weights {
             exchange_move: self.exchange_move,
             exchange_barrier: self.exchange_barrier,
             packed_percent: self.packed_percent,
+            fused_percent: self.fused_percent,
             widened_depth: self.widened_depth,
             widened_depth_lanes: self.widened_depth_lanes,
             producer_registers: self.producer_registers,

@@ -1,8 +1,8 @@
 //! Loop fusion: two neighbouring parallel loops become one, so that a fragment between them is a value
 //! of each iteration and needs no registers of its own.
 //!
-//! It is done where the fragment would fill more than half of the registers that a lane has for
-//! tiles, and where nothing can tell: no other operation touches the fragment, each iteration of the
+//! It is done where the fragment would fill more of the registers that a lane has for tiles than
+//! `fused_percent` of rules/cost.ron, and where nothing can tell: no other operation touches the fragment, each iteration of the
 //! second loop reads what the same iteration of the first has written, and memory that the one writes
 //! and the other touches is touched at the same place of each iteration, under whatever names.
 
@@ -53,7 +53,9 @@ pub fn fuse_loops(
     tables: &Tables<'_>,
     arch: &Arch<'_>,
 ) -> usize {
-    let most = tables.isa(arch.isa).map_or(0, |isa| u64::from(isa.tile_most()));
+    let has = tables.isa(arch.isa).map_or(0, |isa| u64::from(isa.tile_most()));
+    let percent = u64::from(tables.weights.fused_percent);
+    let most = has.saturating_mul(percent).checked_div(100).unwrap_or(0);
     let mut count = 0usize;
     while let Some(found) = candidate(program, function, tables, most) {
         let mark = program.mark();
@@ -100,7 +102,7 @@ fn candidate(
         let registers = elements
             .and_then(|n| n.checked_mul(u64::from(bits)))
             .and_then(|bits| bits.checked_div(threads.saturating_mul(REGISTER_BITS)));
-        ty.is_fragment() && registers.is_some_and(|own| own.saturating_mul(2) > most)
+        ty.is_fragment() && registers.is_some_and(|own| own > most)
     });
     let mut found = large.filter(|value| !is_laid(program, *value));
     found.find_map(|fragment| between(program, fragment))
@@ -125,21 +127,19 @@ fn between(program: &Program<'_, '_>, fragment: Value) -> Option<Found> {
                 && keeps_memory(program, writer, reader, fragment);
             fits.then_some(Found::Loops { first: writer, second: reader, fragment })
         }
-        (OpRole::Copy, OpRole::Parallel) => {
-            let memory = program.operand(writer, 0)?;
-            let fits = is_whole_copy(program, writer)
+        (from, to) if [from, to].contains(&OpRole::Copy) => {
+            let is_filled = from == OpRole::Copy;
+            let (copy, nest) = if is_filled { (writer, reader) } else { (reader, writer) };
+            let memory = program.operand(copy, usize::from(!is_filled))?;
+            let fits = program.role(nest) == OpRole::Parallel
+                && is_whole_copy(program, copy)
                 && follows(program, writer, reader)
-                && loads_alone(program, reader, fragment)
-                && keeps_copied(program, reader, memory, fragment);
-            fits.then_some(Found::Copy { copy: writer, fragment, memory })
-        }
-        (OpRole::Parallel, OpRole::Copy) => {
-            let memory = program.operand(reader, 1)?;
-            let fits = is_whole_copy(program, reader)
-                && follows(program, writer, reader)
-                && stores_once(program, writer, fragment)
-                && keeps_copied(program, writer, memory, fragment);
-            fits.then_some(Found::Copy { copy: reader, fragment, memory })
+                && match is_filled {
+                    true => loads_alone(program, nest, fragment),
+                    false => stores_once(program, nest, fragment),
+                }
+                && keeps_copied(program, nest, memory, !is_filled);
+            fits.then_some(Found::Copy { copy, fragment, memory })
         }
         _ => None,
     }
@@ -322,11 +322,10 @@ fn keeps_memory(program: &Program<'_, '_>, first: Op, second: Op, fragment: Valu
 }
 
 /// Whether a nest touches a tensor that is copied, under other names too, only at the place of each
-/// iteration's element.
-fn keeps_copied(program: &Program<'_, '_>, nest: Op, memory: Value, fragment: Value) -> bool {
+/// iteration's element; `is_written`: it will store there what a copy would bring.
+fn keeps_copied(program: &Program<'_, '_>, nest: Op, memory: Value, is_written: bool) -> bool {
     let Some(own) = accesses(program, nest) else { return false };
     let shape = |value: Value| program.type_of(value).shape;
-    let is_written = ends(program, fragment).is_some_and(|(writer, _)| writer == nest);
     own.iter().all(|(op, buffer, number, writes)| {
         (!*writes && !is_written)
             || !may_meet(program, *buffer, memory)

@@ -652,6 +652,9 @@ pub struct Weights {
     /// Most of a lane's registers, in percent, that a tile may have together with its packed form
     /// ahead of an exchange or behind it.
     pub packed_percent: u32,
+    /// Parallel loops with a fragment between them are fused where it would have more than so much of a
+    /// lane's registers, in percent.
+    pub fused_percent: u32,
     /// Of a product whose factors become wider first, so much of the depth at once.
     pub widened_depth: u32,
     /// The same where each lane multiplies alone.
@@ -698,6 +701,7 @@ impl Weights {
         exchange_move: 0,
         exchange_barrier: 0,
         packed_percent: 0,
+        fused_percent: 0,
         widened_depth: 0,
         widened_depth_lanes: 0,
         producer_registers: 0,

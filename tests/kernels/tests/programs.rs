@@ -147,7 +147,9 @@ fn what_passes_decide_costs_no_more() {
         ("state_is_sum_and_factor.tile", "sm_80"),
     ];
     let all = programs();
-    let in_turn = all.iter().step_by(80).zip(ON.into_iter().cycle());
+    // Where nothing is done there is nothing to decide.
+    let active = all.iter().filter(|(name, _)| name != "nothing.tile");
+    let in_turn = active.step_by(80).zip(ON.into_iter().cycle());
     let named = NAMED
         .iter()
         .map(|(name, arch)| (all.iter().find(|(own, _)| own == name).expect("the program"), *arch));
@@ -157,7 +159,7 @@ fn what_passes_decide_costs_no_more() {
     assert!(counts.len() >= 15, "{}", counts.len());
     let sum = |of: fn(&(usize, usize)) -> usize| counts.iter().map(of).sum::<usize>();
     let (own, left) = (sum(|of| of.0), sum(|of| of.1));
-    assert!(own > 1000 && left <= own, "{left} instructions in all, {own} without passes");
+    assert!(left <= own, "{left} instructions in all, {own} without passes");
 }
 
 /// Instructions of a program, and of what passes leave of it; none where the architecture does not
@@ -174,7 +176,7 @@ fn decided(name: &str, program: &str, arch: &str) -> Option<(usize, usize)> {
         try_text_and_maps(&left, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{left}"));
     let counts = (instructions(&own, arch), instructions(&text, arch));
     assert!(
-        counts.0 > 0 && counts.1 <= counts.0 + counts.0 / 20,
+        counts.0 > 10 && counts.1 <= counts.0 + counts.0 / 20,
         "{name}, {arch}: {counts:?}\n{left}"
     );
     if text.splitn(4, '\n').nth(3) != own.splitn(4, '\n').nth(3) {

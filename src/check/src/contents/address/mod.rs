@@ -177,13 +177,13 @@ impl ContentsContext<'_> {
         let own = |op: Op| op.index() == usize::from(step.origin);
         self.atom(step)?.movement?;
         if let Some(e) = self.plan.exchanges.iter().find(|e| own(e.op)) {
-            return e.moves().into_iter().find(|m| m.atom == step.atom);
+            return e.moves().into_iter().find(|m| m.is_by(step.atom));
         }
-        let m = self.plan.transfers.iter().find(|m| {
-            own(m.op) && m.tiled.is_none() && (m.atom == step.atom || m.second == Some(step.atom))
-        })?;
+        let is_own = |m: &&TransferPlan| own(m.op) && m.tiled.is_none() && m.is_by(step.atom);
+        let m = self.plan.transfers.iter().find(is_own)?;
         let mut out = *m;
-        if m.atom != step.atom
+        if m.second == Some(step.atom)
+            && m.atom != step.atom
             && let Some(transpose) = m.transpose
         {
             out.tiling = transpose.second(&m.tiling)?;
